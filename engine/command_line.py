@@ -1,0 +1,309 @@
+"""The same work without a window: `python -m engine COMMAND ...`, and the lines that "Copy as command" gives.
+
+Results that a program reads go to stdout, everything else to stderr; 2 is the exit code for what a person can
+mend.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.config import DataConfig, FineTuneConfig, from_toml, values_of, with_values
+from engine.errors import UserError, marked
+from engine.events import Evaluated, Event
+from engine.screen import Screen
+from engine.setting import settings_of
+from engine.text.examples import Roles
+from engine.text.table import TableFormat
+
+TABLE_FLAGS = ("encoding", "separator", "quoting")
+FINETUNE_FLAGS = ("data", "validation_data", "test_data", "text", "text_pair", "label", "model", "vocab")
+_ESCAPES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except UserError as error:
+        print(str(error), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+
+
+# --- lines for a shell --------------------------------------------------------------------------------
+
+
+def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
+    """Return the line that does this run without the window; settings at their defaults are left out."""
+    values, defaults = values_of(config), values_of(FineTuneConfig())
+    words = ["python", "-m", "engine", "finetune"]
+    words += _flags(values, FINETUNE_FLAGS) + ["--run", str(run_dir)]
+    words += _flags(values, TABLE_FLAGS)
+    words += {"no": ["--no-header"], "yes": ["--header"]}.get(values["header"], [])
+    named = {*FINETUNE_FLAGS, *TABLE_FLAGS, "header"}
+    for name, value in values.items():
+        if name not in named and value != defaults[name]:
+            words += ["--set", f"{name}={value}"]
+    return shlex.join(words)
+
+
+def predict_command(model: Path, data: Path, out: Path, roles: Roles, how: TableFormat | None = None) -> str:
+    """Return the line that writes predictions without the window."""
+    words = [
+        "python",
+        "-m",
+        "engine",
+        "predict",
+        "--model",
+        str(model),
+        "--data",
+        str(data),
+        "--out",
+        str(out),
+    ]
+    return shlex.join(words + _column_words(roles, with_label=False) + _format_words(how))
+
+
+def evaluate_command(model: Path, data: Path, roles: Roles, how: TableFormat | None = None) -> str:
+    """Return the line that measures a model without the window."""
+    words = ["python", "-m", "engine", "evaluate", "--model", str(model), "--data", str(data)]
+    return shlex.join(words + _column_words(roles, with_label=True) + _format_words(how) + ["--json"])
+
+
+def _flags(values: dict[str, Any], names: Sequence[str]) -> list[str]:
+    words: list[str] = []
+    for name in names:
+        if values[name]:
+            words += [f"--{name.replace('_', '-')}", str(values[name])]
+    return words
+
+
+def _column_words(roles: Roles, *, with_label: bool) -> list[str]:
+    values = {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label}
+    return _flags(values, ("text", "text_pair", "label") if with_label else ("text", "text_pair"))
+
+
+def _format_words(how: TableFormat | None) -> list[str]:
+    if how is None or how.kind != "csv":
+        return []
+    values = {"encoding": how.encoding, "separator": how.separator, "quoting": how.quoting}
+    return _flags(values, TABLE_FLAGS) + ([] if how.has_header else ["--no-header"])
+
+
+# --- commands -----------------------------------------------------------------------------------------
+
+
+def _finetune(options: argparse.Namespace) -> int:
+    from engine.train.finetune import fine_tune
+
+    values: dict[str, Any] = {}
+    if options.config:
+        values.update(from_toml(options.config))
+    for assignment in options.set:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise UserError(marked("engine", "--set takes name=value, not {given!r}."), given=assignment)
+        values[name.strip()] = value.strip()
+    for name in (*FINETUNE_FLAGS, *TABLE_FLAGS, "header"):
+        given = getattr(options, name)
+        if given is not None:
+            values[name] = given
+    for name in ("data", "validation_data", "test_data", "vocab"):
+        if values.get(name):
+            values[name] = str(Path(values[name]).absolute())
+    if values.get("model") and not str(values["model"]).startswith("new:"):
+        values["model"] = str(Path(values["model"]).absolute())
+    return _show(fine_tune(with_values(FineTuneConfig(), values), Path(options.run_dir).absolute()))
+
+
+def _resume(options: argparse.Namespace) -> int:
+    from engine.train.finetune import resume
+
+    return _show(resume(Path(options.run_dir).absolute()))
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from engine.inspect.predict import evaluate_file
+
+    found: list[Evaluated] = []
+    code = _show(evaluate_file(Path(options.model), _data(options), options.device), found)
+    if options.json:
+        for event in found:
+            assert event.confusion is not None
+            names = ("precision", "recall", "f1", "support")
+            document = {
+                **event.metrics,
+                "loss": event.loss,
+                "num_examples": int(event.confusion.sum()),
+                "labels": list(event.labels),
+                "confusion": event.confusion.tolist(),
+                "per_label": {
+                    label: dict(zip(names, scores, strict=True)) for label, scores in event.per_label.items()
+                },
+            }
+            print(json.dumps(document, ensure_ascii=False))
+    return code
+
+
+def _predict(options: argparse.Namespace) -> int:
+    from engine.inspect.predict import predict_file
+
+    data = _data(options)
+    return _show(
+        predict_file(
+            Path(options.model),
+            Path(options.data),
+            Path(options.out),
+            text=data.text,
+            text_pair=data.text_pair,
+            raw=options.raw,
+            encoding=data.encoding,
+            separator=data.separator,
+            quoting=data.quoting,
+            header=data.header,
+            device=options.device,
+        )
+    )
+
+
+def _tokenize(options: argparse.Namespace) -> int:
+    from engine.text.wordpiece import WordPiece
+
+    encoding = WordPiece.from_folder(Path(options.model)).encode(
+        options.text, options.text_pair, max_length=options.max_length, truncation=options.truncation
+    )
+    names = ("tokens", "input_ids", "token_type_ids", "attention_mask", "offsets")
+    if options.json:
+        print(json.dumps({name: getattr(encoding, name) for name in names}, ensure_ascii=False))
+        return 0
+    print(f"{'token':<20}{'id':>8}{'segment':>9}  characters")
+    for token, number, segment, span in zip(
+        encoding.tokens, encoding.input_ids, encoding.token_type_ids, encoding.offsets, strict=True
+    ):
+        print(f"{token:<20}{number:>8}{segment:>9}  {span[0]}-{span[1]}")
+    return 0
+
+
+def _data(options: argparse.Namespace) -> DataConfig:
+    given = {name: getattr(options, name, None) for name in ("data", "text", "text_pair", "label")}
+    given.update({name: getattr(options, name) for name in (*TABLE_FLAGS, "header")})
+    return with_values(FineTuneConfig(), {k: v for k, v in given.items() if v is not None}).data
+
+
+def _show(events: Iterator[Event], found: list[Evaluated] | None = None) -> int:
+    """Tell on stderr what a task says; collect its evaluations."""
+    screen = Screen()
+    try:
+        for event in events:
+            screen.tell(event)
+            if found is not None and isinstance(event, Evaluated):
+                found.append(event)
+    finally:
+        screen.end()
+    return 0
+
+
+# --- arguments ----------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m engine", description="Cloze without a window: fine-tune, evaluate and use a BERT."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_finetune(commands)
+    resume = commands.add_parser("resume", help="continue a run from its folder")
+    resume.add_argument("run_dir", metavar="RUN")
+    resume.set_defaults(run=_resume)
+    evaluate = _add_use(commands, "evaluate", _evaluate, "measure a model on a table")
+    evaluate.add_argument("--label", help=_help("label"))
+    evaluate.add_argument("--json", action="store_true", help="print the figures as JSON on stdout")
+    predict = _add_use(commands, "predict", _predict, "write a copy of a table with predictions")
+    predict.add_argument("--out", required=True, help="the CSV to write")
+    predict.add_argument("--raw", action="store_true", help="leave cells that a spreadsheet would run")
+    _add_tokenize(commands)
+    return parser
+
+
+def _add_finetune(commands: Any) -> None:
+    finetune = commands.add_parser(
+        "finetune",
+        help="train a classifier from a table",
+        epilog=_settings_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for name in FINETUNE_FLAGS:
+        finetune.add_argument(f"--{name.replace('_', '-')}", help=_help(name))
+    finetune.add_argument("--run", dest="run_dir", required=True, help="a new folder for this run")
+    finetune.add_argument("--config", type=Path, help="a TOML file with settings")
+    finetune.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"
+    )
+    _add_table_flags(finetune)
+    finetune.set_defaults(run=_finetune)
+
+
+def _add_use(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=words)
+    command.add_argument("--model", required=True, help="a model folder")
+    command.add_argument("--data", required=True, help="a CSV, TSV or JSON lines file")
+    command.add_argument("--text", help=_help("text"))
+    command.add_argument("--text-pair", help=_help("text_pair"))
+    command.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
+    _add_table_flags(command)
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_tokenize(commands: Any) -> None:
+    tokenize = commands.add_parser("tokenize", help="show how a text becomes WordPieces")
+    tokenize.add_argument("--model", required=True, help="a model folder")
+    tokenize.add_argument("text", metavar="TEXT")
+    tokenize.add_argument("text_pair", metavar="TEXT_PAIR", nargs="?")
+    tokenize.add_argument("--max-length", type=int)
+    tokenize.add_argument(
+        "--truncation", default="longest_first", choices=("longest_first", "head", "head_tail")
+    )
+    tokenize.add_argument("--json", action="store_true", help="print ids, segments and spans as JSON")
+    tokenize.set_defaults(run=_tokenize)
+
+
+def _add_table_flags(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--encoding", help=_help("encoding"))
+    command.add_argument(
+        "--separator", type=lambda given: _ESCAPES.get(given, given), help=_help("separator")
+    )
+    command.add_argument("--quoting", choices=("csv", "none"), help=_help("quoting"))
+    header = command.add_mutually_exclusive_group()
+    header.add_argument("--no-header", dest="header", action="store_const", const="no", help="line 1 is data")
+    header.add_argument(
+        "--header", dest="header", action="store_const", const="yes", help="line 1 names the columns"
+    )
+
+
+def _help(name: str) -> str:
+    for group in vars(FineTuneConfig()).values():
+        if name in settings_of(group):
+            return settings_of(group)[name].help.replace("%", "%%")
+    raise KeyError(name)
+
+
+def _settings_help() -> str:
+    lines = ["settings for --set and --config, with their defaults:"]
+    defaults = values_of(FineTuneConfig())
+    for group in vars(FineTuneConfig()).values():
+        for name, about in settings_of(group).items():
+            if name not in (*FINETUNE_FLAGS, *TABLE_FLAGS, "header"):
+                value = about.auto if defaults[name] in (None, "") else defaults[name]
+                lines.append(f"  {name}={value}  {about.help}")
+    return "\n".join(lines)

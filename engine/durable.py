@@ -1,0 +1,121 @@
+"""Writing files so that a crash, a full disk or a power cut leaves either the old or the new, whole.
+
+Written beside, synced, renamed, folder synced: every file of ours that matters goes through here.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.errors import UserError, marked
+
+PARTIAL = ".partial"  # the ending of what is still being written; see sweep_partials
+_SET_ASIDE = re.compile(r"\.(.+)\.\d+\.old\.partial")  # a whole folder, while its successor takes its name
+
+
+@contextmanager
+def replaced_file(path: Path) -> Iterator[Path]:
+    """Give a path to write to; on leaving, it is synced and takes the place of `path`.
+
+    Raises: UserError in one sentence if the disk is full or the folder cannot be written; `path` is then as
+    it was.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL}")
+    try:
+        with explained(path):
+            yield beside
+            sync(beside)
+            os.replace(beside, path)
+            sync(path.parent)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def replaced_folder(path: Path) -> Iterator[Path]:
+    """Give an empty folder to fill; on leaving, its files are synced and it takes the place of `path`."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL}")
+    old = path.with_name(f".{path.name}.{os.getpid()}.old{PARTIAL}")
+    try:
+        with explained(path):
+            shutil.rmtree(beside, ignore_errors=True)
+            beside.mkdir(parents=True)
+            yield beside
+            for file in sorted(beside.rglob("*")):
+                sync(file)
+            sync(beside)
+            if path.exists():
+                os.replace(path, old)
+            os.replace(beside, path)
+            sync(path.parent)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def sync(path: Path) -> None:
+    """Force a file, or a folder's list of names, onto the disk."""
+    if path.is_dir() and os.name == "nt":
+        return  # Windows cannot sync a folder, and does not need to
+    handle = os.open(path, os.O_RDONLY if path.is_dir() or os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sweep_partials(folder: Path) -> None:
+    """Remove what a killed process left half written in `folder`, and put back a folder it had set aside.
+
+    Only call where nobody else writes.
+    """
+    for leftover in sorted(folder.glob(f".*{PARTIAL}")):
+        aside = _SET_ASIDE.fullmatch(leftover.name)
+        if aside and not (folder / aside[1]).exists():
+            os.replace(leftover, folder / aside[1])
+        elif leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn the operating system's refusals into a sentence that names the place. Raises: UserError."""
+    try:
+        yield
+    except OSError as error:
+        folder = path if path.is_dir() else path.parent
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise UserError(
+                marked(
+                    "engine", "The disk is full: {path} could not be written. Free some space and try again."
+                ),
+                path=path,
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise UserError(
+                marked("engine", "{folder} cannot be written to: it is read-only. Choose another folder."),
+                folder=folder,
+            ) from error
+        raise UserError(
+            marked("engine", "{path} could not be written: {reason}."),
+            path=path,
+            reason=error.strerror or str(error),
+        ) from error
+    except Exception as error:
+        # safetensors reports a full disk as its own kind of error
+        if "No space left" in str(error) or "File too large" in str(error):
+            raise UserError(
+                marked(
+                    "engine", "The disk is full: {path} could not be written. Free some space and try again."
+                ),
+                path=path,
+            ) from error
+        raise

@@ -1,0 +1,125 @@
+"""What a task says while it works: small frozen events, pulled by whoever runs the task.
+
+A task is a generator. It yields `Started`, any number of others, then exactly one `Finished`. Events hold
+numbers, strings, paths and small read-only arrays: no tensors, no Qt, and they pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from engine.errors import Sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Base of all events."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beat(Event):
+    """Nothing to report: a micro-batch is done, and here the task can be paused or stopped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress(Event):
+    """Work that is counted but not yet training, such as reading or cutting texts into WordPieces."""
+
+    stage: str  # a marked word, e.g. "Reading", "Tokenizing", "Evaluating", "Predicting"
+    done: int
+    total: int  # 0 while unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted(Event):
+    """Something a person should know; `level` is "fine", "look" or "wrong"."""
+
+    sentence: Sentence
+    level: str = "look"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started(Event):
+    """Training is about to begin (again, when `first_step` is above 1). Comes before any `Step`."""
+
+    run_dir: Path
+    task: str
+    device: str
+    num_steps: int
+    first_step: int
+    num_epochs: float
+    steps_per_epoch: int
+    num_train: int
+    num_validation: int
+    num_test: int
+    labels: tuple[str, ...]
+    metric: str
+    num_parameters: int
+    learning_rate: float
+    cut_share: float  # 0..1, share of training texts longer than max_length
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Event):
+    """One optimizer step is done. `loss` is the mean over its examples, before the weights moved."""
+
+    step: int
+    epoch: float
+    loss: float
+    accuracy: float | None  # of the task's own quick measure on this step's examples, 0..1
+    learning_rate: float
+    gradient_norm: float
+    num_tokens: int  # real tokens of this step
+    tokens_per_s: float
+    elapsed_s: float  # training time so far, pauses left out
+    remaining_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated(Event):
+    """The model was measured on data kept apart. `split` is "validation" or "test"."""
+
+    step: int
+    epoch: float
+    split: str
+    loss: float
+    metrics: Mapping[str, float]  # accuracy, macro_f1, macro_precision, macro_recall, ...
+    labels: tuple[str, ...]
+    confusion: np.ndarray | None  # (C, C) int64, a row for each true label, a column for each predicted
+    per_label: Mapping[str, tuple[float, float, float, int]]  # label -> precision, recall, F1, support
+    is_best: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved(Event):
+    """A checkpoint is complete on disk."""
+
+    step: int
+    path: Path
+    is_best: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted(Event):
+    """Some rows of a table have an answer. `probabilities` is (len(rows), C) float32."""
+
+    rows: np.ndarray  # int64, rows of the table
+    predictions: tuple[str, ...]
+    probabilities: np.ndarray
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished(Event):
+    """The task reached its end. `path` is what it made (a model folder, a file) or None."""
+
+    path: Path | None
+    seconds: float
+    best_step: int | None = None
+    best_metric: float | None = None
+    metrics: Mapping[str, float] | None = None
+    stopped_early: bool = False

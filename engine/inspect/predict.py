@@ -1,0 +1,226 @@
+"""Answers of a trained classifier: one text or pair at once, or a whole table into a new CSV."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.config import DataConfig, DeviceConfig
+from engine.device import Device, open_device
+from engine.errors import DataError, ModelError, Sentence, marked
+from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
+from engine.model.heads import SequenceClassifier
+from engine.model.kernels import ROW_MULTIPLE
+from engine.model.weights import load_classifier
+from engine.text.batch import EncodedSet, collate
+from engine.text.examples import Examples, Roles, examples_from
+from engine.text.table import Table, read_table, write_csv
+from engine.text.wordpiece import WordPiece
+from engine.train.evaluate import answers_of, evaluate
+from engine.train.loop import evaluated
+from engine.train.prepare import encode
+from engine.train.tasks import Classification
+
+PREDICTION, PROBABILITY = "prediction", "probability: {label}"
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A classifier ready to answer. info: its cloze.json, or nothing if it has none."""
+
+    model: SequenceClassifier
+    wordpiece: WordPiece
+    task: Classification
+    info: dict[str, Any]
+    device: Device
+
+    @classmethod
+    def from_folder(cls, folder: Path, device: str = "auto") -> Predictor:
+        """Load a model folder; takes seconds. Raises: ModelError if it holds no classifier."""
+        ready = open_device(DeviceConfig(device=device))
+        model, _ = load_classifier(Path(folder))
+        info = read_info(Path(folder))
+        task = Classification(model.config.id2label)
+        return cls(model.to(ready.device), WordPiece.from_folder(folder), task, info, ready)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels it chooses from."""
+        return self.task.labels
+
+    @property
+    def wants_pair(self) -> bool:
+        """Whether it was trained on pairs of texts."""
+        return bool(self.info.get("roles", {}).get("text_pair"))
+
+    @property
+    def max_length(self) -> int:
+        """WordPieces it reads, as in training."""
+        longest = self.model.config.max_position_embeddings
+        return min(int(self.info.get("max_length", longest)), longest)
+
+    @property
+    def truncation(self) -> str:
+        """How longer texts are cut, as in training."""
+        return str(self.info.get("truncation", "longest_first"))
+
+    def predict(self, text: str, text_pair: str | None = None) -> np.ndarray:
+        """Return (C,) float32, the probability of each label."""
+        ids = self.wordpiece.encode_ids([text] if text_pair is None else [text, text_pair])
+        pieces, num_a, _ = self.wordpiece.assemble(
+            ids[0], None if text_pair is None else ids[1], self.max_length, self.truncation
+        )
+        one = EncodedSet.from_pieces([pieces], [num_a], [-1], [0])
+        batch = collate(one, np.array([0]), self.device.device, ROW_MULTIPLE)
+        with torch.inference_mode(), self.device.autocast():
+            probabilities: np.ndarray = (
+                self.task.decode(self.task.forward(self.model, batch)).cpu().numpy()[0]
+            )
+        return probabilities
+
+    def encode(self, found: Examples) -> Generator[Event, None, EncodedSet]:
+        """Cut examples as in training; a generator whose return value is the `EncodedSet`."""
+        encoded, _ = yield from encode(found.examples, self.wordpiece, self.max_length, self.truncation)
+        return encoded
+
+    def roles(self, table: Table, text: str, text_pair: str, label: str = "") -> Roles:
+        """Return the columns to read: those named, else those of the training data. Raises: DataError."""
+        trained = self.info.get("roles", {})
+        text = text or str(trained.get("text", ""))
+        text_pair = text_pair or str(trained.get("text_pair", ""))
+        if not text:
+            raise DataError(
+                marked("engine", "Which column holds the text? The columns of {name} are: {columns}."),
+                name=table.path.name,
+                columns=", ".join(table.columns),
+            )
+        return Roles(table.column(text), table.column(text_pair) if text_pair else "", label)
+
+
+def read_info(folder: Path) -> dict[str, Any]:
+    """Return a model folder's cloze.json, or nothing. Raises: ModelError if it is damaged."""
+    path = folder / "cloze.json"
+    if not path.is_file():
+        return {}
+    try:
+        info = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(info, dict) or not isinstance(info.get("roles", {}), dict):
+            raise ValueError
+        if not int(info.get("max_length", 3)) >= 3:
+            raise ValueError
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise ModelError(
+            marked("engine", "{path} is damaged. Remove it to use the model without its notes."), path=path
+        ) from error
+    return info
+
+
+def evaluate_file(model: Path, data: DataConfig, device: str = "auto") -> Iterator[Event]:
+    """Measure a model folder on a table: Progress, Noted, one Evaluated (split "test"), Finished.
+
+    Args: data: the table and how to read it; columns that are not named are those of the training data.
+    """
+    start = time.perf_counter()
+    predictor = Predictor.from_folder(model, device)
+    table = _open(data)
+    label = data.label or str(predictor.info.get("roles", {}).get("label", ""))
+    if not label:
+        raise DataError(
+            marked("engine", "Which column holds the label? The columns of {name} are: {columns}."),
+            name=table.path.name,
+            columns=", ".join(table.columns),
+        )
+    roles = predictor.roles(table, data.text, data.text_pair, table.column(label))
+    found = examples_from(table, roles, predictor.labels)
+    yield from _report(table, found)
+    encoded = yield from predictor.encode(found)
+    measures = yield from evaluate(predictor.model, predictor.task, encoded, predictor.device)
+    event: Evaluated = evaluated(0, 1, "test", measures, predictor.task)
+    yield event
+    yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
+
+
+def predict_file(
+    model: Path,
+    data: Path,
+    out: Path,
+    *,
+    text: str = "",
+    text_pair: str = "",
+    raw: bool = False,
+    encoding: str = "",
+    separator: str = "",
+    quoting: str = "",
+    header: str = "",
+    device: str = "auto",
+) -> Iterator[Event]:
+    """Write a copy of a table with a prediction and each label's probability beside every row.
+
+    Rows that cannot be used keep an empty prediction and are reported. Cells that a spreadsheet would run are
+    guarded unless `raw`. Raises: DataError if the table has a column of such a name already, or `out` is the
+    table itself.
+    """
+    start = time.perf_counter()
+    data, out = Path(data), Path(out)
+    if out.exists() and data.exists() and out.samefile(data):
+        raise DataError(
+            marked("engine", "{path} is the data itself. Name another file for the answers."), path=out
+        )
+    if not out.parent.is_dir():
+        raise DataError(
+            marked("engine", "There is no folder {folder} to write the answers to."), folder=out.parent
+        )
+    table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
+    predictor = Predictor.from_folder(model, device)
+    added = [PREDICTION, *(PROBABILITY.format(label=label) for label in predictor.labels)]
+    taken = [name for name in added if name in table.columns]
+    if taken:
+        raise DataError(
+            marked(
+                "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
+            ),
+            name=data.name,
+            column=taken[0],
+        )
+    found = examples_from(table, predictor.roles(table, text, text_pair), predictor.labels)
+    yield from _report(table, found)
+    encoded = yield from predictor.encode(found)
+    stage = marked("engine", "Predicting")
+    answers = yield from answers_of(predictor.model, predictor.task, encoded, predictor.device, stage)
+    yield Progress(stage=marked("engine", "Writing"), done=0, total=table.num_rows)
+    frame = table.frame.copy()
+    predictions = np.full(table.num_rows, "", object)
+    predictions[encoded.rows] = np.asarray(predictor.labels, object)[answers.argmax(-1)]
+    frame[PREDICTION] = predictions
+    for place, name in enumerate(added[1:]):
+        cells = np.full(table.num_rows, "", object)
+        cells[encoded.rows] = [f"{value:.6f}" for value in answers[:, place]]
+        frame[name] = cells
+    write_csv(out, list(frame.columns), frame, guard=not raw, exempt=added[1:])
+    yield Predicted(
+        rows=encoded.rows,
+        predictions=tuple(predictions[encoded.rows]),
+        probabilities=answers,
+        labels=predictor.labels,
+    )
+    yield Finished(path=out, seconds=time.perf_counter() - start)
+
+
+def _open(data: DataConfig) -> Table:
+    return read_table(
+        data.data, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
+    )
+
+
+def _report(table: Table, found: Examples) -> Iterator[Event]:
+    for note in table.notes:
+        yield Noted(sentence=note)
+    for bad in (*table.reported, *found.reported):
+        yield Noted(sentence=Sentence(marked("engine", "{reason}"), {"reason": str(bad.sentence)}))

@@ -1,0 +1,1 @@
+"""BERT itself, its heads, and checkpoints in and out."""

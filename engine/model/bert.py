@@ -1,0 +1,244 @@
+"""BERT: summed embeddings, L post-norm blocks of self-attention and feed-forward, a pooler.
+
+One encoder for two layouts: padded (B, T) with an attention_mask, and packed (N,) with the bounds of its
+examples. Every seam (embeddings instead of ids, attention maps, hidden states, heads switched off) costs
+nothing unused.
+Source: Devlin et al. 2019; names of the published checkpoints.
+"""
+
+# B examples, T tokens of the longest, N tokens of all examples packed, D hidden_size, H heads, d = D / H,
+# F intermediate_size, L layers. "..." stands for (B, T) when padded and (N,) when packed.
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from engine.model.config import ACTIVATIONS, BertConfig
+from engine.model.kernels import Dropout, Linear, Noise
+from engine.text.batch import Bounds
+
+
+@dataclass(slots=True)
+class BertOutput:
+    """What the encoder found.
+
+    last_hidden_state: (..., D). pooled_output: (B, D), or None without a pooler. hidden_states: L + 1 of
+    (..., D) on request, the embeddings first. attentions: L of (B, H, T, T) when padded, L lists of B (H,
+    T_i, T_i) when packed.
+    """
+
+    last_hidden_state: Tensor
+    pooled_output: Tensor | None
+    hidden_states: tuple[Tensor, ...] | None = None
+    attentions: tuple[Tensor | list[Tensor], ...] | None = None
+
+
+class Embeddings(nn.Module):
+    """Token + position + segment embedding, summed, normed."""
+
+    def __init__(self, config: BertConfig, noise: Noise) -> None:
+        super().__init__()
+        self.word = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.position = nn.Embedding(config.max_position_embeddings, config.hidden_size)
+        self.token_type = nn.Embedding(config.type_vocab_size, config.hidden_size)
+        self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout = Dropout(config.hidden_dropout_prob, noise)
+
+    def forward(self, words: Tensor, token_type_ids: Tensor, position_ids: Tensor) -> Tensor:
+        """Args: words: (..., D), looked up already. Returns: (..., D)."""
+        summed = words + self.token_type(token_type_ids) + self.position(position_ids)
+        return self.dropout(self.norm(summed))  # type: ignore[no-any-return]
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention with one fused product for queries, keys and values."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.num_heads = config.num_attention_heads
+        self.dropout_p = config.attention_probs_dropout_prob
+        self.qkv = Linear(config.hidden_size, 3 * config.hidden_size)
+        self.output = Linear(config.hidden_size, config.hidden_size)
+
+    def forward(
+        self,
+        hidden: Tensor,
+        mask: Tensor | None,
+        bounds: Bounds | None,
+        head_mask: Tensor | None,
+        want_maps: bool,
+    ) -> tuple[Tensor, Tensor | list[Tensor] | None]:
+        """Args: hidden: (..., D). mask: (B, 1, 1, T) bool, True where a key may be seen. head_mask: (H,)."""
+        qkv = self.qkv(hidden)  # (..., 3D)
+        maps: Tensor | list[Tensor] | None = None
+        if bounds is None:
+            context, maps = self._attend(qkv, mask, want_maps)
+        elif _has_varlen(qkv, self.dropout_p if self.training else 0.0) and not want_maps:
+            context = self._attend_varlen(qkv, bounds)
+        else:
+            context, maps = self._attend_runs(qkv, bounds, want_maps)
+        if head_mask is not None:
+            heads = context.unflatten(-1, (self.num_heads, -1))  # (..., H, d)
+            context = (heads * head_mask[:, None]).flatten(-2)
+        return self.output(context), maps
+
+    def _attend(self, qkv: Tensor, mask: Tensor | None, want_maps: bool) -> tuple[Tensor, Tensor | None]:
+        # (B, T, 3D) -> (3, B, H, T, d): three views, no copy
+        q, k, v = qkv.unflatten(-1, (3, self.num_heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
+        dropout_p = self.dropout_p if self.training else 0.0
+        if want_maps:
+            scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T)
+            if mask is not None:
+                scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+            maps = scores.softmax(-1)
+            context = F.dropout(maps, dropout_p) @ v if dropout_p else maps @ v
+        else:
+            maps = None
+            context = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout_p)
+        return context.transpose(1, 2).flatten(-2), maps  # (B, T, D)
+
+    def _attend_runs(
+        self, qkv: Tensor, bounds: Bounds, want_maps: bool
+    ) -> tuple[Tensor, list[Tensor] | None]:
+        """Attend inside each example: neighbours of equal length together, so no mask and no padding."""
+        num_filler = qkv.shape[0] - bounds.num_tokens
+        *parts, filler = qkv.split([count * length for count, length in bounds.runs] + [num_filler])
+        contexts: list[Tensor] = []
+        maps: list[Tensor] = []
+        for part, (count, length) in zip(parts, bounds.runs, strict=True):
+            context, run_maps = self._attend(part.view(count, length, -1), None, want_maps)
+            contexts.append(context.flatten(0, 1))
+            if run_maps is not None:
+                maps.extend(run_maps.unbind(0))
+        if num_filler:
+            contexts.append(filler.new_zeros(num_filler, contexts[0].shape[-1]))
+        return (contexts[0] if len(contexts) == 1 else torch.cat(contexts)), (maps if want_maps else None)
+
+    def _attend_varlen(self, qkv: Tensor, bounds: Bounds) -> Tensor:
+        from torch.nn.attention.varlen import varlen_attn  # CUDA only; the import is costly
+
+        q, k, v = qkv.unflatten(-1, (3, self.num_heads, -1)).unbind(1)  # each (N, H, d)
+        longest = 64 * math.ceil(bounds.max_length / 64)  # a bucket: the kernel wants a Python int
+        context = varlen_attn(q, k, v, bounds.offsets, bounds.offsets, longest, longest)
+        return context.flatten(-2)  # type: ignore[union-attr,no-any-return]
+
+
+def _has_varlen(qkv: Tensor, dropout_p: float) -> bool:
+    """Whether torch's packed kernel can serve: CUDA, half precision, no attention dropout."""
+    return qkv.is_cuda and qkv.dtype in (torch.float16, torch.bfloat16) and dropout_p == 0.0
+
+
+class Block(nn.Module):
+    """Self-attention, then feed-forward (D -> F -> D), each with a residual and a layer norm after it."""
+
+    def __init__(self, config: BertConfig, noise: Noise) -> None:
+        super().__init__()
+        self.attention = Attention(config)
+        self.attention_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.intermediate = Linear(config.hidden_size, config.intermediate_size)
+        self.activation = ACTIVATIONS[config.hidden_act]
+        self.output = Linear(config.intermediate_size, config.hidden_size)
+        self.output_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout = Dropout(config.hidden_dropout_prob, noise)
+
+    def forward(
+        self,
+        hidden: Tensor,
+        mask: Tensor | None,
+        bounds: Bounds | None,
+        head_mask: Tensor | None,
+        want_maps: bool,
+    ) -> tuple[Tensor, Tensor | list[Tensor] | None]:
+        """Return hidden (..., D) and, if wanted, this layer's attention maps."""
+        attended, maps = self.attention(hidden, mask, bounds, head_mask, want_maps)
+        hidden = self.attention_norm(self.dropout(attended, hidden))
+        output = self.output(self.activation(self.intermediate(hidden)))
+        return self.output_norm(self.dropout(output, hidden)), maps
+
+
+class Bert(nn.Module):
+    """The encoder. `pooler` is None in models that come without one."""
+
+    def __init__(self, config: BertConfig, *, with_pooler: bool = True) -> None:
+        super().__init__()
+        self.config = config
+        self.noise = Noise()
+        self.embeddings = Embeddings(config, self.noise)
+        self.layers = nn.ModuleList(Block(config, self.noise) for _ in range(config.num_hidden_layers))
+        self.pooler = nn.Linear(config.hidden_size, config.hidden_size) if with_pooler else None
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        *,
+        inputs_embeds: Tensor | None = None,
+        bounds: Bounds | None = None,
+        head_mask: Tensor | None = None,
+        output_attentions: bool = False,
+        output_hidden_states: bool = False,
+    ) -> BertOutput:
+        """Encode padded (B, T) ids with their attention_mask, or packed (N,) ids with their bounds.
+
+        Args:   input_ids: (...) int64, or inputs_embeds: (..., D) in their place. token_type_ids,
+                position_ids: (...), default zeros and 0, 1, 2 ... (packed: counted within each example).
+                attention_mask: (B, T), 0 where padded; leave it out when nothing is. head_mask: (L, H), 0
+                switches a head off.
+        """
+        words = self.embeddings.word(input_ids) if inputs_embeds is None else inputs_embeds
+        shape = words.shape[:-1]
+        if position_ids is None:
+            position_ids = _positions(shape, bounds, words.device)
+        if token_type_ids is None:
+            token_type_ids = torch.zeros(shape, dtype=torch.long, device=words.device)
+        mask = None if attention_mask is None else attention_mask.bool()[:, None, None, :]  # (B, 1, 1, T)
+        hidden = self.embeddings(words, token_type_ids, position_ids)
+        states, maps = [hidden], []
+        for number, layer in enumerate(self.layers):
+            heads = None if head_mask is None else head_mask[number]
+            hidden, layer_maps = layer(hidden, mask, bounds, heads, output_attentions)
+            if output_hidden_states:
+                states.append(hidden)
+            if output_attentions:
+                maps.append(layer_maps)
+        return BertOutput(
+            last_hidden_state=hidden,
+            pooled_output=self._pool(hidden, bounds),
+            hidden_states=tuple(states) if output_hidden_states else None,
+            attentions=tuple(maps) if output_attentions else None,
+        )
+
+    def _pool(self, hidden: Tensor, bounds: Bounds | None) -> Tensor | None:
+        if self.pooler is None:
+            return None
+        first = hidden[:, 0] if bounds is None else hidden.index_select(0, bounds.firsts)  # (B, D)
+        return torch.tanh(self.pooler(first))
+
+
+def initialize(module: nn.Module, std: float, seed: int) -> None:
+    """Give new weights, in module order: normal(0, std) for matrices, zero biases, layer norms as the
+    identity.
+    """
+    rng = torch.Generator().manual_seed(seed)
+    for part in module.modules():
+        if isinstance(part, nn.Linear | nn.Embedding):
+            nn.init.normal_(part.weight, 0.0, std, generator=rng)
+        if isinstance(part, nn.Linear) and part.bias is not None:
+            nn.init.zeros_(part.bias)
+        if isinstance(part, nn.LayerNorm):
+            nn.init.ones_(part.weight)
+            nn.init.zeros_(part.bias)
+
+
+def _positions(shape: torch.Size, bounds: Bounds | None, device: torch.device) -> Tensor:
+    if bounds is None:
+        return torch.arange(shape[1], device=device).expand(shape)
+    positions = [torch.arange(length, device=device) for length in bounds.lengths]
+    return torch.cat([*positions, positions[0].new_zeros(shape[0] - bounds.num_tokens)])

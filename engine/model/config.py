@@ -1,0 +1,219 @@
+"""A BERT's shape: exactly the keys of a published config.json, checked before any memory is taken."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from engine.errors import ModelError, marked
+
+PRESETS: dict[
+    str, tuple[int, int, int]
+] = {  # name -> layers, width, heads (Devlin et al. 2019; Turc et al. 2019)
+    "tiny": (2, 128, 2),
+    "mini": (4, 256, 4),
+    "small": (4, 512, 8),
+    "medium": (8, 512, 8),
+    "base": (12, 768, 12),
+    "large": (24, 1024, 16),
+}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "gelu": F.gelu,
+    "gelu_new": partial(F.gelu, approximate="tanh"),
+    "gelu_pytorch_tanh": partial(F.gelu, approximate="tanh"),
+    "relu": F.relu,
+    "silu": F.silu,
+}
+_LIMITS = {  # generous, and far below what would hurt: a hostile config is refused here
+    "vocab_size": 10_000_000,
+    "hidden_size": 65_536,
+    "num_hidden_layers": 1_024,
+    "num_attention_heads": 4_096,
+    "intermediate_size": 1_048_576,
+    "max_position_embeddings": 1_048_576,
+    "type_vocab_size": 65_536,
+}
+_MOST_PARAMETERS = 20_000_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class BertConfig:
+    """The keys of config.json that BERT reads; all others are kept in `extra` and written back."""
+
+    vocab_size: int = 30522
+    hidden_size: int = 768
+    num_hidden_layers: int = 12
+    num_attention_heads: int = 12
+    intermediate_size: int = 3072
+    hidden_act: str = "gelu"
+    hidden_dropout_prob: float = 0.1
+    attention_probs_dropout_prob: float = 0.1
+    classifier_dropout: float | None = None
+    max_position_embeddings: int = 512
+    type_vocab_size: int = 2
+    initializer_range: float = 0.02
+    layer_norm_eps: float = 1e-12
+    pad_token_id: int = 0
+    id2label: tuple[str, ...] = ()  # the labels in the order of their ids; empty where there is no classifier
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @classmethod
+    def preset(cls, name: str, vocab_size: int = 30522, **changes: Any) -> BertConfig:
+        """Return tiny, mini, small, medium, base or large. Raises: ModelError for another name."""
+        if name not in PRESETS:
+            raise ModelError(
+                marked("engine", "There is no preset named {name}; there are {names}."),
+                name=name,
+                names=", ".join(PRESETS),
+            )
+        layers, width, heads = PRESETS[name]
+        return cls(
+            vocab_size=vocab_size,
+            hidden_size=width,
+            num_hidden_layers=layers,
+            num_attention_heads=heads,
+            intermediate_size=4 * width,
+            **changes,
+        )
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> BertConfig:
+        """Read a config.json's object. Raises: ModelError: not a BERT, or values that cannot be."""
+        kind = document.get("model_type", "bert")
+        unusual = {
+            "position_embedding_type": ("absolute", None),
+            "is_decoder": (False, None),
+            "add_cross_attention": (False, None),
+        }
+        odd = [name for name, usual in unusual.items() if document.get(name, usual[0]) not in usual]
+        if kind != "bert" or odd:
+            raise ModelError(
+                marked("engine", "config.json describes a model that is not a plain BERT ({what})."),
+                what=f"model_type {kind}" if kind != "bert" else f"{odd[0]} {document[odd[0]]}",
+            )
+        values: dict[str, Any] = {}
+        names = {f.name for f in dataclasses.fields(cls)} - {"extra", "id2label"}
+        for name in names & document.keys():
+            values[name] = document[name]
+        if values.get("pad_token_id", 0) is None:
+            values["pad_token_id"] = 0
+        extra = {k: v for k, v in document.items() if k not in names | {"id2label", "label2id", "num_labels"}}
+        return cls(**values, id2label=_labels(document), extra=extra)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object for config.json, unknown keys included."""
+        document: dict[str, Any] = {"model_type": "bert", **self.extra}
+        for name in (f.name for f in dataclasses.fields(self) if f.name not in ("extra", "id2label")):
+            document[name] = getattr(self, name)
+        if self.id2label:
+            document["id2label"] = {str(number): label for number, label in enumerate(self.id2label)}
+            document["label2id"] = {label: number for number, label in enumerate(self.id2label)}
+        return document
+
+
+def count_parameters(config: BertConfig) -> dict[str, int]:
+    """Return part -> number of weights; heads do not appear, for they only cut the same matrices in
+    slices.
+    """
+    width, inner, layers = config.hidden_size, config.intermediate_size, config.num_hidden_layers
+    norm = 2 * width
+    return {
+        "token embeddings": config.vocab_size * width,
+        "position embeddings": config.max_position_embeddings * width,
+        "segment embeddings": config.type_vocab_size * width,
+        "embedding norm": norm,
+        "attention": layers * 4 * (width * width + width),
+        "feed-forward": layers * (2 * width * inner + inner + width),
+        "layer norms": layers * 2 * norm,
+        "pooler": width * width + width,
+    }
+
+
+def _labels(document: Mapping[str, Any]) -> tuple[str, ...]:
+    table = document.get("id2label") or {}
+    try:
+        labels = tuple(
+            str(label) for _, label in sorted((int(number), label) for number, label in table.items())
+        )
+        complete = sorted(int(number) for number in table) == list(range(len(table)))
+    except (AttributeError, TypeError, ValueError):
+        complete, labels = False, ()
+    if not complete:
+        raise ModelError(
+            marked("engine", "id2label in config.json does not number its labels 0, 1, 2 and so on.")
+        )
+    return labels
+
+
+def _check(config: BertConfig) -> None:
+    for name, limit in _LIMITS.items():
+        value = getattr(config, name)
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= limit:
+            raise ModelError(
+                marked(
+                    "engine",
+                    "config.json says {name} is {value}; it must be a whole number from 1 to {limit}.",
+                ),
+                name=name,
+                value=str(value)[:40],
+                limit=limit,
+            )
+    if config.hidden_size % config.num_attention_heads:
+        raise ModelError(
+            marked("engine", "A width of {width} cannot be shared out evenly to {heads} attention heads."),
+            width=config.hidden_size,
+            heads=config.num_attention_heads,
+        )
+    if config.hidden_act not in ACTIVATIONS:
+        raise ModelError(
+            marked("engine", "config.json asks for the activation {name}; Cloze knows {names}."),
+            name=str(config.hidden_act)[:40],
+            names=", ".join(ACTIVATIONS),
+        )
+    _check_numbers(config)
+    total = sum(count_parameters(config).values())
+    if total > _MOST_PARAMETERS:
+        raise ModelError(
+            marked(
+                "engine",
+                "config.json describes a model of {billions:.0f} billion weights; Cloze stops at {most}.",
+            ),
+            billions=total / 1e9,
+            most=_MOST_PARAMETERS // 10**9,
+        )
+
+
+def _check_numbers(config: BertConfig) -> None:
+    ranges: dict[str, tuple[float, float]] = {
+        "hidden_dropout_prob": (0, 0.99),
+        "attention_probs_dropout_prob": (0, 0.99),
+        "classifier_dropout": (0, 0.99),
+        "initializer_range": (0, 10),
+        "layer_norm_eps": (0, 1),
+        "pad_token_id": (0, config.vocab_size - 1),
+    }
+    for name, (low, high) in ranges.items():
+        value = getattr(config, name)
+        if value is None and name == "classifier_dropout":
+            continue
+        number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+        if not low <= number <= high:
+            raise ModelError(
+                marked(
+                    "engine", "config.json says {name} is {value}; it must lie between {low:g} and {high:g}."
+                ),
+                name=name,
+                value=str(value)[:40],
+                low=low,
+                high=high,
+            )

@@ -1,0 +1,165 @@
+"""A model folder: which of its files are opened, and that none leads out of it.
+
+File names are fixed here; a path that stands in a config.json or an index is never followed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from engine.errors import ModelError, marked
+from engine.model.tensor_files import MOST_JSON, TensorFile, damaged, open_tensors, parse_json, reading
+
+MODEL_FILES = {  # a folder that holds anything else is not written over
+    "config.json",
+    "model.safetensors",
+    "vocab.txt",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "cloze.json",
+}
+_KINDS = (  # in the order in which they are preferred
+    ("model.safetensors", ".safetensors"),
+    ("model.safetensors.index.json", ".safetensors"),
+    ("pytorch_model.bin", ".bin"),
+    ("pytorch_model.bin.index.json", ".bin"),
+)
+
+
+class StoredWeights:
+    """All tensors of a model folder, from one file or many. path: the file or index, for sentences."""
+
+    def __init__(self, path: Path, homes: Mapping[str, TensorFile]) -> None:
+        self.path = path
+        self.infos = {name: file.infos[name] for name, file in homes.items()}
+        self.num_bytes = sum({id(file): file.num_bytes for file in homes.values()}.values())
+        self._homes = homes
+
+    def read_into(self, name: str, target: Tensor) -> None:
+        """Fill `target` (contiguous, same shape) with a stored tensor, converted to the target's type."""
+        with reading(self.path):
+            self._homes[name].read_into(name, target)
+
+
+@contextmanager
+def open_weights(folder: Path) -> Iterator[StoredWeights]:
+    """Open a model folder's weights: safetensors before .bin, one file before shards.
+
+    Raises: ModelError if there are none, or they are damaged, lead out of the folder, or would run something.
+    """
+    found = ((file_in(folder, name), name, ending) for name, ending in _KINDS)
+    path, name, ending = next((one for one in found if one[0]), (None, "", ""))
+    if path is None:
+        raise ModelError(
+            marked("engine", "{folder} holds no weights: expected model.safetensors or pytorch_model.bin."),
+            folder=folder,
+        )
+    with ExitStack() as stack:
+        if name.endswith(".index.json"):
+            homes = _open_shards(folder, path, ending, stack)
+        else:
+            file = stack.enter_context(open_tensors(path, ending))
+            homes = dict.fromkeys(file.infos, file)
+        yield StoredWeights(path, homes)
+
+
+def file_in(folder: Path, name: str) -> Path | None:
+    """Return the path of a file in a model folder, or None where there is none.
+
+    Raises: ModelError: `folder` is no folder, or the file is a link out of it (Hugging Face's cache may).
+    """
+    with reading(folder):
+        is_folder, exists = folder.is_dir(), folder.exists()
+        home = Path(os.path.realpath(folder))
+        path = Path(os.path.realpath(home / name))
+        is_file = path.is_file()
+    if not is_folder:
+        file = marked("engine", "{path} is a file; a model is a folder with config.json and weights in it.")
+        nothing = marked("engine", "There is no folder {path}.")
+        raise ModelError(file if exists else nothing, path=folder)
+    if not any(path.is_relative_to(root) for root in (home, *_cache_blobs(home))):
+        raise ModelError(
+            marked(
+                "engine", "{name} in {folder} is a link to a place outside that folder, and was not opened."
+            ),
+            name=name,
+            folder=folder,
+        )
+    return folder / name if is_file else None
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file. Raises: ModelError if it is too large, unreadable, or no object."""
+    with reading(path), open(path, "rb") as handle:
+        data = handle.read(MOST_JSON + 1)
+    if len(data) > MOST_JSON:
+        raise ModelError(
+            marked("engine", "{path} is larger than {most} MB, too large for what it should hold."),
+            path=path,
+            most=MOST_JSON // 2**20,
+        )
+    return parse_json(data, path)
+
+
+def refuse_other_files(folder: Path) -> None:
+    """Refuse to save a model over anything but a model. Raises: ModelError."""
+    if folder.exists() and not folder.is_dir():
+        raise ModelError(marked("engine", "{path} is a file; a model is saved as a folder."), path=folder)
+    other = next((file.name for file in folder.glob("*") if file.name not in MODEL_FILES), None)
+    if other is not None:
+        raise ModelError(
+            marked("engine", "{folder} also holds {name}, which saving would remove. Choose a new folder."),
+            folder=folder,
+            name=other,
+        )
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Write an object for people to read too."""
+    text = json.dumps(dict(document), indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _cache_blobs(home: Path) -> list[Path]:
+    """Where the Hugging Face cache keeps the files that `models--x/snapshots/<commit>/` links to."""
+    return [parent.parent / "blobs" for parent in home.parents if parent.name == "snapshots"]
+
+
+def _open_shards(folder: Path, index: Path, ending: str, stack: ExitStack) -> dict[str, TensorFile]:
+    table = read_json(index).get("weight_map")
+    if not isinstance(table, dict) or not all(isinstance(shard, str) for shard in table.values()):
+        raise damaged(index, "it has no table of weights and files")
+    files: dict[str, TensorFile] = {}
+    for shard in sorted(set(table.values())):
+        plain = os.path.basename(shard) == shard and "\\" not in shard and "\0" not in shard
+        if not plain or not shard.endswith(ending):
+            raise ModelError(
+                marked(
+                    "engine", "{path} sends for {shard}, which is not the name of a {ending} file beside it."
+                ),
+                path=index,
+                shard=repr(shard[:80]),
+                ending=ending,
+            )
+        path = file_in(folder, shard)
+        if path is None:
+            raise ModelError(
+                marked(
+                    "engine", "{path} lists {shard}, but that file is not there. Copy or download it as well."
+                ),
+                path=index,
+                shard=shard,
+            )
+        files[shard] = stack.enter_context(open_tensors(path, ending))
+    absent = next((weight for weight, shard in table.items() if weight not in files[shard].infos), None)
+    if absent is not None:
+        raise damaged(index, f"{absent[:80]} is not in {table[absent]}")
+    return {weight: files[shard] for weight, shard in table.items()}

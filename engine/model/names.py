@@ -1,0 +1,75 @@
+"""The ONE table of names: what our parameters are called in published checkpoints, old and new.
+
+Whoever renames a module in bert.py or heads.py mends this table, nothing else; a test walks through it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engine.errors import marked
+
+# our module -> the published module(s) whose rows it stacks; # stands for the layer's number
+_TABLE: dict[str, tuple[str, ...]] = {
+    "embeddings.word": ("embeddings.word_embeddings",),
+    "embeddings.position": ("embeddings.position_embeddings",),
+    "embeddings.token_type": ("embeddings.token_type_embeddings",),
+    "embeddings.norm": ("embeddings.LayerNorm",),
+    "layers.#.attention.qkv": (
+        "encoder.layer.#.attention.self.query",
+        "encoder.layer.#.attention.self.key",
+        "encoder.layer.#.attention.self.value",
+    ),
+    "layers.#.attention.output": ("encoder.layer.#.attention.output.dense",),
+    "layers.#.attention_norm": ("encoder.layer.#.attention.output.LayerNorm",),
+    "layers.#.intermediate": ("encoder.layer.#.intermediate.dense",),
+    "layers.#.output": ("encoder.layer.#.output.dense",),
+    "layers.#.output_norm": ("encoder.layer.#.output.LayerNorm",),
+    "pooler": ("pooler.dense",),
+    "classifier": ("classifier",),
+}
+_PREFIX = "bert."
+_BUFFERS = {"embeddings.position_ids", "embeddings.token_type_ids"}  # constants that old releases stored
+_OTHER_HEADS = {
+    "cls.predictions.": marked("engine", "Not needed here: the masked-word head ({count} weights)."),
+    "cls.seq_relationship.": marked("engine", "Not needed here: the next-sentence head ({count} weights)."),
+    "qa_outputs.": marked("engine", "Not needed here: the question-answering head ({count} weights)."),
+    "classifier.": marked("engine", "Not needed here: the classifier ({count} weights)."),
+    "pooler.": marked("engine", "Not needed here: the pooler ({count} weights)."),
+}
+
+
+def published_names(own: str) -> tuple[str, ...]:
+    """Return the published name of our parameter, or the three whose rows it stacks; a `bert.` is kept."""
+    prefix = _PREFIX if own.startswith(_PREFIX) else ""
+    module, _, kind = own.removeprefix(prefix).rpartition(".")
+    number = re.search(r"(?<=^layers\.)\d+", module)
+    published = _TABLE[re.sub(r"(?<=^layers\.)\d+", "#", module)]
+    return tuple(f"{prefix}{name.replace('#', number[0] if number else '')}.{kind}" for name in published)
+
+
+def plain_name(name: str) -> str:
+    """Return a name from a file as the table spells it: without `bert.`, gamma and beta by new names."""
+    name = name.removeprefix(_PREFIX)
+    if name.endswith(("LayerNorm.gamma", "LayerNorm.beta")):
+        name = name.removesuffix("gamma").removesuffix("beta") + (
+            "weight" if name.endswith("gamma") else "bias"
+        )
+    return name
+
+
+def part_of(name: str) -> str:
+    """Return "pooler", "classifier" or "encoder" for the name, ours or published, of a weight that we use."""
+    first = name.removeprefix(_PREFIX).partition(".")[0]
+    return first if first in ("pooler", "classifier") else "encoder"
+
+
+def is_buffer(name: str) -> bool:
+    """Whether a stored tensor is a constant that old releases kept, and no weight."""
+    return plain_name(name) in _BUFFERS
+
+
+def head_sentence(name: str) -> str:
+    """Return the sentence for the head that a stored weight belongs to; "" for an unknown weight."""
+    plain = plain_name(name)
+    return next((sentence for start, sentence in _OTHER_HEADS.items() if plain.startswith(start)), "")

@@ -1,0 +1,88 @@
+"""One setting of a person's: its label, help, limits and unit, and how a value is read and refused."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from engine.errors import ConfigError, marked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a form, a command line and a refusal need to know of one field."""
+
+    label: str
+    help: str
+    minimum: float | None = None
+    maximum: float | None = None
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    kind: str = ""  # "", "path", "column", "hidden": how a form shows it
+    advanced: bool = False
+    auto: str = ""  # what an empty value means, in words
+
+
+def setting(default: Any, label: str, help: str, **metadata: Any) -> Any:
+    """Return a dataclass field with `default` and a `Setting` under metadata["setting"]."""
+    return dataclasses.field(
+        default=default, metadata={"setting": Setting(label=label, help=help, **metadata)}
+    )
+
+
+def settings_of(group: Any) -> dict[str, Setting]:
+    """Return name -> `Setting` of a group (class or instance), in order."""
+    return {f.name: f.metadata["setting"] for f in dataclasses.fields(group)}
+
+
+def check(group: Any) -> None:
+    """Refuse values outside a group's limits and choices. Raises: ConfigError naming the field."""
+    for name, about in settings_of(group).items():
+        value = getattr(group, name)
+        if about.choices and value not in about.choices:
+            raise ConfigError(
+                marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
+                field=name,
+                value=value,
+                choices=", ".join(repr(choice) for choice in about.choices if choice),
+            )
+        low, high = about.minimum, about.maximum
+        if not isinstance(value, int | float) or low is None or high is None:
+            continue
+        if not low <= value <= high:  # also refuses NaN
+            raise ConfigError(
+                marked("engine", "{field} is {value:g}; it must lie between {low:g} and {high:g}."),
+                field=name,
+                value=value,
+                low=low,
+                high=high,
+            )
+
+
+def convert(name: str, value: Any, kind: Any) -> Any:
+    options = get_args(kind) or (kind,)
+    wanted = next(option for option in options if option is not type(None))
+    if type(None) in options and (value is None or value == ""):
+        return None
+    try:
+        if wanted is int and isinstance(value, str | float):
+            number = float(value)
+            if number != int(number):
+                raise ValueError
+            return (
+                int(value) if isinstance(value, str) and value.strip().lstrip("+-").isdigit() else int(number)
+            )
+        if wanted is float and isinstance(value, str | int) and not isinstance(value, bool):
+            return float(value)
+        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+            raise ValueError
+    except (ValueError, OverflowError):
+        kinds = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+        raise ConfigError(
+            marked("engine", "{field} is {value!r}; it must be {kind}."),
+            field=name,
+            value=value,
+            kind=kinds.get(wanted, wanted.__name__),
+        ) from None
+    return value

@@ -1,0 +1,1 @@
+"""From a file to batches: tables, WordPiece, examples, packed batches."""

@@ -1,0 +1,205 @@
+"""From encoded texts to packed batches: no padding, so no token is computed for nothing.
+
+A packed batch is one long row of tokens with the bounds of its examples. Examples are sorted by length inside
+a batch, so that neighbours of equal length can be attended to together without a mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+# B examples, N tokens of all examples together, E examples of a whole set
+
+MEGABATCH = 50  # batches whose examples are sorted by length together: near-equal lengths, yet a random order
+
+
+class Bounds:
+    """Where each example of a packed batch begins and ends.
+
+    Args: lengths: tokens of each example, in the order they are packed.
+    """
+
+    def __init__(self, lengths: Sequence[int], device: torch.device | str = "cpu") -> None:
+        self.lengths = tuple(int(length) for length in lengths)
+        self.device = torch.device(device)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @cached_property
+    def num_tokens(self) -> int:
+        """Real tokens of all examples."""
+        return sum(self.lengths)
+
+    @cached_property
+    def max_length(self) -> int:
+        """Tokens of the longest example."""
+        return max(self.lengths)
+
+    @cached_property
+    def offsets(self) -> torch.Tensor:
+        """(B + 1,) int32 on the batch's device: row where each example begins, and the end of the last."""
+        return torch.tensor(np.cumsum((0, *self.lengths)), dtype=torch.int32, device=self.device)
+
+    @cached_property
+    def firsts(self) -> torch.Tensor:
+        """(B,) int64: the row of each example's first token, which is [CLS]."""
+        return self.offsets[:-1].long()
+
+    @cached_property
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """Neighbours of equal length as (how many examples, tokens of each)."""
+        runs: list[tuple[int, int]] = []
+        for length in self.lengths:
+            if runs and runs[-1][1] == length:
+                runs[-1] = (runs[-1][0] + 1, length)
+            else:
+                runs.append((1, length))
+        return tuple(runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Examples packed end to end: what the model reads, and the answers.
+
+    input_ids, token_type_ids, position_ids: (N,) int64, a few rows of filler at the end included. bounds:
+    their B examples. targets: (B,) or (N,) for the task's loss, or None. indices: (B,) places in the set they
+    came from.
+    """
+
+    input_ids: torch.Tensor
+    token_type_ids: torch.Tensor
+    position_ids: torch.Tensor
+    bounds: Bounds
+    targets: torch.Tensor | None
+    indices: np.ndarray
+
+    @property
+    def num_tokens(self) -> int:
+        """Real tokens, filler left out."""
+        return self.bounds.num_tokens
+
+
+@dataclass(frozen=True)
+class EncodedSet:
+    """Encoded examples end to end, as arrays that save and load without thinking.
+
+    input_ids: (sum of lengths,) int32. bounds: (E + 1,) int64. num_a: (E,) int32, tokens of segment 0, [CLS]
+    and its [SEP] included. targets: (E,) int64, IGNORE where unknown. rows: (E,) int64, rows of the table.
+    """
+
+    input_ids: np.ndarray
+    bounds: np.ndarray
+    num_a: np.ndarray
+    targets: np.ndarray
+    rows: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.num_a)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """(E,) int64: tokens of each example."""
+        return np.diff(self.bounds)
+
+    @classmethod
+    def from_pieces(
+        cls,
+        pieces: Sequence[np.ndarray],
+        num_a: Sequence[int],
+        targets: Sequence[int],
+        rows: Sequence[int],
+    ) -> EncodedSet:
+        """Join encoded examples. Args: pieces: (T_i,) int32 each; the others hold one number an example."""
+        lengths = np.fromiter((len(piece) for piece in pieces), np.int64, len(pieces))
+        return cls(
+            input_ids=np.concatenate(pieces) if len(pieces) else np.zeros(0, np.int32),
+            bounds=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            num_a=np.asarray(num_a, np.int32),
+            targets=np.asarray(targets, np.int64),
+            rows=np.asarray(rows, np.int64),
+        )
+
+    def subset(self, indices: np.ndarray) -> EncodedSet:
+        """Return the examples at `indices`, in that order."""
+        return EncodedSet.from_pieces(
+            [self.input_ids[self.bounds[i] : self.bounds[i + 1]] for i in indices],
+            self.num_a[indices],
+            self.targets[indices],
+            self.rows[indices],
+        )
+
+
+def collate(
+    data: EncodedSet, indices: np.ndarray, device: torch.device | str = "cpu", multiple: int = 1
+) -> Batch:
+    """Pack the examples at `indices`, in that order, and fill up to a multiple of `multiple` rows."""
+    lengths = data.lengths[indices]
+    total = int(lengths.sum())
+    starts = np.cumsum(lengths) - lengths
+    positions = np.arange(total) - np.repeat(starts, lengths)  # 0, 1, 2 ... within each example
+    source = positions + np.repeat(data.bounds[indices], lengths)
+    segments = positions >= np.repeat(data.num_a[indices], lengths)
+
+    def tensor(array: np.ndarray) -> torch.Tensor:
+        host = torch.from_numpy(np.ascontiguousarray(array, np.int64))
+        return host if torch.device(device).type == "cpu" else host.pin_memory().to(device, non_blocking=True)
+
+    filler = (0, -total % multiple)
+    return Batch(
+        input_ids=tensor(np.pad(data.input_ids[source], filler)),
+        token_type_ids=tensor(np.pad(segments, filler)),
+        position_ids=tensor(np.pad(positions, filler)),
+        bounds=Bounds(lengths.tolist(), device),
+        targets=tensor(data.targets[indices]),
+        indices=np.asarray(indices),
+    )
+
+
+def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
+    """Return the batches of one epoch: every example once, near-equal lengths together, in random order.
+
+    The same (seed, epoch) gives the same batches, so a run resumes from three numbers. Each batch holds
+    batch_size examples; the last example(s) of the epoch make one smaller batch. Inside a batch the longest
+    come first.
+
+    Args: lengths: (E,) tokens of each example.
+    """
+    keys = np.random.PCG64([seed, epoch]).random_raw(2 * len(lengths))  # a stream that no numpy will change
+    order = np.argsort(keys[: len(lengths)], kind="stable")
+    whole = len(order) - len(order) % batch_size
+    batches: list[np.ndarray] = []
+    span = MEGABATCH * batch_size
+    for start in range(0, whole, span):
+        mega = order[start : min(start + span, whole)]
+        mega = mega[np.argsort(-lengths[mega], kind="stable")]
+        batches.extend(mega.reshape(-1, batch_size))
+    places = np.argsort(keys[len(lengths) : len(lengths) + len(batches)], kind="stable")
+    shuffled = [batches[place] for place in places]
+    if whole < len(order):
+        rest = order[whole:]
+        shuffled.append(rest[np.argsort(-lengths[rest], kind="stable")])
+    return shuffled
+
+
+def by_length(lengths: np.ndarray, num_tokens: int) -> Iterator[np.ndarray]:
+    """Yield indices of all examples, longest first, in batches of at most `num_tokens` tokens."""
+    order = np.argsort(-lengths, kind="stable")
+    yield from split_by_tokens(order, lengths, num_tokens)
+
+
+def split_by_tokens(indices: np.ndarray, lengths: np.ndarray, num_tokens: int) -> Iterator[np.ndarray]:
+    """Yield `indices` in order, in parts of at most `num_tokens` tokens and at least one example."""
+    start, total = 0, 0
+    for place, index in enumerate(indices):
+        if place > start and total + lengths[index] > num_tokens:
+            yield indices[start:place]
+            start, total = place, 0
+        total += int(lengths[index])
+    if start < len(indices):
+        yield indices[start:]

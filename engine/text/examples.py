@@ -1,0 +1,330 @@
+"""From a table's columns to examples, labels and splits.
+
+Rows in = examples + rows reported: nothing is dropped in silence. The same seed always draws the same rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.text.table import BadLine, Table
+
+Indices = npt.NDArray[np.int64]
+
+MAX_LABELS = 1000
+_LOOKED_AT = (
+    2000  # rows that a guess is made from, spread over the table, for classes may lie one after another
+)
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+
+# Names of columns as people write them, lower-cased, _ for all but letters and digits; the best first.
+_PAIRS = (
+    ("sentence1", "sentence2"),
+    ("sentence_1", "sentence_2"),
+    ("sentence_a", "sentence_b"),
+    ("text_a", "text_b"),
+    ("text1", "text2"),
+    ("text_1", "text_2"),
+    ("question1", "question2"),
+    ("question_1", "question_2"),
+    ("1_string", "2_string"),
+    ("premise", "hypothesis"),
+    ("question", "sentence"),
+    ("question", "passage"),
+    ("question", "context"),
+    ("question", "answer"),
+    ("query", "passage"),
+    ("query", "document"),
+    ("query", "title"),
+    ("s1", "s2"),
+    ("q1", "q2"),
+)
+_TEXTS = tuple(
+    str.split(
+        "text texts sentence sentences text_a sentence1 review reviews review_text content contents comment "
+        "comments comment_text tweet message body document utterance sms post article abstract description "
+        "question query headline title sentence_a premise 文本 内容 正文 评论 评价 句子 问题 标题",
+    )
+)
+_LABELS = tuple(
+    str.split(
+        "label labels gold_label category categories class classes sentiment target quality polarity topic "
+        "intent emotion is_duplicate judgement judgment stance tag label_text class_name class_label rating "
+        "stars score spam y 标签 类别 分类 情感 类",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which columns are what, by name; "" for none."""
+
+    text: str
+    text_pair: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One row that can be used. `label` is a place in the labels, None where there is none."""
+
+    row: int
+    text: str
+    text_pair: str | None
+    label: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Rows that can be used, in order; the labels; rows that cannot be used; what a person should know."""
+
+    examples: list[Example]
+    labels: tuple[str, ...]
+    reported: tuple[BadLine, ...]
+    notes: tuple[Sentence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a column looks like in a sample of its cells."""
+
+    num_values: int
+    num_cells: int  # not empty
+    mean_length: float
+    is_prose: bool  # letters, not numbers, dates or links
+
+    @property
+    def few_valued(self) -> bool:
+        return 2 <= self.num_values <= min(MAX_LABELS, self.num_cells // 2) and self.mean_length <= 60
+
+
+def guess_roles(table: Table) -> Roles:
+    """Return the roles that columns most likely have: by their names, else by what stands in them.
+
+    By content, the label is the column with the fewest values of those that repeat, the text the one with
+    the longest cells, and the second text one of like length where nothing has a telling name. A guess for a
+    person to look at: `label` is "" if no column looks like one, `text_pair` if there is no second text.
+    """
+    names = {_plain(name): name for name in reversed(table.columns)}
+    looks = {name: _look(table, name) for name in table.columns}
+    pair = next(((names[a], names[b]) for a, b in _PAIRS if a in names and b in names), None)
+    label = next((names[name] for name in _LABELS if name in names and names[name] not in (pair or ())), "")
+    prose = [name for name in table.columns if name != label and looks[name].is_prose]
+    text = next((names[name] for name in _TEXTS if names.get(name) in prose), "")
+    if not label:
+        label = _label_by_content(looks, {text, *(pair or ())})
+    if pair:
+        return Roles(*pair, label)
+    if text:
+        return Roles(text, "", label)
+    others = sorted(
+        (name for name in table.columns if name != label), key=lambda name: -looks[name].mean_length
+    )
+    prose = [name for name in others if looks[name].is_prose and not looks[name].few_valued]
+    if len(prose) == 2 and looks[prose[1]].mean_length >= 0.5 * looks[prose[0]].mean_length:
+        first, second = sorted(prose, key=table.columns.index)
+        return Roles(first, second, label)
+    best = (prose or others or [table.columns[0]])[0]
+    return Roles(best, "", label if label != best else "")
+
+
+def examples_from(table: Table, roles: Roles, labels: Sequence[str] | None = None) -> Examples:
+    """Return the rows that can be used.
+
+    Args:   roles: columns by name or 1-based number; without a label column every label is None. labels:
+        those of a trained model, or None to collect them: stripped, sorted, as numbers if all are integers.
+    Returns: rows with an empty text or label, or an unknown label, are reported by their line.
+    Raises: DataError for a missing column, one column in two roles, no usable row; when labels are collected,
+        for one class only, or labels that look like free text or numbers.
+    """
+    columns = _resolve(table, roles)
+    texts, pairs, answers = (
+        [""] * len(table.lines) if not name else table.frame[name].tolist() for name in columns
+    )
+    answers = list(map(str.strip, answers))
+    known = None if labels is None else set(labels)
+    usable, reported = list[int](), list[BadLine]()
+    for row, line in enumerate(table.lines.tolist()):
+        problem = _problem(columns, (texts[row], pairs[row], answers[row]), known, line)
+        if problem is None:
+            usable.append(row)
+        else:
+            reported.append(BadLine(line, problem))
+    if not usable:
+        raise DataError(
+            marked("engine", "None of the {num_rows} rows can be used. {first}"),
+            num_rows=len(table.lines),
+            first=str(reported[0].sentence) if reported else "",
+        )
+    notes: tuple[Sentence, ...] = ()
+    if labels is None:
+        found = Counter(answers[row] for row in usable) if columns[2] else Counter[str]()
+        notes = _check_labels(columns[2], found, len(usable)) if columns[2] else ()
+        labels = _in_order(found)
+    places = {label: place for place, label in enumerate(labels)} if columns[2] else {}
+    has_pair = bool(columns[1])
+    made = [
+        Example(row, texts[row], pairs[row] if has_pair else None, places.get(answers[row])) for row in usable
+    ]
+    return Examples(made, tuple(labels), tuple(reported), notes)
+
+
+def stratified_split(labels: Indices, shares: Sequence[float], seed: int) -> list[Indices]:
+    """Draw rows label by label, so that every part holds every label in its proportion.
+
+    The size of a part is its share of all rows, rounded; what proportions leave open goes to the largest
+    remainders. Each label keeps at least one row to train on, so a label that appears once is never held out.
+
+    Args:   labels: (E,) int64. shares: of each part beside training, 0 to 1, together below 1.
+    Returns: rows to train on, then those of each share, each in ascending order; every row once.
+    Raises: ConfigError if the shares leave nothing to train on.
+    """
+    labels = np.asarray(labels)
+    if any(not 0 <= share < 1 for share in shares) or sum(shares) >= 1:
+        raise ConfigError(
+            marked(
+                "engine",
+                "Validation and test together take {percent:.0f} % of the rows; leave some to train on.",
+            ),
+            field="validation_share",
+            percent=100 * sum(shares),
+        )
+    # PCG64's raw stream is promised to stay the same in every numpy; Generator.permutation's is not (NEP 19).
+    keys = np.random.PCG64(seed).random_raw(len(labels))
+    classes, sizes = np.unique(labels, return_counts=True)
+    free = sizes - 1
+    part_of = np.zeros(len(labels), dtype=np.int64)
+    drawn = {label: np.flatnonzero(labels == label) for label in classes.tolist()}
+    drawn = {label: rows[np.argsort(keys[rows], kind="stable")] for label, rows in drawn.items()}
+    taken = np.zeros_like(sizes)
+    for part, share in enumerate(shares, start=1):
+        counts = _largest_remainders(sizes * share, free, int(len(labels) * share + 0.5))
+        for place, label in enumerate(classes.tolist()):
+            part_of[drawn[label][taken[place] : taken[place] + counts[place]]] = part
+        taken, free = taken + counts, free - counts
+    return [np.flatnonzero(part_of == part) for part in range(len(shares) + 1)]
+
+
+def count_duplicates(examples: Iterable[Example]) -> int:
+    """Return how many examples repeat the texts of an earlier one, character for character."""
+    keys = [(example.text, example.text_pair) for example in examples]
+    return len(keys) - len(set(keys))
+
+
+def count_leaks(train: Iterable[Example], held_out: Iterable[Example]) -> int:
+    """Return how many held-out examples also stand in training: they measure memory, not skill."""
+    seen = {(example.text, example.text_pair) for example in train}
+    return sum((example.text, example.text_pair) in seen for example in held_out)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W+|_+", "_", name.strip().lower()).strip("_")
+
+
+def _look(table: Table, name: str) -> _Look:
+    step = -(-len(table.lines) // _LOOKED_AT) or 1
+    cells = [cell.strip() for cell in table.frame[name].iloc[::step].tolist()]
+    cells = [cell for cell in cells if cell]
+    num_chars = sum(map(len, cells))
+    sample = "".join(cell[:200] for cell in cells)
+    letters = sum(map(str.isalpha, sample)) / max(len(sample), 1)
+    links = sum(cell.startswith(("http://", "https://")) and " " not in cell for cell in cells)
+    mean = num_chars / max(len(cells), 1)
+    return _Look(len(set(cells)), len(cells), mean, letters >= 0.4 and links * 2 < len(cells))
+
+
+def _label_by_content(looks: dict[str, _Look], taken: set[str]) -> str:
+    """Return the column with the fewest values of those that repeat; the last of equals."""
+    best = ""
+    for name, look in looks.items():
+        if name not in taken and look.few_valued and (not best or look.num_values <= looks[best].num_values):
+            best = name
+    return best
+
+
+def _resolve(table: Table, roles: Roles) -> list[str]:
+    """Return the names of the text, second text and label columns, "" for none."""
+    if not roles.text:
+        raise DataError(
+            marked("engine", "No text column is chosen. The columns are: {names}."),
+            names=", ".join(table.columns[:20]),
+        )
+    columns = [table.column(name) if name else "" for name in (roles.text, roles.text_pair, roles.label)]
+    if twice := [name for name, count in Counter(filter(None, columns)).items() if count > 1]:
+        raise DataError(
+            marked("engine", "Column {name} has two roles. Choose another column for one of them."),
+            name=twice[0],
+        )
+    return columns
+
+
+def _problem(
+    columns: list[str], cells: tuple[str, str, str], known: set[str] | None, line: int
+) -> Sentence | None:
+    for column, text in zip(columns[:2], cells[:2], strict=True):
+        if column and not text.strip():
+            note = marked("engine", "Line {line} has no text in column {column}.")
+            return Sentence(note, {"line": line, "column": column})
+    if columns[2] and not cells[2]:
+        note = marked("engine", "Line {line} has no label in column {column}.")
+        return Sentence(note, {"line": line, "column": columns[2]})
+    if columns[2] and known is not None and cells[2] not in known:
+        note = marked("engine", "Line {line} has the label {label}, which is not among those learned.")
+        return Sentence(note, {"line": line, "label": cells[2][:80]})
+    return None
+
+
+def _check_labels(column: str, found: Counter[str], num_rows: int) -> tuple[Sentence, ...]:
+    if len(found) == 1:
+        raise DataError(
+            marked(
+                "engine",
+                "Every row has the same label, {label}, in column {column}; there is nothing to learn. "
+                "Choose another column or other data.",
+            ),
+            label=next(iter(found))[:80],
+            column=column,
+        )
+    if len(found) > MAX_LABELS or len(found) == num_rows > 2:
+        raise DataError(
+            marked(
+                "engine",
+                "Column {column} has {num_labels} different values in {num_rows} rows: it looks "
+                "like free text or a number, not a label. Choose another column.",
+            ),
+            column=column,
+            num_labels=len(found),
+            num_rows=num_rows,
+        )
+    once = _in_order({label for label, count in found.items() if count == 1})
+    if not once:
+        return ()
+    note = marked(
+        "engine",
+        "{num_labels} labels appear in one row only, so they are trained on but never measured: {labels}.",
+    )
+    names = ", ".join(label[:40] for label in once[:5]) + (", ..." if len(once) > 5 else "")
+    return (Sentence(note, {"num_labels": len(once), "labels": names}),)
+
+
+def _in_order(labels: Iterable[str]) -> list[str]:
+    found = sorted(labels)
+    return sorted(found, key=int) if all(map(_INTEGER.fullmatch, found)) else found
+
+
+def _largest_remainders(wanted: npt.NDArray[np.floating[Any]], most: Indices, total: int) -> Indices:
+    """Return whole numbers near `wanted`, none above `most`, that sum to `total` where `most` lets them."""
+    wanted = np.round(wanted, 9)  # 0.2 * 15 is 3, not a little more
+    counts: Indices = np.minimum(np.floor(wanted).astype(np.int64), most)
+    while (missing := min(total, int(most.sum())) - int(counts.sum())) > 0:
+        order = np.argsort(-np.where(counts < most, wanted - counts, -np.inf), kind="stable")
+        counts[order[: min(missing, int((counts < most).sum()))]] += 1
+    return counts

@@ -1,0 +1,119 @@
+"""JSON lines: one object a line, its keys the columns.
+
+A missing key and null are empty cells, a number stays as it is written, a list or an object stays JSON text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.errors import DataError, Sentence, marked
+from engine.text.dialect import MAX_COLUMNS, Records
+from engine.text.encoding import SURROGATES
+
+
+class _Number(str):
+    """A JSON number, as it is written."""
+
+
+class _NotARow(ValueError):
+    """JSON that can be read, but is no row; its message is a marked template."""
+
+
+def is_json_lines(lines: Sequence[str], path: Path) -> bool:
+    """Whether most of the first lines are JSON objects, or the file's name says so.
+
+    Raises: DataError if the name says JSON and the lines are no rows, such as a list over many lines.
+    """
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return True
+    head = [line for line in lines[:200] if line.strip()][:20]
+    if 2 * sum(_is_object(line) for line in head) > len(head):
+        return True
+    if path.suffix.lower() == ".json":
+        raise DataError(
+            marked("engine", "{path} is one JSON document. Write it as JSON lines: one object in each line."),
+            path=path,
+        )
+    return False
+
+
+def json_records(lines: Sequence[str]) -> tuple[Records, list[str]]:
+    """Return a row for each object, and the names of the columns: all keys in the order they first appear.
+
+    With more than MAX_COLUMNS names it stops there.
+    """
+    decoder = json.JSONDecoder(
+        object_pairs_hook=_object, parse_int=_Number, parse_float=_Number, parse_constant=_Number
+    )
+    found, names = Records(), dict[str, None]()
+    for number, line in enumerate(lines, 1):
+        if not (line := line.strip(" \t\r\n")):
+            continue
+        try:
+            value, end = decoder.raw_decode(line)
+            if end < len(line):
+                raise json.JSONDecodeError("more follows the object", line, end)
+            row = _row(value, line)
+        except (ValueError, RecursionError) as error:
+            found.faults.append((number, _fault(number, error)))
+            continue
+        if not row.keys() <= names.keys():
+            names.update(dict.fromkeys(row))
+            if len(names) > MAX_COLUMNS:
+                return found, list(names)
+        found.rows.append([row.get(name, "") for name in names])
+        found.starts.append(number)
+    for cells in found.rows:  # keys that appeared later stand to the right
+        cells.extend([""] * (len(names) - len(cells)))
+    return found, list(names)
+
+
+def _is_object(line: str) -> bool:
+    with contextlib.suppress(ValueError, RecursionError):
+        return line.lstrip().startswith("{") and isinstance(json.loads(line), dict)
+    return False
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) != len(pairs):
+        raise _NotARow(marked("engine", "Line {line} has the same key twice. Name each key once."))
+    return row
+
+
+def _row(row: Any, line: str) -> dict[str, str]:
+    if type(row) is not dict:
+        raise _NotARow(marked("engine", "Line {line} is not a JSON object. Write each row between braces."))
+    for name, value in row.items():
+        if type(value) is not str:
+            row[name] = "" if value is None else _json_text(value)
+    if "\\u" in line and SURROGATES.search("".join([*row, *row.values()])):
+        raise _NotARow(
+            marked("engine", "Line {line} holds half a character, a lone \\ud800 to \\udfff. Mend it.")
+        )
+    return row
+
+
+def _json_text(value: Any) -> str:
+    """Return the JSON of a value within a cell, its numbers as they were written."""
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_json_text(key)}: {_json_text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_json_text, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _fault(number: int, error: Exception) -> Sentence:
+    if isinstance(error, _NotARow):
+        return Sentence(str(error), {"line": number})
+    if isinstance(error, json.JSONDecodeError):
+        template = marked("engine", "Line {line} is not valid JSON at character {at}: {reason}.")
+        return Sentence(template, {"line": number, "at": error.colno, "reason": error.msg})
+    return Sentence(marked("engine", "Line {line} is nested too deep to be read as JSON."), {"line": number})

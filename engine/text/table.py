@@ -1,0 +1,383 @@
+"""A CSV, TSV or JSON lines file becomes a Table of text cells; rows become a CSV again.
+
+Rows in = rows kept + rows reported: whatever cannot be kept is reported with the line it starts in. Empty
+lines are neither. A cell is the text of the file: "NA" is no missing value, an empty cell is "".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import errno
+import hashlib
+import os
+import secrets
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+
+from engine.errors import DataError, Sentence, marked
+from engine.text.dialect import (
+    MAX_COLUMNS,
+    SEPARATORS,
+    Records,
+    choose_separator,
+    cut,
+    looks_like_header,
+    split_lines,
+)
+from engine.text.encoding import SURROGATES, Decoded, decode, guess_note
+from engine.text.json_lines import is_json_lines, json_records
+
+_GUARDED = ("=", "+", "-", "@", "\t", "\r", "\0")
+
+
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """How a file was read; given back as overrides, it reads the same again."""
+
+    kind: str  # "csv" or "jsonl"
+    encoding: str
+    separator: str  # "" for one column and for JSON lines
+    quoting: str  # "csv": "..." may hold separators and line ends; "none": quotes are plain text
+    has_header: bool
+    header_line: int = 0  # 1-based; 0 without a header
+
+    def parts(self) -> tuple[Sentence, ...]:
+        """Return what a person should know of it, bit by bit, to be put on one line."""
+        known = [Sentence("{name}", {"name": self.encoding.upper()})]
+        if self.kind == "jsonl":
+            return (*known, Sentence(marked("engine", "JSON lines")))
+        known.append(Sentence(_SEPARATOR_WORDS[self.separator]))
+        if self.separator and self.quoting == "none":
+            known.append(Sentence(marked("engine", "quotes are plain text")))
+        if self.has_header:
+            known.append(Sentence(marked("engine", "header in line {line}"), {"line": self.header_line}))
+        else:
+            known.append(Sentence(marked("engine", "no header")))
+        return tuple(known)
+
+    def __str__(self) -> str:
+        return " · ".join(str(part) for part in self.parts())
+
+
+_SEPARATOR_WORDS = {
+    ",": marked("engine", "comma"),
+    "\t": marked("engine", "tab"),
+    ";": marked("engine", "semicolon"),
+    "|": marked("engine", "bar"),
+    "": marked("engine", "one column"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A record that was not kept: the 1-based physical line where it starts, and why."""
+
+    line: int
+    sentence: Sentence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """The rows of a file as text. `row` counts from 0 here, `line` from 1 in the file."""
+
+    path: Path
+    format: TableFormat
+    columns: tuple[str, ...]  # unique; a second "text" is named "text (2)"
+    frame: pandas.DataFrame  # (R, C) str in object columns
+    lines: np.ndarray[Any, np.dtype[np.int64]]  # (R,) where each row starts
+    reported: tuple[BadLine, ...]
+    notes: tuple[Sentence, ...]
+    sha256: str  # of the file's bytes
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.lines)
+
+    def column(self, name_or_number: str | int) -> str:
+        """Return a column's name, given that or its 1-based number. Raises: DataError if there is none."""
+        wanted = str(name_or_number)
+        if wanted in self.columns:
+            return wanted
+        if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted[:9]) <= len(self.columns):
+            return self.columns[int(wanted[:9]) - 1]
+        names = ", ".join(self.columns[:20]) + (", ..." if len(self.columns) > 20 else "")
+        raise DataError(
+            marked("engine", "{path} has no column {name}. Its columns are: {names}."),
+            path=self.path,
+            name=wanted,
+            names=names,
+        )
+
+
+def read_table(
+    path: str | Path, *, encoding: str = "", separator: str = "", quoting: str = "", header: str = ""
+) -> Table:
+    """Read a table whole.
+
+    Args:   encoding, separator (, TAB ; |), quoting ("csv", "none"), header ("yes", "no"): "" detects it.
+    Raises: DataError if the file cannot be read, is no text, is empty, or not one of its rows can be kept.
+    """
+    path = Path(path)
+    separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
+    _check_choice("separator", separator, ("", *SEPARATORS))
+    _check_choice("quoting", quoting, ("", "csv", "none"))
+    _check_choice("header", header, ("", "yes", "no"))
+    data = _read_bytes(path)
+    found = decode(data, path, encoding)
+    if not found.text.strip():
+        raise DataError(marked("engine", "{path} is empty. Choose a file with a header and rows."), path=path)
+    lines = split_lines(found.text)
+    notes = [guess_note(found)] if found.guessed else []
+    if not separator and not quoting and is_json_lines(lines, path):
+        if header:
+            notes.append(
+                Sentence(
+                    marked("engine", "JSON lines name their own columns; the header setting is ignored.")
+                )
+            )
+        records, names = json_records(lines)
+        how = TableFormat("jsonl", found.encoding, "", "none", has_header=False)
+    else:
+        how, records, names = _cut_cells(lines, found, path, (separator, quoting, header), notes)
+    return _build(path, how, records, names, found, notes, hashlib.sha256(data).hexdigest())
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise DataError(marked("engine", "{path} is a folder. Choose a file in it."), path=path)
+        if path.exists() and not path.is_file():
+            raise DataError(marked("engine", "{path} is not an ordinary file. Choose another."), path=path)
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(marked("engine", "There is no file {path}. Check its name."), path=path) from None
+    except PermissionError:
+        raise DataError(
+            marked("engine", "{path} may not be read by you. Change its permissions, or copy it."), path=path
+        ) from None
+    except (OSError, ValueError, MemoryError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise DataError(
+            marked("engine", "{path} cannot be read: {reason}."), path=path, reason=reason.rstrip(".")
+        ) from error
+
+
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise DataError(
+            marked("engine", "The {name} is {value!r}; it can be one of: {choices}."),
+            name=name,
+            value=value,
+            choices=", ".join(repr(choice) for choice in choices if choice),
+        )
+
+
+def _cut_cells(
+    lines: list[str], found: Decoded, path: Path, wanted: tuple[str, str, str], notes: list[Sentence]
+) -> tuple[TableFormat, Records, list[str]]:
+    """Return the format, the records below the header and the raw names; notes what looks wrong."""
+    separator, quoting, header = wanted
+    number, first = next((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    if not separator:
+        separator = choose_separator(lines)
+    elif separator not in first and (likely := choose_separator(lines)) not in ("", separator):
+        template = marked("engine", "Line {line} holds no {separator!r}; {likely!r} looks likelier.")
+        notes.append(Sentence(template, {"line": number, "separator": separator, "likely": likely}))
+    quoting, records = cut(lines, found.text, separator, quoting)
+    if records.faults and header != "no" and records.faults[0][0] < (records.starts or [len(lines) + 1])[0]:
+        template = marked("engine", "The header of {path} cannot be read. {fault}")
+        raise DataError(template, path=path, fault=records.faults[0][1])
+    if not records.rows:
+        raise _nothing_kept(path, records.faults[0][1] if records.faults else None)
+    has_header = header == "yes" if header else looks_like_header(records.rows[:501])
+    names, header_line = [""] * Counter(map(len, records.rows)).most_common(1)[0][0], 0
+    if has_header:
+        names, header_line = records.rows.pop(0), records.starts.pop(0)
+    return TableFormat("csv", found.encoding, separator, quoting, has_header, header_line), records, names
+
+
+def _build(
+    path: Path,
+    how: TableFormat,
+    records: Records,
+    names: list[str],
+    found: Decoded,
+    notes: list[Sentence],
+    sha256: str,
+) -> Table:
+    columns = _unique(names)
+    if len(columns) > MAX_COLUMNS:
+        raise DataError(
+            marked("engine", "{path} has {found} columns; at most {most} can be read. Check the separator."),
+            path=path,
+            found=len(columns),
+            most=MAX_COLUMNS,
+        )
+    if found.damaged and SURROGATES.search("".join(names)):
+        template = marked("engine", "The names of the columns of {path} hold bytes that are not {encoding}.")
+        raise DataError(template, path=path, encoding=how.encoding)
+    renamed = [new for old, new in zip(names, columns, strict=True) if " ".join(old.split()) not in ("", new)]
+    if renamed:
+        notes.append(
+            Sentence(
+                marked("engine", "Some columns have the same name; they are called {names}."),
+                {"names": ", ".join(renamed[:10])},
+            )
+        )
+    rows, starts, bad = _keep(records, len(columns), how, found)
+    bad.sort(key=lambda line: line.line)
+    if not rows or not columns:
+        raise _nothing_kept(path, bad[0].sentence if bad else None)
+    cells = {name: pandas.Series([row[i] for row in rows], dtype=object) for i, name in enumerate(columns)}
+    kept_lines = np.array(starts, dtype=np.int64)
+    kept_lines.flags.writeable = False
+    frame = pandas.DataFrame(cells, columns=list(columns), copy=False)
+    return Table(path, how, columns, frame, kept_lines, tuple(bad), tuple(notes), sha256)
+
+
+def _keep(
+    records: Records, width: int, how: TableFormat, found: Decoded
+) -> tuple[list[list[str]], list[int], list[BadLine]]:
+    bad = [BadLine(line, sentence) for line, sentence in records.faults]
+    if not found.damaged and all(len(row) == width for row in records.rows):
+        return records.rows, records.starts, bad
+    rows, starts = [], []
+    for row, line in zip(records.rows, records.starts, strict=True):
+        if len(row) != width:
+            bad.append(BadLine(line, _width_sentence(line, len(row), width, how.has_header)))
+        elif found.damaged and any(SURROGATES.search(cell) for cell in row):
+            template = marked(
+                "engine",
+                "Line {line} holds bytes that are not {encoding}. Mend it, or choose another encoding.",
+            )
+            bad.append(BadLine(line, Sentence(template, {"line": line, "encoding": how.encoding})))
+        else:
+            rows.append(row)
+            starts.append(line)
+    return rows, starts, bad
+
+
+def _width_sentence(line: int, found: int, width: int, has_header: bool) -> Sentence:
+    values = {"line": line, "found": found, "width": width}
+    if has_header and found == 1:
+        template = marked("engine", "Line {line} has 1 column; the header has {width}. Check the separator.")
+    elif has_header:
+        template = marked(
+            "engine", "Line {line} has {found} columns; the header has {width}. Check the separator."
+        )
+    elif found == 1:
+        template = marked("engine", "Line {line} has 1 column; most lines have {width}. Check the separator.")
+    else:
+        template = marked(
+            "engine", "Line {line} has {found} columns; most lines have {width}. Check the separator."
+        )
+    return Sentence(template, values)
+
+
+def _nothing_kept(path: Path, first: Sentence | None) -> DataError:
+    if first is None:
+        template = marked(
+            "engine",
+            "{path} has a header and no rows. Add rows; or, if line 1 is a row, say that there is no header.",
+        )
+        return DataError(template, path=path)
+    return DataError(marked("engine", "No row of {path} can be read. {first}"), path=path, first=first)
+
+
+def _unique(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names stripped, the empty ones numbered and the later of equal ones counted."""
+    stripped = [" ".join(name.split()) or f"column {number}" for number, name in enumerate(names, 1)]
+    taken, unique = set(stripped), list[str]()
+    seen: Counter[str] = Counter()
+    for name in stripped:
+        seen[name] += 1
+        new = name
+        while seen[name] > 1 and (new := f"{name} ({seen[name]})") in taken:
+            seen[name] += 1
+        taken.add(new)
+        unique.append(new)
+    return tuple(unique)
+
+
+def write_csv(
+    path: str | Path,
+    columns: Sequence[str],
+    rows: pandas.DataFrame | Iterable[Sequence[object]],
+    *,
+    separator: str = ",",
+    guard: bool = True,
+    exempt: Collection[str] = (),
+    bom: bool = False,
+) -> None:
+    """Write a UTF-8 table whole or not at all; what was there before stands until the new file is complete.
+
+    Args:   rows: cells in the order of `columns`, or a frame that has them. guard: put an apostrophe before
+            names and text cells that a spreadsheet would run. exempt: columns left alone, such as numbers.
+    Raises: DataError if the folder cannot be written to, the disk is full, or a cell holds half a character.
+    """
+    path = Path(path)
+    beside = path.parent / f".{secrets.token_hex(8)}.tmp"
+    if isinstance(rows, pandas.DataFrame):
+        rows = rows[list(columns)].itertuples(index=False, name=None)
+    guarded = [guard and name not in exempt for name in columns]
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with beside.open("x", encoding="utf-8-sig" if bom else "utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=separator)
+            writer.writerow([_guard(name) if on else name for name, on in zip(columns, guarded, strict=True)])
+            for row in rows:
+                writer.writerow([_guard(c) if on else c for c, on in zip(row, guarded, strict=True)])
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+        _sync_folder(path.parent)
+    except (OSError, UnicodeEncodeError) as error:
+        raise _write_error(path, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+
+
+def _guard(cell: object) -> object:
+    return "'" + cell if isinstance(cell, str) and cell.startswith(_GUARDED) else cell
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # Windows cannot open a folder, and needs no such call
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_error(path: Path, error: Exception) -> DataError:
+    number = error.errno if isinstance(error, OSError) else None
+    if isinstance(error, UnicodeEncodeError):
+        template = marked("engine", "{path} is not written: a cell holds half a character. Mend the table.")
+    elif number in (errno.ENOSPC, errno.EDQUOT):
+        template = marked(
+            "engine", "{path} is not written: the disk is full. Free some room, or write elsewhere."
+        )
+    elif number in (errno.EACCES, errno.EPERM, errno.EROFS):
+        template = marked(
+            "engine", "{path} is not written: its folder may not be changed. Choose another folder."
+        )
+    elif number in (errno.ENOENT, errno.ENOTDIR):
+        template = marked(
+            "engine", "{path} is not written: there is no such folder. Make it, or choose another."
+        )
+    elif number == errno.EISDIR:
+        template = marked("engine", "{path} is not written: it is a folder. Choose a file name.")
+    else:
+        template = marked("engine", "{path} is not written: {reason}.")
+    return DataError(template, path=path, reason=getattr(error, "strerror", None) or str(error))

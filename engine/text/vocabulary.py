@@ -1,0 +1,337 @@
+"""What a model folder says of its WordPieces: vocab.txt, tokenizer.json, tokenizer_config.json.
+
+Everything read here may be damaged or hostile. Only these file names in the folder itself are opened, never a
+path that a file names; sizes are capped; nothing reaches the `tokenizers` library before it was looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from engine.errors import DataError, ModelError, Sentence, UserError, marked
+
+SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+MASK = "[MASK]"  # the one special token that a vocabulary may lack: it can still classify
+MAX_FILE_BYTES = 64 * 2**20  # the largest published WordPiece file is 5 MB
+_NOT_A_PIECE = re.compile(r"\[.*\]|<.*>", re.DOTALL)
+_PLAIN_CLASSES = re.compile(
+    r"((Bert|DistilBert|Electra|MobileBert|ConvBert|PreTrained)Tokenizer(Fast)?|TokenizersBackend)"
+)
+_ANY_CLASS = ("PreTrainedTokenizerFast", "TokenizersBackend")  # these take tokenizer.json as it is
+_FLAGS = {
+    "do_lower_case": "lowercase",
+    "strip_accents": "strip_accents",
+    "tokenize_chinese_chars": "handle_chinese_chars",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A token that is looked for in the text itself, before it is cut into words."""
+
+    content: str
+    special: bool = True
+    normalized: bool = False
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the files say: tokens by id, how text is cleaned, tokens added, and what a person should know."""
+
+    base: tuple[str, ...]
+    lowercase: bool
+    strip_accents: bool | None = None  # None: when lower-casing
+    chinese_chars: bool = True
+    added: tuple[Added, ...] = ()
+    notes: tuple[Sentence, ...] = ()
+
+
+def vocabulary_of(tokens: Sequence[str], lowercase: bool | None) -> Vocabulary:
+    """Return the vocabulary of bare tokens; `lowercase` None: guessed from their capitals, with a note."""
+    if lowercase is not None:
+        return Vocabulary(tuple(tokens), lowercase)
+    if any(token != token.lower() for token in tokens if not _NOT_A_PIECE.fullmatch(token)):
+        note = marked("engine", "The vocabulary has capital letters, so text keeps its capitals and accents.")
+        return Vocabulary(tuple(tokens), False, notes=(Sentence(note),))
+    note = marked("engine", "The vocabulary has no capital letters, so text is lower-cased.")
+    return Vocabulary(tuple(tokens), True, notes=(Sentence(note),))
+
+
+def read_vocab(path: Path) -> list[str]:
+    """Return the tokens of a vocab.txt in order. Raises: DataError."""
+    # "\n" alone ends a line: bert-base-chinese holds U+2028 as a token, which splitlines() would split at.
+    lines = _read(path, DataError).removesuffix("\n").split("\n")
+    return [line.removesuffix("\r") for line in lines]
+
+
+def read_folder(folder: Path) -> Vocabulary:
+    """Return what a model folder says; see `WordPiece.from_folder`. Raises: ModelError, DataError."""
+    config = _read_config(folder / "tokenizer_config.json")
+    vocab = folder / "vocab.txt"
+    if (folder / "tokenizer.json").is_file():
+        return _from_rules(folder / "tokenizer.json", vocab, config)
+    if not vocab.is_file():
+        raise ModelError(
+            marked(
+                "engine",
+                "There is no tokenizer.json and no vocab.txt in {path}. Choose a BERT model's folder.",
+            ),
+            path=folder,
+        )
+    name = config.get("tokenizer_class") or "BertTokenizer"
+    if not _PLAIN_CLASSES.fullmatch(name):
+        raise ModelError(
+            marked("engine", "The model in {path} cuts text with {name}; Cloze reads BERT's own WordPiece."),
+            path=folder,
+            name=name,
+        )
+    read = vocabulary_of(read_vocab(vocab), config.get("do_lower_case"))
+    notes = list(read.notes)
+    if (folder / "added_tokens.json").is_file():
+        note = marked(
+            "engine", "added_tokens.json is left out: Cloze reads added tokens from tokenizer.json only."
+        )
+        notes.append(Sentence(note))
+    return replace(
+        read,
+        strip_accents=config.get("strip_accents"),
+        chinese_chars=config.get("tokenize_chinese_chars") is not False,
+        notes=tuple(notes),
+    )
+
+
+def check_tokens(tokens: Sequence[str], ids: dict[str, int]) -> None:
+    """Refuse tokens that cannot be a BERT vocabulary. Args: ids: token -> last place. Raises: DataError."""
+    if not any(tokens):
+        raise DataError(
+            marked("engine", "The vocabulary is empty. A vocab.txt holds one WordPiece on each line.")
+        )
+    if len(ids) < len(tokens):
+        number = next(number for number, token in enumerate(tokens) if ids[token] != number)
+        raise DataError(
+            marked(
+                "engine",
+                "The vocabulary holds {token!r} twice, in lines {line} and {again}. Each WordPiece may stand "
+                "there once; take the vocab.txt that came with the model.",
+            ),
+            token=tokens[number],
+            line=number + 1,
+            again=ids[tokens[number]] + 1,
+        )
+    if broken := [token for token in tokens if "\n" in token or "\r" in token]:
+        raise DataError(
+            marked(
+                "engine", "The vocabulary's token {token!r} holds a line break, which no vocab.txt can hold."
+            ),
+            token=broken[0],
+        )
+    if missing := [name for name in SPECIALS.values() if name not in ids]:
+        raise DataError(
+            marked("engine", "The vocabulary lacks {missing}. BERT needs [PAD], [UNK], [CLS] and [SEP]."),
+            missing=", ".join(missing),
+        )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small file beside its place, synced, then renamed into it. Raises: ModelError."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ModelError(
+            marked("engine", "{path} cannot be written: {reason}."), path=path, reason=error.strerror
+        ) from error
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """Return tokenizer_config.json, {} if there is none, after a look at all that we use of it."""
+    config = _read_json(path) if path.is_file() else {}
+    for name in _FLAGS:
+        _expect(path, name, config.get(name), None, True, False)
+    for name, token in {**SPECIALS, "mask_token": MASK}.items():
+        value = config.get(name)
+        _expect(path, name, value.get("content") if isinstance(value, dict) else value, None, token)
+    if not isinstance(config.get("tokenizer_class"), str | None):
+        _expect(path, "tokenizer_class", config["tokenizer_class"], "BertTokenizer")
+    return config
+
+
+def _from_rules(path: Path, vocab: Path, config: dict[str, Any]) -> Vocabulary:
+    rules = _read_json(path)
+    model, cleaning = (
+        _part(path, rules, "model", "WordPiece"),
+        _part(path, rules, "normalizer", "BertNormalizer"),
+    )
+    _part(path, rules, "pre_tokenizer", "BertPreTokenizer")
+    _expect(path, "unk_token", model.get("unk_token"), "[UNK]")
+    _expect(path, "continuing_subword_prefix", model.get("continuing_subword_prefix"), "##")
+    base = _in_order(path, model.get("vocab"))
+    added = _read_added(path, rules.get("added_tokens") or [], base)
+    flags, notes = _read_flags(path, cleaning, config)
+    for name, part, usual in (("clean_text", cleaning, True), ("max_input_chars_per_word", model, 100)):
+        if (value := part.get(name, usual)) != usual:
+            note = marked(
+                "engine", "tokenizer.json sets {name} to {value}; this is left out, BERT has {usual}."
+            )
+            notes.append(Sentence(note, {"name": name, "value": _json(value), "usual": _json(usual)}))
+    tokens = base + tuple(token.content for token in added if token.content not in set(base))
+    if vocab.is_file() and (other := tuple(read_vocab(vocab))) not in (base, tokens):
+        note = marked(
+            "engine",
+            "vocab.txt ({num_other} tokens) and tokenizer.json ({num_tokens} tokens) disagree; "
+            "tokenizer.json is used.",
+        )
+        notes.append(Sentence(note, {"num_other": len(other), "num_tokens": len(tokens)}))
+    return Vocabulary(
+        base,
+        flags["do_lower_case"] is not False,
+        flags["strip_accents"],
+        flags["tokenize_chinese_chars"] is not False,
+        added,
+        tuple(notes),
+    )
+
+
+def _part(path: Path, rules: dict[str, Any], name: str, kind: str) -> dict[str, Any]:
+    part = rules.get(name)
+    if name == "model" and isinstance(part, dict) and "merges" not in part:
+        part = {"type": kind, **part}  # files before 2020 do not name the model's type
+    _expect(path, name, part.get("type") if isinstance(part, dict) else part, kind)
+    return part if isinstance(part, dict) else {}
+
+
+def _read_flags(
+    path: Path, cleaning: dict[str, Any], config: dict[str, Any]
+) -> tuple[dict[str, bool | None], list[Sentence]]:
+    """Return tokenizer_config.json's flags where it has them, else tokenizer.json's; notes if they differ."""
+    flags, notes = {}, []
+    for name, inner in _FLAGS.items():
+        value = flags[name] = cleaning.get(inner)
+        _expect(path, inner, value, None, True, False)
+        said = config.get(name, value)
+        if (said is None and name != "strip_accents") or config.get("tokenizer_class") in _ANY_CLASS:
+            continue
+        if said != value:
+            flags[name] = said
+            note = marked(
+                "engine",
+                "tokenizer_config.json sets {name} to {said}, tokenizer.json to {value}; the first is used.",
+            )
+            notes.append(Sentence(note, {"name": name, "said": _json(said), "value": _json(value)}))
+    return flags, notes
+
+
+def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[Added, ...]:
+    """Return the added tokens, the usual special ones left out; those not in `base` must follow it."""
+    ids = {token: number for number, token in enumerate(base)}
+    added: list[tuple[int, Added]] = []
+    for entry in entries if isinstance(entries, list) else [entries]:
+        content = entry.get("content") if isinstance(entry, dict) else None
+        if not isinstance(content, str) or not content:
+            raise _damaged(path, _json(entry))
+        for flag in ("special", "normalized", "single_word", "lstrip", "rstrip"):
+            _expect(path, f"{content} {flag}", entry.setdefault(flag, False), True, False)
+        number = entry.pop("id", None)
+        if type(number) is not int or ids.setdefault(content, number) != number:
+            raise _damaged(path, content)
+        token = Added(**{key: entry[key] for key in Added.__slots__})
+        if token != Added(content) or content not in (*SPECIALS.values(), MASK) or number >= len(base):
+            added.append((number, token))
+    _in_order(path, ids)
+    return tuple(token for _, token in sorted(added, key=lambda pair: pair[0]))
+
+
+def _in_order(path: Path, ids: Any) -> tuple[str, ...]:
+    """Return the tokens of token -> id in the order of ids, which must be 0, 1, 2 and so on."""
+    if not isinstance(ids, dict) or not all(type(number) is int for number in ids.values()):
+        raise _damaged(path, "vocab")
+    tokens = sorted(ids, key=ids.__getitem__)
+    for number, token in enumerate(tokens):
+        if ids[token] != number:
+            raise _damaged(path, f"{token} {ids[token]}")
+    return tuple(tokens)
+
+
+def _damaged(path: Path, where: str) -> ModelError:
+    return ModelError(
+        marked(
+            "engine",
+            "{path} is damaged near {where}: every token needs its own number, from 0 without a gap. "
+            "Copy the file again from where it came.",
+        ),
+        path=path,
+        where=where[:80],
+    )
+
+
+def _expect(path: Path, name: str, value: Any, *allowed: Any) -> None:
+    if not any(value == one and type(value) is type(one) for one in allowed):
+        raise ModelError(
+            marked(
+                "engine",
+                "{path} is not of a BERT WordPiece model: {name} is {value}, not {allowed}. "
+                "Choose another model.",
+            ),
+            path=path,
+            name=name,
+            value=_json(value),
+            allowed=" / ".join(_json(one) for one in allowed if one is not None),
+        )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)[:80]
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(_read(path, ModelError))
+    except (ValueError, RecursionError) as error:
+        raise ModelError(
+            marked("engine", "{path} is not valid JSON: {reason}. Copy the file again from where it came."),
+            path=path,
+            reason=str(error).rstrip("."),
+        ) from error
+    if isinstance(document, dict):
+        return document
+    raise _damaged(path, _json(document))
+
+
+def _read(path: Path, kind: type[UserError]) -> str:
+    if not path.is_file():
+        raise kind(marked("engine", "There is no file {path}."), path=path)
+    try:
+        if (size := path.stat().st_size) > MAX_FILE_BYTES:
+            raise kind(
+                marked("engine", "{path} has {size} bytes, too many for a vocabulary (at most {most})."),
+                path=path,
+                size=size,
+                most=MAX_FILE_BYTES,
+            )
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise kind(
+            marked("engine", "{path} cannot be read: {reason}."), path=path, reason=error.strerror
+        ) from error
+    except UnicodeDecodeError as error:
+        raise kind(
+            marked(
+                "engine", "{path} is not UTF-8 (byte {position}). Save it as UTF-8, or choose another file."
+            ),
+            path=path,
+            position=error.start,
+        ) from error

@@ -1,0 +1,56 @@
+"""Measuring a model on examples kept apart, in batches of near-equal length, a yield between any two."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+import torch
+from torch import nn
+
+from engine.device import Device
+from engine.errors import marked
+from engine.events import Event, Progress
+from engine.model.kernels import ROW_MULTIPLE
+from engine.text.batch import EncodedSet, by_length, collate
+from engine.train.tasks import Measures, Task
+
+
+def answers_of(
+    model: nn.Module, task: Task, data: EncodedSet, device: Device, stage: str
+) -> Generator[Event, None, np.ndarray]:
+    """Return the task's decoded answer for every example, (E, ...) float32, in the order of `data`.
+
+    Dropout is off while it computes, and as it was before at every yield.
+    """
+    answers: np.ndarray | None = None
+    done = 0
+    for indices in by_length(data.lengths, device.micro_batch_tokens):
+        decoded = _answer(model, task, data, indices, device)
+        if answers is None:
+            answers = np.zeros((len(data), *decoded.shape[1:]), np.float32)
+        answers[indices] = decoded
+        done += len(indices)
+        yield Progress(stage=stage, done=done, total=len(data))
+    return np.zeros((0, len(task.labels)), np.float32) if answers is None else answers
+
+
+def evaluate(
+    model: nn.Module, task: Task, data: EncodedSet, device: Device
+) -> Generator[Event, None, Measures]:
+    """Return the task's measures on `data`, whose targets are known."""
+    answers = yield from answers_of(model, task, data, device, marked("engine", "Evaluating"))
+    return task.measure(answers, data.targets)
+
+
+def _answer(
+    model: nn.Module, task: Task, data: EncodedSet, indices: np.ndarray, device: Device
+) -> np.ndarray:
+    batch = collate(data, indices, device.device, ROW_MULTIPLE)
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.inference_mode(), device.autocast():
+            return task.decode(task.forward(model, batch)).cpu().numpy()
+    finally:
+        model.train(was_training)

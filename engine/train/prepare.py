@@ -1,0 +1,300 @@
+"""Everything a run settles before its first step: texts to ids, labels, the split, kept in the run's setup/
+folder.
+
+A run is resumed from what is kept here, never from the table again, so that it continues on the same examples
+even when the file has changed since.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.config import DataConfig, FineTuneConfig
+from engine.durable import replaced_folder
+from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
+from engine.events import Event, Noted, Progress
+from engine.model.config import PRESETS, BertConfig
+from engine.model.weights import load_tensors, read_config, save_tensors
+from engine.text.batch import EncodedSet
+from engine.text.examples import (
+    Example,
+    Examples,
+    Roles,
+    count_duplicates,
+    count_leaks,
+    examples_from,
+    stratified_split,
+)
+from engine.text.table import Table, read_table
+from engine.text.wordpiece import WordPiece
+
+SPLITS = ("train", "validation", "test")
+TEXTS_AT_ONCE = 512  # encoded between two yields
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a run stands on. sets: by name in SPLITS, empty ones left out. about: plain facts for
+    cloze.json.
+    """
+
+    config: BertConfig
+    wordpiece: WordPiece
+    labels: tuple[str, ...]
+    sets: dict[str, EncodedSet]
+    about: dict[str, Any]
+
+    def save(self, folder: Path) -> None:
+        """Write setup/, whole or not at all."""
+        tensors = {
+            f"{name}/{field.name}": torch.from_numpy(np.ascontiguousarray(getattr(data, field.name)))
+            for name, data in self.sets.items()
+            for field in dataclasses.fields(EncodedSet)
+        }
+        with replaced_folder(folder) as beside:
+            save_tensors(beside / "data.safetensors", tensors)
+            self.wordpiece.save(beside)
+            for name, document in (("config.json", self.config.to_json()), ("setup.json", self.about)):
+                (beside / name).write_text(
+                    json.dumps(document, indent=1, ensure_ascii=False), encoding="utf-8"
+                )
+
+    @classmethod
+    def load(cls, folder: Path) -> Setup:
+        """Read what `save` wrote. Raises: ModelError if it is damaged."""
+        tensors = load_tensors(folder / "data.safetensors")
+        names = [field.name for field in dataclasses.fields(EncodedSet)]
+        sets = {
+            split: EncodedSet(**{name: tensors[f"{split}/{name}"].numpy() for name in names})
+            for split in SPLITS
+            if f"{split}/bounds" in tensors
+        }
+        about = json.loads((folder / "setup.json").read_text(encoding="utf-8"))
+        return cls(read_config(folder), WordPiece.from_folder(folder), tuple(about["labels"]), sets, about)
+
+
+def starting_config(config: FineTuneConfig) -> BertConfig:
+    """Return the shape of the model a run starts from, reading little. Raises: ConfigError, ModelError."""
+    model = config.model.model
+    if not model:
+        raise ConfigError(
+            marked("engine", "No model was chosen. Give a model folder, or new:mini for random weights."),
+            field="model",
+        )
+    if not model.startswith("new:"):
+        return read_config(Path(model))
+    if not config.model.vocab:
+        raise ConfigError(
+            marked("engine", "A model from random weights needs a vocabulary. Give a vocab.txt."),
+            field="vocab",
+        )
+    preset = model.removeprefix("new:")
+    if preset not in PRESETS:
+        raise ConfigError(
+            marked("engine", "{field} is {value}; after new: can stand {names}."),
+            field="model",
+            value=model,
+            names=", ".join(PRESETS),
+        )
+    return BertConfig.preset(preset)
+
+
+def starting_tokenizer(config: FineTuneConfig) -> WordPiece:
+    """Return the tokenizer a run starts from. Raises: DataError, ModelError."""
+    if not config.model.model.startswith("new:"):
+        return WordPiece.from_folder(Path(config.model.model))
+    lowercase = {"": None, "yes": True, "no": False}[config.model.lowercase]
+    return WordPiece.from_vocab(Path(config.model.vocab), lowercase=lowercase)
+
+
+def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
+    """Read, check, encode and split; a generator of events whose return value is the `Setup`.
+
+    Raises: DataError, ModelError, ConfigError in one sentence, before long work.
+    """
+    data = config.data
+    shape = starting_config(config)
+    wordpiece = starting_tokenizer(config)
+    if config.model.model.startswith("new:"):
+        shape = dataclasses.replace(shape, vocab_size=wordpiece.vocab_size, pad_token_id=wordpiece.pad_id)
+    check_lengths(data, shape, wordpiece)
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    table = open_table(data, data.data, "data")
+    roles = roles_of(data, table)
+    found = examples_from(table, roles)
+    yield from _report(found, table)
+    labels = found.labels
+    known = np.array([example.label for example in found.examples], np.int64)
+    shares = (
+        0.0 if data.validation_data else data.validation_share,
+        0.0 if data.test_data else data.test_share,
+    )
+    parts = stratified_split(known, shares, data.split_seed)
+    examples = {
+        name: [found.examples[i] for i in part] for name, part in zip(SPLITS, parts, strict=True) if len(part)
+    }
+    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
+        if path:
+            other = open_table(data, path, f"{name}_data")
+            apart = examples_from(other, roles_of(data, other), labels)
+            yield from _report(apart, other)
+            examples[name] = apart.examples
+    yield from _look_at_split(examples)
+    sets: dict[str, EncodedSet] = {}
+    cut = 0
+    for name, chosen in examples.items():
+        sets[name], num_cut = yield from encode(chosen, wordpiece, data.max_length, data.truncation)
+        cut = num_cut if name == "train" else cut
+    about = _about(config, table, roles, labels, parts, cut / len(examples["train"]))
+    return Setup(dataclasses.replace(shape, id2label=labels), wordpiece, labels, sets, about)
+
+
+def encode(
+    examples: Sequence[Example], wordpiece: WordPiece, max_length: int, truncation: str
+) -> Generator[Event, None, tuple[EncodedSet, int]]:
+    """Cut texts into WordPieces; a generator whose return value is (EncodedSet, how many texts were cut)."""
+    pieces: list[np.ndarray] = []
+    num_a: list[int] = []
+    num_cut = 0
+    for start in range(0, len(examples), TEXTS_AT_ONCE):
+        yield Progress(stage=marked("engine", "Tokenizing"), done=start, total=len(examples))
+        some = examples[start : start + TEXTS_AT_ONCE]
+        texts = wordpiece.encode_ids([example.text for example in some])
+        pairs = wordpiece.encode_ids([example.text_pair or "" for example in some])
+        for example, text, pair in zip(some, texts, pairs, strict=True):
+            second = None if example.text_pair is None else pair
+            ids, first_segment, cut = wordpiece.assemble(text, second, max_length, truncation)
+            pieces.append(ids)
+            num_a.append(first_segment)
+            num_cut += cut > 0
+    targets = [-1 if example.label is None else example.label for example in examples]
+    encoded = EncodedSet.from_pieces(pieces, num_a, targets, [example.row for example in examples])
+    return encoded, num_cut
+
+
+def open_table(data: DataConfig, path: str, field: str) -> Table:
+    """Read a table as the settings say. Raises: ConfigError if no path is given; DataError."""
+    if not path:
+        raise ConfigError(
+            marked("engine", "No data was chosen. Give a CSV, TSV or JSON lines file."), field=field
+        )
+    return read_table(
+        path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
+    )
+
+
+def roles_of(data: DataConfig, table: Table) -> Roles:
+    """Return the column roles the settings name, by column name. Raises: DataError, ConfigError."""
+    for field in ("text", "label"):
+        if not getattr(data, field):
+            raise ConfigError(
+                marked("engine", "No column was chosen for {field}. The columns are: {columns}."),
+                field=field,
+                columns=", ".join(table.columns),
+            )
+    pair = table.column(data.text_pair) if data.text_pair else ""
+    return Roles(table.column(data.text), pair, table.column(data.label))
+
+
+def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: WordPiece) -> None:
+    """Refuse a maximum length or a vocabulary the model has no embeddings for."""
+    if data.max_length > shape.max_position_embeddings:
+        raise ConfigError(
+            marked("engine", "{field} is {value}, but the model has positions for {most} WordPieces."),
+            field="max_length",
+            value=data.max_length,
+            most=shape.max_position_embeddings,
+        )
+    least = 5 if data.text_pair else 3
+    if data.max_length < least:
+        raise ConfigError(
+            marked("engine", "{field} is {value}; with the special tokens it must be at least {least}."),
+            field="max_length",
+            value=data.max_length,
+            least=least,
+        )
+    if wordpiece.vocab_size > shape.vocab_size:
+        raise ModelError(
+            marked(
+                "engine",
+                "The vocabulary has {tokens} tokens, but the model has embeddings for {rows}: they do "
+                "not belong "
+                "together.",
+            ),
+            tokens=wordpiece.vocab_size,
+            rows=shape.vocab_size,
+        )
+
+
+def _report(found: Examples, table: Table) -> Iterator[Event]:
+    for note in (*table.notes, *found.notes):
+        yield Noted(sentence=note)
+    lost = (*table.reported, *found.reported)
+    if lost:
+        template = marked("engine", "{count} lines of {name} cannot be used. The first: {first}")
+        values = {"count": len(lost), "name": table.path.name, "first": str(lost[0].sentence)}
+        yield Noted(sentence=Sentence(template, values))
+
+
+def _look_at_split(examples: dict[str, list[Example]]) -> Iterator[Event]:
+    if not examples.get("train"):
+        raise DataError(marked("engine", "No rows are left to train on."))
+    held_out = examples.get("validation", [])
+    if not held_out:
+        yield Noted(
+            sentence=Sentence(
+                marked(
+                    "engine",
+                    "Nothing is kept apart for validation, so nobody can tell how good the result is.",
+                )
+            )
+        )
+        return
+    leaks = count_leaks(examples["train"], held_out)
+    if leaks:
+        template = marked(
+            "engine",
+            "{leaks} of {total} validation texts also stand in the training data, so the accuracy will "
+            "look a little "
+            "too good ({copies} exact copies in all).",
+        )
+        copies = count_duplicates([*examples["train"], *held_out])
+        yield Noted(sentence=Sentence(template, {"leaks": leaks, "total": len(held_out), "copies": copies}))
+
+
+def _about(
+    config: FineTuneConfig,
+    table: Table,
+    roles: Roles,
+    labels: tuple[str, ...],
+    parts: Sequence[np.ndarray],
+    cut_share: float,
+) -> dict[str, Any]:
+    rows = json.dumps([part.tolist() for part in parts]).encode()
+    return {
+        "schema_version": 1,
+        "task": "classification",
+        "labels": list(labels),
+        "roles": {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label},
+        "max_length": config.data.max_length,
+        "truncation": config.data.truncation,
+        "split": {
+            "validation_share": config.data.validation_share,
+            "test_share": config.data.test_share,
+            "seed": config.data.split_seed,
+            "rows": [len(part) for part in parts],
+            "sha256": hashlib.sha256(rows).hexdigest(),
+        },
+        "data": {"name": table.path.name, "sha256": table.sha256, "rows": table.num_rows},
+        "base_model": config.model.model,
+        "cut_share": cut_share,
+    }

@@ -1,0 +1,286 @@
+"""Roles guessed, rows reported, splits that stay the same, on small tables and on the real files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+from engine.errors import ConfigError, DataError
+from engine.text.examples import (
+    Example,
+    Roles,
+    count_duplicates,
+    count_leaks,
+    examples_from,
+    guess_roles,
+    stratified_split,
+)
+from engine.text.table import Table, TableFormat, read_table
+
+DATA = Path(os.environ["CLOZE_DATA"]) if os.environ.get("CLOZE_DATA") else None
+needs_data = pytest.mark.skipif(DATA is None, reason="CLOZE_DATA names no folder with real data")
+CSV = TableFormat("csv", "utf-8", ",", "csv", has_header=True)
+
+
+def table(columns: str, *rows: str, first_line: int = 2) -> Table:
+    """Return a table of cells that are written with | between them."""
+    names = tuple(columns.split("|"))
+    frame = pandas.DataFrame([row.split("|") for row in rows], columns=names, dtype=object)
+    lines = np.arange(first_line, first_line + len(rows), dtype=np.int64)
+    return Table(Path("reviews.csv"), CSV, names, frame, lines, (), (), "")
+
+
+def reviews(count: int = 13) -> list[str]:
+    return [f"a film of {number} long words indeed" for number in range(count)]
+
+
+# Roles
+
+
+@pytest.mark.parametrize(
+    ("columns", "roles"),
+    [
+        ("category|text", Roles("text", "", "category")),
+        ("label|text_a", Roles("text_a", "", "label")),
+        ("id|Sentence1|Sentence2|gold_label", Roles("Sentence1", "Sentence2", "gold_label")),
+        ("text_a|text_b|label", Roles("text_a", "text_b", "label")),
+        ("id|qid1|question1|question2|is_duplicate", Roles("question1", "question2", "is_duplicate")),
+        ("Quality|#1 ID|#2 ID|#1 String|#2 String", Roles("#1 String", "#2 String", "Quality")),
+        ("premise|hypothesis|label", Roles("premise", "hypothesis", "label")),
+        ("question|sentence|label", Roles("question", "sentence", "label")),
+        ("Review Text|Title|Sentiment", Roles("Review Text", "", "Sentiment")),
+        ("标签|内容", Roles("内容", "", "标签")),
+        ("target|tweet", Roles("tweet", "", "target")),
+    ],
+)
+def test_roles_are_guessed_from_names(columns: str, roles: Roles) -> None:
+    cells = ["some words here"] * len(columns.split("|"))
+    rows = ["|".join(f"{cell} {number}" for cell in cells) for number in range(13)]
+    assert guess_roles(table(columns, *rows)) == roles
+
+
+def test_roles_without_telling_names_are_guessed_from_the_cells() -> None:
+    single = table("1|2", *(f"{text}|{number % 2}" for number, text in enumerate(reviews())))
+    assert guess_roles(single) == Roles("1", "", "2")
+    turned = table("1|2", *(f"{number % 2}|{text}" for number, text in enumerate(reviews())))
+    assert guess_roles(turned) == Roles("2", "", "1")
+    pair = table("1|2|3", *(f"{text}|{text} too|{number % 3}" for number, text in enumerate(reviews())))
+    assert guess_roles(pair) == Roles("1", "2", "3")
+
+
+def test_an_id_a_date_and_a_link_are_no_text() -> None:
+    rows = [
+        f"{n}|2024-05-{n + 1} 10:00:00 +00:00|https://example.org/{n}/a-long-name-of-a-page|{text}|{n % 2}"
+        for n, text in enumerate(reviews())
+    ]
+    assert guess_roles(table("a|b|c|d|e", *rows)) == Roles("d", "", "e")
+
+
+def test_a_table_of_texts_alone_has_no_label() -> None:
+    assert guess_roles(table("text", *reviews())) == Roles("text")
+    assert guess_roles(table("anything", *reviews())) == Roles("anything")
+    assert guess_roles(table("id|text", *(f"{n}|{text}" for n, text in enumerate(reviews())))) == Roles(
+        "text"
+    )
+
+
+def test_classes_that_lie_one_after_another_are_still_seen_as_labels() -> None:
+    rows = [f"{text}|{'good' if number < 4000 else 'bad'}" for number, text in enumerate(reviews(5000))]
+    assert guess_roles(table("1|2", *rows)) == Roles("1", "", "2")
+
+
+# Examples
+
+
+def test_labels_are_stripped_and_sorted_and_rows_keep_their_place() -> None:
+    found = examples_from(table("text|label", "b|pos ", "a| neg", "c|pos"), Roles("text", "", "label"))
+    assert found.labels == ("neg", "pos")
+    assert found.examples == [Example(0, "b", None, 1), Example(1, "a", None, 0), Example(2, "c", None, 1)]
+
+
+def test_labels_that_are_all_integers_are_sorted_as_numbers() -> None:
+    rows = [f"text {n}|{n % 3 * 5}" for n in range(7)]
+    assert examples_from(table("text|label", *rows), Roles("text", "", "label")).labels == ("0", "5", "10")
+    rows.append("more|b")
+    assert examples_from(table("text|label", *rows), Roles("text", "", "label")).labels == (
+        "0",
+        "10",
+        "5",
+        "b",
+    )
+
+
+def test_columns_may_be_given_by_number() -> None:
+    found = examples_from(table("x|y|z", "a|b|0", "c|d|1", "e|f|1"), Roles("1", "2", "3"))
+    assert found.examples[1] == Example(1, "c", "d", 1)
+
+
+def test_rows_that_cannot_be_used_are_reported_by_their_line() -> None:
+    rows = ("a|x|0", " |x|0", "c|\t|1", "d|x| ", "e|x|1", "f|x|0")
+    found = examples_from(table("text|second|label", *rows), Roles("text", "second", "label"))
+    assert [example.row for example in found.examples] == [0, 4, 5]
+    assert [(bad.line, str(bad.sentence)) for bad in found.reported] == [
+        (3, "Line 3 has no text in column text."),
+        (4, "Line 4 has no text in column second."),
+        (5, "Line 5 has no label in column label."),
+    ]
+    assert len(found.examples) + len(found.reported) == len(rows)
+
+
+def test_a_label_that_the_model_does_not_know_is_reported_not_dropped() -> None:
+    found = examples_from(table("text|label", "a|pos", "b|meh"), Roles("text", "", "label"), ("pos", "neg"))
+    assert found.labels == ("pos", "neg")
+    assert [example.label for example in found.examples] == [0]
+    assert str(found.reported[0].sentence) == "Line 3 has the label meh, which is not among those learned."
+
+
+def test_without_a_label_column_every_label_is_none() -> None:
+    found = examples_from(table("text", "a", "b"), Roles("text"), ("pos", "neg"))
+    assert [example.label for example in found.examples] == [None, None]
+    assert examples_from(table("text", "a", "b"), Roles("text")).labels == ()
+
+
+def test_a_label_that_appears_once_is_kept_and_noted() -> None:
+    found = examples_from(table("text|label", "a|x", "b|x", "c|y"), Roles("text", "", "label"))
+    assert len(found.examples) == 3
+    assert str(found.notes[0]).endswith(
+        "appear in one row only, so they are trained on but never measured: y."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "roles", "sentence"),
+    [
+        (("a|x", "b|x"), Roles("text", "", "label"), "Every row has the same label, x"),
+        ((" |x", "b| "), Roles("text", "", "label"), "None of the 2 rows can be used. Line 2 has no text"),
+        (("a|1", "b|2", "c|3"), Roles("text", "", "label"), "3 different values in 3 rows"),
+        (("a|x", "b|y"), Roles("text", "", "stars"), "no column stars. Its columns are: text, label"),
+        (("a|x", "b|y"), Roles("text", "", "text"), "Column text has two roles"),
+        (("a|x", "b|y"), Roles("", "", "label"), "No text column is chosen. The columns are: text, label"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused(rows: tuple[str, ...], roles: Roles, sentence: str) -> None:
+    with pytest.raises(DataError, match=sentence):
+        examples_from(table("text|label", *rows), roles)
+
+
+def test_more_labels_than_anyone_means_are_refused() -> None:
+    rows = [f"text {n}|{n // 2}" for n in range(2002)]
+    with pytest.raises(DataError, match="1001 different values in 2002 rows"):
+        examples_from(table("text|label", *rows), Roles("text", "", "label"))
+
+
+# Splits
+
+
+def test_a_split_has_exact_sizes_and_every_row_once() -> None:
+    labels = np.repeat([0, 1, 2], [37, 13, 7])
+    train, validation, test = stratified_split(labels, (0.2, 0.1), 42)
+    assert (len(train), len(validation), len(test)) == (57 - 11 - 6, 11, 6)
+    assert sorted([*train, *validation, *test]) == list(range(57))
+    assert np.bincount(labels[validation]).tolist() == [7, 3, 1]
+    assert np.all(np.diff(validation) > 0)
+
+
+def test_the_same_seed_draws_the_same_rows_and_another_seed_draws_others() -> None:
+    labels = np.arange(101) % 3
+    first, again, other = (stratified_split(labels, (0.2,), seed)[1] for seed in (7, 7, 8))
+    assert first.tolist() == again.tolist()
+    assert first.tolist() != other.tolist()
+
+
+def test_the_rows_of_seed_42_are_these_for_ever() -> None:
+    _, validation = stratified_split(np.arange(20) % 2, (0.3,), 42)
+    assert validation.tolist() == [1, 4, 8, 10, 15, 17]
+
+
+def test_a_label_that_appears_once_stays_in_training() -> None:
+    labels = np.array([0] * 12 + [1])
+    for seed in range(20):
+        train, validation = stratified_split(labels, (0.5,), seed)
+        assert 12 in train
+        assert len(validation) == 7
+
+
+def test_every_label_keeps_a_row_to_train_on_even_if_most_is_held_out() -> None:
+    labels = np.repeat(np.arange(5), 2)
+    train, validation, test = stratified_split(labels, (0.45, 0.45), 3)
+    assert set(labels[train].tolist()) == set(range(5))
+    assert len(train) + len(validation) + len(test) == 10
+
+
+def test_no_share_gives_everything_to_training() -> None:
+    train, validation = stratified_split(np.arange(9) % 2, (0.0,), 1)
+    assert (len(train), len(validation)) == (9, 0)
+
+
+def test_shares_that_leave_nothing_are_refused() -> None:
+    with pytest.raises(ConfigError, match="take 120 % of the rows") as caught:
+        stratified_split(np.arange(9) % 2, (0.6, 0.6), 1)
+    assert caught.value.field == "validation_share"
+
+
+def test_a_label_vector_of_a_million_rows_is_split_at_once() -> None:
+    labels = np.arange(1_000_000) % 7
+    train, validation = stratified_split(labels, (0.1,), 42)
+    assert (len(train), len(validation)) == (900_000, 100_000)
+    assert np.ptp(np.bincount(labels[validation])) <= 1
+
+
+# Duplicates
+
+
+def test_duplicates_and_leaks_are_counted_over_both_texts() -> None:
+    examples = [
+        Example(n, text, pair, 0)
+        for n, (text, pair) in enumerate([("a", "b"), ("a", "b"), ("a", "c"), ("b", "a")])
+    ]
+    assert count_duplicates(examples) == 1
+    assert count_leaks(examples[:1], examples[1:]) == 1
+    assert count_leaks([], examples) == 0
+
+
+# Real data
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("file", "places", "num_examples", "labels"),
+    [
+        ("bbc_news/bbc-text.csv", (2, 0, 1), 2225, "business entertainment politics sport tech"),
+        ("polarity/sentence_polarity.csv", (2, 0, 1), 10662, "neg pos"),
+        ("sst2/train.tsv", (1, 0, 2), 6920, "0 1"),
+        ("sst2/dev.tsv", (1, 0, 2), 872, "0 1"),
+        ("lcqmc/dev.txt", (1, 2, 3), 8802, "0 1"),
+        ("chnsenticorp/train.tsv", (2, 0, 1), 9600, "0 1"),
+        ("chnsenticorp/dev.tsv", (2, 0, 1), 1200, "0 1"),
+        ("mrpc/msr_paraphrase_train.txt", (4, 5, 1), 4076, "0 1"),
+        ("thucnews/dev.txt", (1, 0, 2), 10000, "0 1 2 3 4 5 6 7 8 9"),
+    ],
+)
+def test_real_files_are_guessed_and_read_as_they_are(
+    file: str, places: tuple[int, int, int], num_examples: int, labels: str
+) -> None:
+    assert DATA is not None
+    read = read_table(DATA / file)
+    roles = guess_roles(read)
+    assert roles == Roles(*(read.columns[place - 1] if place else "" for place in places))
+    found = examples_from(read, roles)
+    assert len(found.examples) + len(found.reported) + len(read.reported) == num_examples
+    assert found.labels == tuple(labels.split())
+
+
+@needs_data
+def test_bbc_has_99_duplicates_and_a_random_split_leaks_some_of_them() -> None:
+    assert DATA is not None
+    found = examples_from(
+        read_table(DATA / "bbc_news" / "bbc-text.csv"), Roles("text", "", "category")
+    ).examples
+    assert count_duplicates(found) == 99
+    train, validation = stratified_split(np.array([example.label for example in found]), (0.2,), 42)
+    assert len(validation) == 445
+    assert 0 < count_leaks([found[row] for row in train], [found[row] for row in validation]) < 99

@@ -1,0 +1,88 @@
+"""Small things in the shape of real ones: a 2-layer BERT, 12 wide, 3 heads, 37 WordPieces, and folders of it.
+
+Sizes are odd, and no two alike, so that swapped axes fail.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from engine.model.config import BertConfig
+from engine.model.heads import SequenceClassifier
+from engine.model.weights import save_model
+from engine.text.wordpiece import WordPiece
+
+TOKENS = (
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    *"abcdefghijklmnopqrstuvwxyz",
+    *("good", "bad", "film", "play", "##ing", "!"),
+)  # 37
+LABELS = ("bad", "good", "odd")
+
+
+def tiny_config(**changes: Any) -> BertConfig:
+    """Return the shape of the fake; `changes` are keys of `BertConfig`."""
+    values: dict[str, Any] = {
+        "vocab_size": len(TOKENS),
+        "hidden_size": 12,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 3,
+        "intermediate_size": 29,
+        "max_position_embeddings": 41,
+    }
+    return BertConfig(**{**values, **changes})
+
+
+def tiny_wordpiece() -> WordPiece:
+    """Return the fake's WordPieces: lower case letters and a few words."""
+    return WordPiece.from_tokens(list(TOKENS), lowercase=True)
+
+
+def tiny_classifier(labels: Sequence[str] = LABELS, seed: int = 0, **changes: Any) -> SequenceClassifier:
+    """Return a classifier of which every weight is random, biases and norms too, in `eval` mode."""
+    model = SequenceClassifier(tiny_config(id2label=tuple(labels), **changes))
+    scramble(model, seed)
+    return model.eval()
+
+
+def scramble(model: torch.nn.Module, seed: int = 0) -> None:
+    """Give every parameter random values, so large that a mistake in any of them shows."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(0.0, 0.3, generator=generator)
+
+
+def model_folder(path: Path, labels: Sequence[str] = LABELS, seed: int = 0, **changes: Any) -> Path:
+    """Write a whole model folder as Cloze saves it; return it."""
+    save_model(path, tiny_classifier(labels, seed, **changes), tiny_wordpiece(), {"task": "classification"})
+    return path
+
+
+def stored_tensors(folder: Path) -> dict[str, Tensor]:
+    """Return what lies in a folder's model.safetensors, by its published names."""
+    return load_file(folder / "model.safetensors")
+
+
+def foreign_folder(
+    path: Path, tensors: Mapping[str, Tensor], config: Mapping[str, Any] | None = None
+) -> Path:
+    """Write a folder as others would: any tensors by any names, and the fake's config.json with changes."""
+    path.mkdir(parents=True, exist_ok=True)
+    document = {**tiny_config(id2label=LABELS).to_json(), **(config or {})}
+    (path / "config.json").write_text(json.dumps(document))
+    save_file(dict(tensors), path / "model.safetensors", metadata={"format": "pt"})
+    return path
+
+
+def same_weights(one: torch.nn.Module, other: torch.nn.Module) -> bool:
+    """Whether two modules of one shape hold the same bits."""
+    there = other.state_dict()
+    return all(torch.equal(value, there[name]) for name, value in one.state_dict().items())
