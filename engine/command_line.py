@@ -7,12 +7,15 @@ mend.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import shlex
+import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from engine.config import DataConfig, FineTuneConfig, from_toml, values_of, with_values
 from engine.errors import UserError, marked
@@ -24,12 +27,15 @@ from engine.text.table import TableFormat
 
 TABLE_FLAGS = ("encoding", "separator", "quoting")
 FINETUNE_FLAGS = ("data", "validation_data", "test_data", "text", "text_pair", "label", "model", "vocab")
+PATHS = ("data", "validation_data", "test_data", "vocab", "model")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit code."""
     options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no fault
     try:
         return int(options.run(options))
     except UserError as error:
@@ -113,23 +119,33 @@ def _finetune(options: argparse.Namespace) -> int:
         name, equals, value = assignment.partition("=")
         if not equals:
             raise UserError(marked("engine", "--set takes name=value, not {given!r}."), given=assignment)
-        values[name.strip()] = value.strip()
+        values[name.strip()] = value.strip(" ")
     for name in (*FINETUNE_FLAGS, *TABLE_FLAGS, "header"):
         given = getattr(options, name)
         if given is not None:
             values[name] = given
-    for name in ("data", "validation_data", "test_data", "vocab"):
-        if values.get(name):
-            values[name] = str(Path(values[name]).absolute())
-    if values.get("model") and not str(values["model"]).startswith("new:"):
-        values["model"] = str(Path(values["model"]).absolute())
-    return _show(fine_tune(with_values(FineTuneConfig(), values), Path(options.run_dir).absolute()))
+    config = with_values(FineTuneConfig(), values)
+    places = {name: value for name, value in values_of(config).items() if name in PATHS and value}
+    if config.model.model.startswith("new:"):
+        del places["model"]
+    config = with_values(config, {name: str(Path(place).absolute()) for name, place in places.items()})
+    run_dir = Path(options.run_dir).absolute()
+    return _train(fine_tune(config, run_dir), run_dir)
 
 
 def _resume(options: argparse.Namespace) -> int:
     from engine.train.finetune import resume
 
-    return _show(resume(Path(options.run_dir).absolute()))
+    run_dir = Path(options.run_dir).absolute()
+    return _train(resume(run_dir), run_dir)
+
+
+def _train(events: Iterator[Event], run_dir: Path) -> int:
+    code = _show(events)
+    if code and (run_dir / "config.toml").is_file():
+        command = shlex.join(["python", "-m", "engine", "resume", str(run_dir)])
+        print(f"Kept in {run_dir}. Go on with: {command}", file=sys.stderr)
+    return code
 
 
 def _evaluate(options: argparse.Namespace) -> int:
@@ -151,7 +167,7 @@ def _evaluate(options: argparse.Namespace) -> int:
                     label: dict(zip(names, scores, strict=True)) for label, scores in event.per_label.items()
                 },
             }
-            print(json.dumps(document, ensure_ascii=False))
+            _print_json(document)
     return code
 
 
@@ -184,7 +200,7 @@ def _tokenize(options: argparse.Namespace) -> int:
     )
     names = ("tokens", "input_ids", "token_type_ids", "attention_mask", "offsets")
     if options.json:
-        print(json.dumps({name: getattr(encoding, name) for name in names}, ensure_ascii=False))
+        _print_json({name: getattr(encoding, name) for name in names})
         return 0
     print(f"{'token':<20}{'id':>8}{'segment':>9}  characters")
     for token, number, segment, span in zip(
@@ -201,23 +217,59 @@ def _data(options: argparse.Namespace) -> DataConfig:
 
 
 def _show(events: Iterator[Event], found: list[Evaluated] | None = None) -> int:
-    """Tell on stderr what a task says; collect its evaluations."""
+    """Tell on stderr what a task says; collect its evaluations. Returns: the exit code."""
     screen = Screen()
-    try:
-        for event in events:
-            screen.tell(event)
-            if found is not None and isinstance(event, Evaluated):
-                found.append(event)
-    finally:
-        screen.end()
+    with _asked_to_stop() as asked:
+        try:
+            for event in events:
+                screen.tell(event)
+                if found is not None and isinstance(event, Evaluated):
+                    found.append(event)
+                if asked:
+                    assert isinstance(events, Generator)
+                    events.close()  # here it saves
+                    return 128 + asked[0]
+        finally:
+            screen.end()
     return 0
+
+
+@contextmanager
+def _asked_to_stop() -> Iterator[list[int]]:
+    """Give a list that the first Ctrl-C or SIGTERM is put in, for a task ends well only at a yield."""
+    asked: list[int] = []
+
+    def note(number: int, _frame: Any) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+        print("\nStopping ...", file=sys.stderr)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    is_utf8 = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
+    print(json.dumps(document, ensure_ascii=not is_utf8))
 
 
 # --- arguments ----------------------------------------------------------------------------------------
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one sentence, without its usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{message[0].upper()}{message[1:]}. See: {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m engine", description="Cloze without a window: fine-tune, evaluate and use a BERT."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

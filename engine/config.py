@@ -242,6 +242,7 @@ class TrainingConfig:
         marked("engine", "Longer gradients are scaled down to this length. 0: never."),
         minimum=0.0,
         maximum=1e6,
+        auto=marked("engine", "never"),
         advanced=True,
     )
     early_stopping_patience: int = setting(
@@ -250,6 +251,7 @@ class TrainingConfig:
         marked("engine", "Stop after this many evaluations without a better result. 0: never."),
         minimum=0,
         maximum=1000,
+        auto=marked("engine", "never"),
         advanced=True,
     )
     evaluate_every_steps: int = setting(
@@ -259,6 +261,7 @@ class TrainingConfig:
         minimum=0,
         maximum=10**9,
         unit=marked("engine", "steps"),
+        auto=marked("engine", "each epoch"),
         advanced=True,
     )
     checkpoint_every_steps: int = setting(
@@ -296,6 +299,7 @@ class DeviceConfig:
         marked("engine", "Processor threads to compute with. 0: one for each core."),
         minimum=0,
         maximum=1024,
+        auto=marked("engine", "all cores"),
         advanced=True,
     )
     micro_batch_tokens: int = setting(
@@ -306,6 +310,7 @@ class DeviceConfig:
         ),
         minimum=0,
         maximum=10**7,
+        auto=marked("engine", "chosen for the device"),
         advanced=True,
     )
 
@@ -364,7 +369,7 @@ def from_toml(path: Path) -> dict[str, Any]:
     """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(
             marked("engine", "{path} cannot be read as settings: {reason}."),
             field="config",

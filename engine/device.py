@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import sys
+import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import torch
 
 from engine.config import DeviceConfig
-from engine.errors import ConfigError, marked
+from engine.errors import ConfigError, UserError, marked
 
 CPU_MICRO_BATCH_TOKENS = 2048  # activations of small models stay in the cache; measured best of 512 to 4,096
 CUDA_MICRO_BATCH_TOKENS = 65536
@@ -81,8 +83,28 @@ def num_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+_flops = 1e11  # of a CPU, until warm_up has measured it
+
+
+def flops_estimate(config: DeviceConfig) -> float:
+    """Return roughly how many operations a second training reaches here, for predictions of time."""
+    return 1e14 if config.device != "cpu" and torch.cuda.is_available() else _flops
+
+
 def warm_up() -> None:
-    """Pay torch's first-step costs (lazy imports, 70 to 670 ms) ahead of time. Call on a worker thread."""
+    """Pay torch's first-step costs (lazy imports, 70 to 670 ms) ahead of time, and measure the CPU for 50 ms.
+
+    Call on a worker thread.
+    """
+    global _flops
+    matrix = torch.ones(512, 512)
+    began = time.perf_counter()
+    fastest = math.inf  # the least disturbed of many
+    while time.perf_counter() - began < 0.05:
+        start = time.perf_counter()
+        matrix @ matrix
+        fastest = min(fastest, time.perf_counter() - start)
+    _flops = 2 * 512**3 / fastest
     layer = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8), torch.nn.GELU())
     optimizer = torch.optim.AdamW(layer.parameters(), fused=True)
     layer(torch.ones(2, 8)).sum().backward()
@@ -109,6 +131,18 @@ def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
+def too_long_for_memory(length: int) -> UserError:
+    """Return the refusal of a text that memory does not suffice for even alone."""
+    return UserError(
+        marked(
+            "engine",
+            "Memory does not suffice for one text of {length} WordPieces. Choose a smaller model or a "
+            "smaller maximum length.",
+        ),
+        length=length,
+    )
 
 
 def describe_device() -> str:

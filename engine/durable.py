@@ -9,8 +9,9 @@ import errno
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.errors import UserError, marked
@@ -34,7 +35,8 @@ def replaced_file(path: Path) -> Iterator[Path]:
             os.replace(beside, path)
             sync(path.parent)
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
 
 
 @contextmanager
@@ -55,8 +57,18 @@ def replaced_folder(path: Path) -> Iterator[Path]:
             os.replace(beside, path)
             sync(path.parent)
     finally:
+        if old.exists() and not path.exists():
+            os.replace(old, path)  # the new one could not take its place
         shutil.rmtree(beside, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def check_place(path: Path) -> None:
+    """Refuse a path below which nothing can be written, by trying. Raises: UserError."""
+    with explained(path):
+        there = next(place for place in (path, *path.absolute().parents) if place.exists())
+        with explained(there), tempfile.TemporaryFile(dir=there):
+            pass
 
 
 def sync(path: Path) -> None:

@@ -23,11 +23,10 @@ class Screen:
         match event:
             case Started():
                 self._num_steps = event.num_steps
-                self._line(
-                    f"{event.num_train} rows to train on, {event.num_validation} to validate, "
-                    f"{event.num_test} to test; {len(event.labels)} labels; "
-                    f"{event.num_parameters:,} weights; {event.device}; {event.num_steps} steps at {event.learning_rate:g}"
-                )
+                rows = f"{event.num_train} rows to train on, {event.num_validation} to validate"
+                model = f"{event.num_parameters:,} weights; {event.device}"
+                steps = f"{event.num_steps} steps at {event.learning_rate:g}"
+                self._line(f"{rows}, {event.num_test} to test; {len(event.labels)} labels; {model}; {steps}")
             case Step():
                 self._step(event)
             case Progress():

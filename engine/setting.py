@@ -52,7 +52,7 @@ def check(group: Any) -> None:
             continue
         if not low <= value <= high:  # also refuses NaN
             raise ConfigError(
-                marked("engine", "{field} is {value:g}; it must lie between {low:g} and {high:g}."),
+                marked("engine", "{field} is {value}; it must lie between {low} and {high}."),
                 field=name,
                 value=value,
                 low=low,

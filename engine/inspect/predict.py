@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ import torch
 
 from engine.config import DataConfig, DeviceConfig
 from engine.device import Device, open_device
-from engine.errors import DataError, ModelError, Sentence, marked
+from engine.durable import check_place, explained
+from engine.errors import DataError, ModelError, marked
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
@@ -22,13 +24,14 @@ from engine.model.weights import load_classifier
 from engine.text.batch import EncodedSet, collate
 from engine.text.examples import Examples, Roles, examples_from
 from engine.text.table import Table, read_table, write_csv
-from engine.text.wordpiece import WordPiece
+from engine.text.wordpiece import TRUNCATIONS, WordPiece
 from engine.train.evaluate import answers_of, evaluate
 from engine.train.loop import evaluated
-from engine.train.prepare import encode
+from engine.train.prepare import check_fit, encode
 from engine.train.tasks import Classification
 
 PREDICTION, PROBABILITY = "prediction", "probability: {label}"
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,12 @@ class Predictor:
     def from_folder(cls, folder: Path, device: str = "auto") -> Predictor:
         """Load a model folder; takes seconds. Raises: ModelError if it holds no classifier."""
         ready = open_device(DeviceConfig(device=device))
-        model, _ = load_classifier(Path(folder))
         info = read_info(Path(folder))
+        wordpiece = WordPiece.from_folder(folder)
+        model, _ = load_classifier(Path(folder))
+        check_fit(model.config, wordpiece, with_pair=False)
         task = Classification(model.config.id2label)
-        return cls(model.to(ready.device), WordPiece.from_folder(folder), task, info, ready)
+        return cls(model.to(ready.device), wordpiece, task, info, ready)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -72,7 +77,8 @@ class Predictor:
         return str(self.info.get("truncation", "longest_first"))
 
     def predict(self, text: str, text_pair: str | None = None) -> np.ndarray:
-        """Return (C,) float32, the probability of each label."""
+        """Return (C,) float32, the probability of each label. Raises: ModelError if it cannot read pairs."""
+        check_fit(self.model.config, self.wordpiece, with_pair=text_pair is not None)
         ids = self.wordpiece.encode_ids([text] if text_pair is None else [text, text_pair])
         pieces, num_a, _ = self.wordpiece.assemble(
             ids[0], None if text_pair is None else ids[1], self.max_length, self.truncation
@@ -101,6 +107,7 @@ class Predictor:
                 name=table.path.name,
                 columns=", ".join(table.columns),
             )
+        check_fit(self.model.config, self.wordpiece, with_pair=bool(text_pair))
         return Roles(table.column(text), table.column(text_pair) if text_pair else "", label)
 
 
@@ -113,7 +120,7 @@ def read_info(folder: Path) -> dict[str, Any]:
         info = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(info, dict) or not isinstance(info.get("roles", {}), dict):
             raise ValueError
-        if not int(info.get("max_length", 3)) >= 3:
+        if not int(info.get("max_length", 3)) >= 3 or info.get("truncation", "head") not in TRUNCATIONS:
             raise ValueError
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise ModelError(
@@ -128,6 +135,7 @@ def evaluate_file(model: Path, data: DataConfig, device: str = "auto") -> Iterat
     Args: data: the table and how to read it; columns that are not named are those of the training data.
     """
     start = time.perf_counter()
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     predictor = Predictor.from_folder(model, device)
     table = _open(data)
     label = data.label or str(predictor.info.get("roles", {}).get("label", ""))
@@ -169,14 +177,8 @@ def predict_file(
     """
     start = time.perf_counter()
     data, out = Path(data), Path(out)
-    if out.exists() and data.exists() and out.samefile(data):
-        raise DataError(
-            marked("engine", "{path} is the data itself. Name another file for the answers."), path=out
-        )
-    if not out.parent.is_dir():
-        raise DataError(
-            marked("engine", "There is no folder {folder} to write the answers to."), folder=out.parent
-        )
+    _check_out(out, data)
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
     predictor = Predictor.from_folder(model, device)
     added = [PREDICTION, *(PROBABILITY.format(label=label) for label in predictor.labels)]
@@ -203,7 +205,8 @@ def predict_file(
         cells = np.full(table.num_rows, "", object)
         cells[encoded.rows] = [f"{value:.6f}" for value in answers[:, place]]
         frame[name] = cells
-    write_csv(out, list(frame.columns), frame, guard=not raw, exempt=added[1:])
+    plain = added if all(map(_NUMBER.fullmatch, predictor.labels)) else added[1:]  # a label -1 stays -1
+    write_csv(out, list(frame.columns), frame, guard=not raw, exempt=plain)
     yield Predicted(
         rows=encoded.rows,
         predictions=tuple(predictions[encoded.rows]),
@@ -211,6 +214,22 @@ def predict_file(
         labels=predictor.labels,
     )
     yield Finished(path=out, seconds=time.perf_counter() - start)
+
+
+def _check_out(out: Path, data: Path) -> None:
+    """Refuse a place that answers cannot be written to. Raises: DataError; UserError if it is read-only."""
+    with explained(out):
+        if out.exists() and data.exists() and out.samefile(data):
+            raise DataError(
+                marked("engine", "{path} is the data itself. Name another file for the answers."), path=out
+            )
+        if out.is_dir():
+            raise DataError(marked("engine", "{path} is a folder. Name a file for the answers."), path=out)
+        if not out.parent.is_dir():
+            raise DataError(
+                marked("engine", "There is no folder {folder} to write the answers to."), folder=out.parent
+            )
+    check_place(out.parent)
 
 
 def _open(data: DataConfig) -> Table:
@@ -223,4 +242,4 @@ def _report(table: Table, found: Examples) -> Iterator[Event]:
     for note in table.notes:
         yield Noted(sentence=note)
     for bad in (*table.reported, *found.reported):
-        yield Noted(sentence=Sentence(marked("engine", "{reason}"), {"reason": str(bad.sentence)}))
+        yield Noted(sentence=bad.sentence)

@@ -37,6 +37,7 @@ from engine.model.tensor_files import load_tensors, save_tensors, unreadable_typ
 
 __all__ = [
     "LoadReport",
+    "check_weights",
     "load_classifier",
     "load_encoder",
     "load_tensors",
@@ -45,11 +46,8 @@ __all__ = [
     "save_tensors",
 ]
 _PARTS = ("pooler", "classifier")  # these may be missing
-_FLOATS = {
-    torch.float32: "float32",
-    torch.float16: "float16",
-    torch.bfloat16: "bfloat16",
-    torch.float64: "float64",
+_FLOATS: dict[torch.dtype, str] = {
+    getattr(torch, kind): kind for kind in ("float32", "float16", "bfloat16", "float64")
 }
 _HEADS = {
     part: names.published_names(f"{part}.weight") + names.published_names(f"{part}.bias") for part in _PARTS
@@ -110,6 +108,12 @@ def read_config(folder: Path) -> BertConfig:
         )
         raise ModelError(template, folder=folder)
     return BertConfig.from_json(read_json(path))
+
+
+def check_weights(folder: Path) -> None:
+    """Refuse a folder whose encoder cannot be loaded; no weights are read. Raises: ModelError."""
+    with open_weights(folder) as stored:
+        _Source(stored).check(partial(Bert, with_pooler=False), read_config(folder))
 
 
 def load_encoder(folder: Path, *, config: BertConfig | None = None) -> tuple[Bert, LoadReport]:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from engine.device import Device
+from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.model.kernels import ROW_MULTIPLE
@@ -46,11 +46,19 @@ def evaluate(
 def _answer(
     model: nn.Module, task: Task, data: EncodedSet, indices: np.ndarray, device: Device
 ) -> np.ndarray:
-    batch = collate(data, indices, device.device, ROW_MULTIPLE)
+    """Return the answers for some examples: together or, where memory does not suffice, half by half."""
     was_training = model.training
     model.eval()
     try:
+        batch = collate(data, indices, device.device, ROW_MULTIPLE)
         with torch.inference_mode(), device.autocast():
             return task.decode(task.forward(model, batch)).cpu().numpy()
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        if len(indices) == 1:
+            raise too_long_for_memory(int(data.lengths[indices[0]])) from error
     finally:
         model.train(was_training)
+    halves = np.array_split(indices, 2)
+    return np.concatenate([_answer(model, task, data, half, device) for half in halves])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import torch
 from torch import nn
 
 from engine.config import FineTuneConfig
-from engine.device import Device, open_device
+from engine.device import Device, flops_estimate, is_out_of_memory, open_device
 from engine.errors import RunError, Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
 from engine.model.bert import Attention, initialize
@@ -25,7 +26,7 @@ from engine.train.evaluate import evaluate
 from engine.train.loop import Loop, Progressed, evaluated
 from engine.train.optimizer import default_learning_rate
 from engine.train.prepare import Setup, prepare
-from engine.train.runs import MODEL, SETUP, Checkpoint, Run, read_status
+from engine.train.runs import MODEL, SETUP, Checkpoint, Run, check_new, read_status
 from engine.train.tasks import Classification
 
 
@@ -48,8 +49,8 @@ def plan(config: FineTuneConfig, *, num_examples: int, num_tokens: int, model: B
     Args: num_examples, num_tokens: of the whole table, cut at max_length.
     """
     data, training = config.data, config.training
-    num_validation = 0 if data.validation_data else round(num_examples * data.validation_share)
-    num_test = 0 if data.test_data else round(num_examples * data.test_share)
+    num_validation = 0 if data.validation_data else int(num_examples * data.validation_share + 0.5)
+    num_test = 0 if data.test_data else int(num_examples * data.test_share + 0.5)
     num_train = max(1, num_examples - num_validation - num_test)
     batches = math.ceil(num_train / training.batch_size)
     steps_per_epoch = math.ceil(batches / training.gradient_accumulation_steps)
@@ -57,7 +58,7 @@ def plan(config: FineTuneConfig, *, num_examples: int, num_tokens: int, model: B
     weights = 12 * model.num_hidden_layers * model.hidden_size**2
     flops = 2 * weights + 4 * model.num_hidden_layers * model.hidden_size * per_token
     passes = training.num_epochs * (3 * num_train + num_validation) + num_test
-    rate = 1e14 if torch.cuda.is_available() and config.device.device != "cpu" else 1e11
+    rate = flops_estimate(config.device)
     per_step = 12 * sum(count_parameters(model).values()) / (rate / 10)  # the optimizer is bound by memory
     return Plan(
         num_train=num_train,
@@ -75,12 +76,14 @@ def fine_tune(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
 
     Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
     """
+    run_dir = Path(run_dir)
+    check_new(run_dir)
     device = open_device(config.device)
-    preparing = prepare(config)
-    first = next(preparing)  # settings, model folder and vocabulary are checked before a folder is made
-    with Run.create(Path(run_dir), config) as run:
+    setup = yield from prepare(config)  # no folder is left behind by data that cannot be used
+    _check_space(run_dir, setup.config)
+    with Run.create(run_dir, config) as run:
         run.set_status("running", step=0, num_steps=0)
-        yield from _guarded(run, _from_the_start(run, device, first, preparing))
+        yield from _guarded(run, _anew(run, setup, device))
 
 
 def resume(run_dir: Path) -> Iterator[Event]:
@@ -97,37 +100,48 @@ def resume(run_dir: Path) -> Iterator[Event]:
         yield from _guarded(run, _again(run))
 
 
-def _from_the_start(
-    run: Run, device: Device, first: Event, preparing: Generator[Event, None, Setup]
-) -> Iterator[Event]:
-    run.open_metrics(0)
-    yield first
-    setup = yield from preparing
-    _check_space(run, setup.config)
+def _anew(run: Run, setup: Setup, device: Device) -> Iterator[Event]:
     setup.save(run.path / SETUP)
     yield from _train(run, setup, device, None)
 
 
 def _again(run: Run) -> Iterator[Event]:
     device = open_device(run.config.device)
-    if not (run.path / SETUP).is_dir():
-        preparing = prepare(run.config)
-        yield from _from_the_start(run, device, next(preparing), preparing)
-        return
-    yield from _train(run, Setup.load(run.path / SETUP), device, run.newest_checkpoint())
+    if (run.path / SETUP).is_dir():
+        yield from _train(run, Setup.load(run.path / SETUP), device, run.newest_checkpoint())
+    else:  # it was cut off before anything was settled
+        setup = yield from prepare(run.config)
+        yield from _anew(run, setup, device)
 
 
 def _guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:
-    """Run a task and leave the folder's status true, however it ends."""
+    """Run a task and leave the folder's status true, however it ends; the first fault is the one told."""
     try:
         yield from task
     except GeneratorExit:
         run.set_status("stopped")
         raise
     except BaseException as error:
-        run.set_status("failed", reason=str(error) if isinstance(error, UserError) else repr(error))
-        raise
+        fault = _plainly(error)
+        with suppress(UserError):
+            run.set_status("failed", reason=str(fault) if isinstance(fault, UserError) else repr(fault))
+        if fault is error:
+            raise
+        raise fault from error
     run.set_status("finished")
+
+
+def _plainly(error: BaseException) -> BaseException:
+    """Return a sentence in the place of an error that says no more than that memory ran out."""
+    if isinstance(error, UserError) or not is_out_of_memory(error):
+        return error
+    return UserError(
+        marked(
+            "engine",
+            "Memory does not suffice for this model. Choose a smaller one, or end other programs; the last "
+            "checkpoint is kept.",
+        )
+    )
 
 
 def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None) -> Iterator[Event]:
@@ -143,6 +157,7 @@ def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None
         known = {f.name for f in fields(Progressed)}
         loop.at = Progressed(**{k: v for k, v in checkpoint.state.items() if k in known})
         loop.saved_step = checkpoint.step
+        run.keep_only({checkpoint.step, loop.at.best_step})  # a kill may have come before that
     started = _started(run, setup, device, loop)
     if checkpoint is None:
         run.log(started)
@@ -153,8 +168,12 @@ def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None
         yield started
         yield from loop.train()
         yield from _finish(run, setup, loop)
-    except BaseException:
+    except GeneratorExit:
         _keep(run, setup, loop)
+        raise
+    except BaseException:
+        with suppress(UserError, MemoryError):  # the fault itself is what is told
+            _keep(run, setup, loop)
         raise
 
 
@@ -180,7 +199,9 @@ def _started(run: Run, setup: Setup, device: Device, loop: Loop) -> Started:
 
 def _finish(run: Run, setup: Setup, loop: Loop) -> Iterator[Event]:
     """Put the best checkpoint into model/, measure it on the test set, and end."""
-    _load_best(run, loop)
+    best = run.checkpoint(loop.at.best_step) if loop.at.best_step else None
+    if best is not None and best.step != loop.at.step:
+        loop.model.load_state_dict(best.weights())
     metrics: dict[str, float] = {}
     if "test" in setup.sets:
         measures = yield from evaluate(loop.model, loop.task, setup.sets["test"], loop.device)
@@ -190,7 +211,7 @@ def _finish(run: Run, setup: Setup, loop: Loop) -> Iterator[Event]:
         run.log(event)
         yield event
         metrics = dict(measures.metrics)
-    _save_result(run, setup, loop)
+    _save_result(run, setup, loop, loop.at.best_step or loop.at.step)
     finished = Finished(
         path=run.path / MODEL,
         seconds=loop.at.elapsed_s,
@@ -204,29 +225,24 @@ def _finish(run: Run, setup: Setup, loop: Loop) -> Iterator[Event]:
 
 
 def _keep(run: Run, setup: Setup, loop: Loop) -> None:
-    """Leave the best weights so far in model/ when a run ends before its time."""
-    if loop.at.best_step and run.checkpoint(loop.at.best_step):
-        _load_best(run, loop)
-    elif loop.saved_step <= 0 or loop.saved_step != loop.at.step:
-        return  # nothing that was learned is safe to keep
-    _save_result(run, setup, loop)
-
-
-def _load_best(run: Run, loop: Loop) -> None:
+    """Leave the best weights on disk, else the newest, in model/ when a run ends before its time."""
     best = run.checkpoint(loop.at.best_step) if loop.at.best_step else None
-    if best is not None and best.step != loop.at.step:
-        loop.model.load_state_dict(best.weights())
+    kept = best or run.newest_checkpoint()
+    if kept is not None and kept.step > 0:  # the model in memory may hold what went wrong
+        loop.model.load_state_dict(kept.weights())
+        _save_result(run, setup, loop, kept.step)
 
 
-def _save_result(run: Run, setup: Setup, loop: Loop) -> None:
+def _save_result(run: Run, setup: Setup, loop: Loop, step: int) -> None:
+    is_best = step == loop.at.best_step
     cloze: dict[str, Any] = {
         **setup.about,
         "trained": {
-            "step": loop.at.best_step or loop.at.step,
+            "step": step,
             "of_steps": loop.num_steps,
             "metric": loop.task.metric,
-            "value": loop.at.best_metric if loop.at.best_step else None,
-            "validated": bool(loop.at.best_step),
+            "value": loop.at.best_metric if is_best else None,
+            "validated": is_best,
             "run": run.path.name,
             "learning_rate": loop.peak,
             "batch_size": loop.config.batch_size,
@@ -269,13 +285,14 @@ def _as_before(device: Device, checkpoint: Checkpoint) -> Device:
     return Device(device.device, device.precision, threads, int(checkpoint.state["micro_batch_tokens"]))
 
 
-def _check_space(run: Run, config: BertConfig) -> None:
+def _check_space(run_dir: Path, config: BertConfig) -> None:
     """Refuse a run whose checkpoints the disk cannot hold. Raises: UserError."""
     weights = 4 * sum(count_parameters(config).values())
     needed = (
         8 * weights
     )  # two checkpoints of weights and two moments, one in the making aside, and the result
-    free = shutil.disk_usage(run.path).free
+    there = next(folder for folder in (run_dir, *run_dir.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(there).free
     if free < needed:
         raise UserError(
             marked(
@@ -285,5 +302,5 @@ def _check_space(run: Run, config: BertConfig) -> None:
             ),
             needed=needed / 1e9,
             free=free / 1e9,
-            path=run.path,
+            path=there,
         )

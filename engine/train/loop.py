@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.config import TrainingConfig
-from engine.device import Device, is_out_of_memory
+from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import Sentence, UserError, marked
 from engine.events import Beat, Evaluated, Event, Noted, Saved, Step
 from engine.model.bert import Bert
@@ -90,11 +90,11 @@ class Loop:
                     yield from self._evaluate()
                 elif self.at.step % self.config.checkpoint_every_steps == 0:
                     yield from self._flush()
-                    yield from self._checkpoint(is_best=False)
+                    yield from self._checkpoint()
         except GeneratorExit:
             self._drain()
             if self.saved_step != self.at.step:
-                self._save(is_best=False)
+                self._save()
             raise
 
     def is_patience_over(self) -> bool:
@@ -168,15 +168,7 @@ class Loop:
         lengths = self.sets["train"].lengths[indices]
         now = min(self.device.micro_batch_tokens, int(lengths.sum()))
         if now <= int(lengths.max()):
-            raise TrainingError(
-                marked(
-                    "engine",
-                    "Memory does not suffice for one text of {length} WordPieces. Choose a smaller model "
-                    "or a smaller "
-                    "maximum length; the last checkpoint is kept.",
-                ),
-                length=int(lengths.max()),
-            )
+            raise too_long_for_memory(int(lengths.max()))
         self.device = replace(self.device, micro_batch_tokens=max(now // 2, int(lengths.max())))
         template = marked(
             "engine",
@@ -224,9 +216,8 @@ class Loop:
             raise TrainingError(
                 marked(
                     "engine",
-                    "The loss became {loss} at step {step}, so training stopped; the last good "
-                    "checkpoint is kept. A "
-                    "lower learning rate usually helps (it was {rate:g}).",
+                    "The loss became {loss} at step {step}, so training stopped; the last good checkpoint "
+                    "is kept. A lower learning rate usually helps (it was {rate:g}).",
                 ),
                 loss=loss,
                 step=step,
@@ -248,7 +239,7 @@ class Loop:
     def _evaluate(self) -> Iterator[Event]:
         if "validation" not in self.sets:
             self.at.evaluated_step = self.at.step
-            yield from self._checkpoint(is_best=False)
+            yield from self._checkpoint()
             return
         measures = yield from evaluate(self.model, self.task, self.sets["validation"], self.device)
         event = evaluated(self.at.step, self.steps_per_epoch, "validation", measures, self.task)
@@ -261,15 +252,15 @@ class Loop:
         event = replace(event, is_best=better)
         self.run.log(event)
         yield event
-        yield from self._checkpoint(is_best=better)
+        yield from self._checkpoint()
 
-    def _checkpoint(self, *, is_best: bool) -> Iterator[Event]:
-        yield self._save(is_best=is_best)
+    def _checkpoint(self) -> Iterator[Event]:
+        yield self._save()
 
-    def _save(self, *, is_best: bool) -> Event:
+    def _save(self) -> Event:
         step = self.at.step
         path = self.run.path / "checkpoints" / f"step-{step:08d}"
-        event = Saved(step=step, path=path, is_best=is_best)
+        event = Saved(step=step, path=path, is_best=step == self.at.best_step)
         self.run.log(event)
         state: dict[str, Any] = {
             **{k: v for k, v in asdict(self.at).items() if not (isinstance(v, float) and math.isinf(v))},

@@ -116,6 +116,5 @@ class Optimizer:
             }
             if own:
                 self._adamw.state[parameter] = {
-                    key: value.clone() if key == "step" else value.to(parameter.device).clone()
-                    for key, value in own.items()
+                    key: value.to(parameter.device, copy=True) for key, value in own.items()
                 }

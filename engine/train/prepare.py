@@ -23,7 +23,8 @@ from engine.durable import replaced_folder
 from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Event, Noted, Progress
 from engine.model.config import PRESETS, BertConfig
-from engine.model.weights import load_tensors, read_config, save_tensors
+from engine.model.folder import read_json
+from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
 from engine.text.batch import EncodedSet
 from engine.text.examples import (
     Example,
@@ -78,7 +79,7 @@ class Setup:
             for split in SPLITS
             if f"{split}/bounds" in tensors
         }
-        about = json.loads((folder / "setup.json").read_text(encoding="utf-8"))
+        about = read_json(folder / "setup.json")
         return cls(read_config(folder), WordPiece.from_folder(folder), tuple(about["labels"]), sets, about)
 
 
@@ -91,6 +92,7 @@ def starting_config(config: FineTuneConfig) -> BertConfig:
             field="model",
         )
     if not model.startswith("new:"):
+        check_weights(Path(model))
         return read_config(Path(model))
     if not config.model.vocab:
         raise ConfigError(
@@ -206,7 +208,7 @@ def roles_of(data: DataConfig, table: Table) -> Roles:
 
 
 def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: WordPiece) -> None:
-    """Refuse a maximum length or a vocabulary the model has no embeddings for."""
+    """Refuse a length or a vocabulary the model has no embeddings for. Raises: ConfigError, ModelError."""
     if data.max_length > shape.max_position_embeddings:
         raise ConfigError(
             marked("engine", "{field} is {value}, but the model has positions for {most} WordPieces."),
@@ -222,13 +224,23 @@ def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: WordPiece) -> 
             value=data.max_length,
             least=least,
         )
+    check_fit(shape, wordpiece, with_pair=bool(data.text_pair))
+
+
+def check_fit(shape: BertConfig, wordpiece: WordPiece, *, with_pair: bool) -> None:
+    """Refuse ids or segments the model has no embeddings for. Raises: ModelError."""
+    if with_pair and shape.type_vocab_size < 2:
+        raise ModelError(
+            marked(
+                "engine", "The model knows one segment only, so it cannot read pairs. Choose another model."
+            )
+        )
     if wordpiece.vocab_size > shape.vocab_size:
         raise ModelError(
             marked(
                 "engine",
-                "The vocabulary has {tokens} tokens, but the model has embeddings for {rows}: they do "
-                "not belong "
-                "together.",
+                "The vocabulary has {tokens} tokens, but the model has embeddings for {rows}: they do not "
+                "belong together.",
             ),
             tokens=wordpiece.vocab_size,
             rows=shape.vocab_size,

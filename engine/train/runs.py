@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,14 @@ from torch import Tensor
 
 from engine import events
 from engine.config import FineTuneConfig, from_toml, to_toml, with_values
-from engine.durable import explained, replaced_file, replaced_folder, sweep_partials, sync
+from engine.durable import (
+    PARTIAL,
+    check_place,
+    explained,
+    replaced_file,
+    replaced_folder,
+    sweep_partials,
+)
 from engine.errors import RunError, Sentence, marked
 from engine.events import Event
 from engine.model.weights import load_tensors, save_tensors
@@ -99,18 +106,13 @@ class Run:
         """Make a new run folder. Raises: RunError if `path` is not empty; UserError if it cannot be
         written.
         """
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise RunError(
-                marked(
-                    "engine", "The run folder {path} is not empty. Name a new one, or resume the run in it."
-                ),
-                path=path,
-            )
+        check_new(path)
         with explained(path):
             path.mkdir(parents=True, exist_ok=True)
-        with locked(path / LOCK), replaced_file(path / CONFIG) as beside:
-            beside.write_text(to_toml(config), encoding="utf-8")
         with cls(path, config)._held() as run:
+            check_new(path)  # now that nobody else can take it
+            with replaced_file(path / CONFIG) as beside:
+                beside.write_text(to_toml(config), encoding="utf-8")
             yield run
 
     @classmethod
@@ -150,7 +152,8 @@ class Run:
 
     def set_status(self, state: str, **more: Any) -> None:
         """Write status.json, keeping what it said and is not said again."""
-        document = {**read_status(self.path), "state": state, **more}
+        before = {name: value for name, value in read_status(self.path).items() if name != "reason"}
+        document = {**before, "state": state, **more}
         with replaced_file(self.path / STATUS) as beside:
             beside.write_text(json.dumps(document, indent=1, ensure_ascii=False), encoding="utf-8")
 
@@ -181,11 +184,14 @@ class Run:
             document = {**state, "step": step, "metrics_bytes": offset}
             (beside / "state.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
             (beside / MANIFEST).write_text(json.dumps(_manifest(beside), indent=1), encoding="utf-8")
-        for other in folder.glob("step-*"):
-            if other != path and int(other.name.removeprefix("step-")) not in keep:
-                shutil.rmtree(other, ignore_errors=True)
-        sync(folder)
+        self.keep_only({step, *keep})
         return path
+
+    def keep_only(self, steps: Collection[int]) -> None:
+        """Remove all checkpoints but those of `steps`."""
+        for path in (self.path / CHECKPOINTS).glob("step-*"):
+            if path.name not in {f"step-{step:08d}" for step in steps}:
+                shutil.rmtree(path, ignore_errors=True)
 
     def newest_checkpoint(self) -> Checkpoint | None:
         """Return the newest checkpoint whose manifest holds, or None."""
@@ -201,6 +207,17 @@ class Run:
         if not _holds(path):
             return None
         return Checkpoint(path, step, json.loads((path / "state.json").read_text(encoding="utf-8")))
+
+
+def check_new(path: Path) -> None:
+    """Refuse a path that is not free for a new run. Raises: RunError; UserError if it is read-only."""
+    check_place(path)
+    # what a process leaves that was killed before it wrote its settings is not in the way
+    if any(entry.name != LOCK and not entry.name.endswith(PARTIAL) for entry in path.glob("*")):
+        raise RunError(
+            marked("engine", "The run folder {path} is not empty. Name a new one, or resume the run in it."),
+            path=path,
+        )
 
 
 def read_config(path: Path) -> FineTuneConfig:

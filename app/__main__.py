@@ -1,0 +1,80 @@
+"""The command `cloze`: opens the workbench, or says in one sentence why it cannot.
+
+Neither Qt nor torch is imported before it is known that they are needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from app.system_check import install_sentence, missing_from_error, why_no_window
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code; 2 for what a person can mend."""
+    chosen = _parser().parse_args(arguments)
+    if chosen.file == "demo":
+        from app.demo import run
+
+        return int(run() or 0)
+    reason = why_no_window()
+    if reason:
+        print(reason, file=sys.stderr)
+        return 2
+    try:
+        return _open_window(chosen.file)
+    except ImportError as error:
+        missing = missing_from_error(error)
+        if not missing:
+            raise
+        print(install_sentence(missing), file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cloze",
+        description="A desktop workbench for BERT. Without an argument it opens its window.",
+        epilog="The same work without a window: python -m engine --help",
+    )
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE | demo",
+        help="a table to open (CSV, TSV, JSON lines), or a model folder; "
+        "demo: train a small model on sample data, with a window or without one",
+    )
+    parser.add_argument("--version", action="version", version=f"Cloze {_version()}")
+    return parser
+
+
+def _version() -> str:
+    try:
+        return version("cloze-workbench")
+    except PackageNotFoundError:  # run from a source tree that is not installed
+        return "(not installed)"
+
+
+def _open_window(file: str | None) -> int:
+    import torch  # noqa: F401  # before Qt: on Windows the two do not load in the other order
+
+    from app.application import make_application
+    from app.error_dialog import install_excepthook
+    from app.main_window import MainWindow
+
+    application = make_application(sys.argv[:1])
+    window = MainWindow()
+    if file:
+        window.open_file(file)
+    window.show()
+    install_excepthook()  # not before: what fails until here belongs on the terminal
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it; a run that trains can be resumed
+    return int(application.exec())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,299 @@
+"""The window: a rail of pages, one page at a time, a status bar that always tells what is open and what runs.
+
+Closing while a model trains asks first, and never leaves before the engine has saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QSize, Qt, Slot
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from app import words
+from app.banner import Banner
+from app.error_dialog import show_error
+from app.newest import NewestJob
+from app.pages.data import DataPage
+from app.pages.finetune import FineTunePage
+from app.pages.predict import PredictPage
+from app.session import Session
+from app.status import StatusBar
+from app.study import Answer
+from app.widgets import GAP, PAGE_MARGIN, Rail, label, set_role
+from app.window_dialogs import ClosingDialog, HelpDialog, SettingsButton
+from engine.device import describe_device, warm_up
+from engine.errors import UserError, marked
+from engine.events import Event, Progress
+
+PAGES = ("data", "finetune", "predict")
+
+
+class MainWindow(QMainWindow):
+    """Rail, pages and status bar around one session."""
+
+    def __init__(
+        self, session: Session | None = None, *, warm_up: bool = True, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("main_window")
+        self.session = session if session is not None else Session(parent=self)
+        self.setAcceptDrops(True)
+        self.setMinimumSize(QSize(960, 600))
+        self._closing: ClosingDialog | None = None
+        self._warmer = NewestJob(self)
+        self._build_pages()
+        self._build_rail()
+        self._lay_out()
+        self._add_actions()
+        self._connect()
+        self._restore()
+        self._show_title()
+        if warm_up:
+            self._warmer.start(
+                _warm_up_task, heard=self._take_device, failed=self.show_problem, name="warm-up"
+            )
+        self.session.find_crashed_runs()
+
+    # ---- building
+
+    def _build_pages(self) -> None:
+        self._pages: dict[str, QWidget] = {
+            "data": DataPage(self.session),
+            "finetune": FineTunePage(self.session),
+            "predict": PredictPage(self.session),
+        }
+        self._stack = QStackedWidget()
+        for page in self._pages.values():
+            self._stack.addWidget(page)
+
+    def _build_rail(self) -> None:
+        self.rail = Rail()
+        self.rail.setObjectName("rail")
+        name = label(self.tr("Cloze"), "card-title")
+        name.setContentsMargins(10, 0, 0, 0)
+        self.rail.add_widget(name)
+        self.rail.add_group(self.tr("Data"))
+        self.rail.add_page("data", self.tr("Data"), "data")
+        self.rail.add_group(self.tr("Train"))
+        self.rail.add_page("finetune", self.tr("Fine-tune"), "finetune")
+        self.rail.add_group(self.tr("Look inside"))
+        self.rail.add_page("predict", self.tr("Predict"), "predict")
+        self.rail.add_stretch()
+        settings = SettingsButton(self.session)
+        settings.help_wanted.connect(self._show_help)
+        self.rail.add_widget(settings)
+        self.rail.chosen.connect(self.show_page)
+
+    def _lay_out(self) -> None:
+        centre = QWidget()
+        set_role(centre, "page")
+        across = QHBoxLayout(centre)
+        across.setContentsMargins(0, 0, 0, 0)
+        across.setSpacing(0)
+        across.addWidget(self.rail)
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        self.banner = Banner(name="crash_banner")
+        self._banner_row = QHBoxLayout()
+        self._banner_row.setContentsMargins(PAGE_MARGIN, 0, PAGE_MARGIN, 0)
+        self._banner_row.addWidget(self.banner)
+        column.addLayout(self._banner_row)
+        column.addWidget(self._stack, 1)
+        across.addLayout(column, 1)
+        self.setCentralWidget(centre)
+        self.status = StatusBar(self.session)
+        self.setStatusBar(self.status)
+
+    def _add_actions(self) -> None:
+        for keys, call in (
+            (QKeySequence(QKeySequence.StandardKey.Open), self._choose_file),
+            (QKeySequence(QKeySequence.StandardKey.Quit), self.close),
+            (QKeySequence(QKeySequence.StandardKey.HelpContents), self._show_help),
+        ):
+            self._add_action(keys, call)
+        for number, key in enumerate(PAGES, start=1):
+            self._add_action(QKeySequence(f"Ctrl+{number}"), partial(self._go_to, key))
+
+    def _add_action(self, keys: QKeySequence, call: object) -> None:
+        action = QAction(self, shortcut=keys)
+        action.triggered.connect(call)
+        self.addAction(action)
+
+    def _connect(self) -> None:
+        session = self.session
+        session.page_requested.connect(self.show_page)
+        session.table_changed.connect(self._show_title)
+        session.problem.connect(self.show_problem)
+        session.training_failed.connect(self._training_failed)
+        session.training_ended.connect(self._training_ended)
+        session.crashed_runs_changed.connect(self._offer_crashed)
+        session.training_started.connect(self._offer_crashed)
+        self.banner.closed.connect(self._dismiss_crashed)
+
+    def _restore(self) -> None:
+        settings = self.session.settings
+        if not (settings.geometry and self.restoreGeometry(QByteArray(settings.geometry))):
+            room = QGuiApplication.primaryScreen().availableGeometry().size()
+            self.resize(QSize(1280, 800).boundedTo(room))
+        self.show_page(settings.last_page if settings.last_page in PAGES else "data")
+
+    # ---- pages
+
+    @property
+    def current_page(self) -> str:
+        """The key of the page that is open."""
+        return next(key for key, page in self._pages.items() if page is self._stack.currentWidget())
+
+    def page(self, key: str) -> QWidget:
+        """Return "data", "finetune" or "predict"."""
+        return self._pages[key]
+
+    @Slot(str)
+    def show_page(self, key: str) -> None:
+        """Open a page."""
+        if key in self._pages:
+            self._stack.setCurrentWidget(self._pages[key])
+            self.rail.set_current(key)
+
+    def _go_to(self, key: str, _checked: bool = False) -> None:
+        self.show_page(key)
+
+    def open_file(self, path: Path | str) -> None:
+        """Open a table on the Data page, or choose a model when it is a model's folder."""
+        if (Path(path) / "config.json").is_file():
+            self.show_page("finetune")
+            self.session.set_model(str(path))
+            return
+        self.show_page("data")
+        self.session.open_table(path)
+
+    @Slot()
+    def _choose_file(self) -> None:
+        self.show_page("data")
+        page = self._pages["data"]
+        assert isinstance(page, DataPage)
+        page.choose_file()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.open_file(paths[0])
+
+    # ---- telling
+
+    @Slot()
+    def _show_title(self) -> None:
+        table = self.session.table
+        name = self.tr("Cloze")
+        self.setWindowTitle(f"{words.shorten(table.path.name, 80)} – {name}" if table else name)
+
+    @Slot(object)
+    def show_problem(self, error: BaseException) -> None:
+        """Show an error in the one dialog."""
+        show_error(error, self)
+
+    @Slot(object)
+    def _training_failed(self, error: BaseException) -> None:
+        if not isinstance(error, UserError) or self._closing is not None:  # the page says what can be mended
+            show_error(error, self)
+
+    def _take_device(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Answer):
+                self.status.show_device(event.value)
+
+    @Slot()
+    def _show_help(self) -> None:
+        HelpDialog(self).open()
+
+    # ---- runs that were cut off
+
+    @Slot()
+    def _offer_crashed(self) -> None:
+        runs = () if self.session.is_training else self.session.crashed_runs
+        self._banner_row.setContentsMargins(PAGE_MARGIN, GAP if runs else 0, PAGE_MARGIN, 0)
+        if not runs:
+            self.banner.hide()
+            return
+        run = runs[0]
+        text = self.tr("The run {name} was cut off at step {step} of {total}. Go on with it?").format(
+            name=run.name, step=words.number(run.step), total=words.number(run.num_steps)
+        )
+        if not run.num_steps:
+            text = self.tr("The run {name} was cut off before its first step. Go on with it?").format(
+                name=run.name
+            )
+        actions = [(self.tr("Resume"), self._resume_crashed), (self.tr("Not now"), self._dismiss_crashed)]
+        self.banner.show_text("look", text, actions, closable=False)
+
+    @Slot()
+    def _resume_crashed(self) -> None:
+        run = self.session.crashed_runs[0]
+        try:
+            self.session.resume_training(run.path)
+        except UserError as error:
+            self.session.dismiss_crashed(run.path)
+            self.show_problem(error)
+        else:
+            self.show_page("finetune")
+
+    @Slot()
+    def _dismiss_crashed(self) -> None:
+        if self.session.crashed_runs:
+            self.session.dismiss_crashed(self.session.crashed_runs[0].path)
+
+    # ---- closing
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self.session.is_training:
+            event.ignore()
+            self._ask_to_close()
+            return
+        settings = self.session.settings
+        settings.geometry = bytes(self.saveGeometry().data())
+        settings.last_page = self.current_page
+        settings.sync()
+        self.session.close()
+        self._warmer.stop()
+        event.accept()
+
+    def _ask_to_close(self) -> None:
+        if self._closing is not None:
+            self._closing.raise_()
+            return
+        self._closing = ClosingDialog(self.session.training, self)
+        self._closing.stop_wanted.connect(self.session.stop_training)
+        self._closing.finished.connect(self._keep_open)
+        self._closing.setWindowModality(Qt.WindowModality.WindowModal)
+        self._closing.open()
+
+    @Slot()
+    def _keep_open(self) -> None:
+        self._closing = None
+
+    @Slot()
+    def _training_ended(self) -> None:
+        self._offer_crashed()
+        closing, self._closing = self._closing, None
+        if closing is None:
+            return
+        leave = closing.is_saving and self.session.training.outcome != "failed"
+        closing.done(0)
+        if leave:
+            self.close()
+
+
+def _warm_up_task() -> Iterator[Event]:
+    """Answer with the device in words, and pay torch's first-step costs now."""
+    yield Progress(stage=marked("engine", "Warming up"), done=0, total=0)
+    yield Answer(value=describe_device())
+    warm_up()

@@ -1,0 +1,114 @@
+"""The card that says which model answers, and what it says of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app import words
+from app.pages.page_parts import ChoiceBox
+from app.pages.predict_model import Described
+from app.session import Session
+from app.widgets import Card, label, tip
+
+
+class ModelCard(Card):
+    """The model in use: the last one trained, one used lately, or a folder."""
+
+    chosen = Signal(str)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.set_title(self.tr("Model"))
+        self._session = session
+        self._folder: Path | None = None
+        self.box = ChoiceBox("predict_model", self.tr("Model"))
+        self.words = label("", "muted", wrap=True)
+        self.words.setObjectName("model_words")
+        self.refusal = label("", "refusal", wrap=True)
+        self.refusal.setObjectName("refusal_predict_model")
+        self.add(self.box)
+        self.add(self.words)
+        self.add(self.refusal)
+        self.show_words("")
+        self.show_refusal("")
+        self.refresh()
+        self.box.activated.connect(self._activated)
+
+    @property
+    def first(self) -> str:
+        """Return the model to ask where none was chosen: the last trained, or used; "" for none."""
+        return str(self.box.itemData(0) or "")
+
+    @property
+    def is_refused(self) -> bool:
+        return bool(self.refusal.text())
+
+    def show_folder(self, folder: Path) -> None:
+        """Show which model is asked from now on."""
+        self._folder = folder
+        self.show_words("")
+        self.show_refusal("")
+        self.refresh()
+
+    def show_words(self, text: str) -> None:
+        """Say something of the model."""
+        self.words.setText(text)
+        self.words.setVisible(bool(text))
+
+    def show_refusal(self, text: str) -> None:
+        """Say why the model cannot be asked."""
+        self.refusal.setText(text)
+        self.refusal.setVisible(bool(text))
+
+    def show_description(self, described: Described) -> None:
+        """Say what the model does and how good it was."""
+        count = words.number(len(described.labels))
+        task = (
+            self.tr("Two texts → {count} labels")
+            if described.wants_pair
+            else self.tr("One text → {count} labels")
+        )
+        lines = [f"{task.format(count=count)}: {words.shorten(', '.join(described.labels), 60)}"]
+        if described.max_length:
+            lines.append(
+                self.tr("Reads up to {count} pieces").format(count=words.number(described.max_length))
+            )
+        data, trained = described.info.get("data"), described.info.get("trained")
+        if isinstance(data, dict) and data.get("name"):
+            lines.append(self.tr("Trained on {name}").format(name=words.shorten(str(data["name"]), 40)))
+        if isinstance(trained, dict) and isinstance(trained.get("value"), float):
+            lines.append(self.tr("Validation accuracy {value}").format(value=words.decimal(trained["value"])))
+        self.show_words("\n".join(lines))
+
+    def refresh(self) -> None:
+        """Fill the box with the models there are."""
+        current = str(self._folder) if self._folder else ""
+        last = str(self._session.last_model) if self._session.last_model else ""
+        self.box.clear()
+        for path in dict.fromkeys((current, last, *self._session.settings.recent_models)):
+            folder = Path(path)
+            if path and (path == current or (folder / "cloze.json").is_file()):
+                self.box.addItem(folder.parent.name if folder.name == "model" else folder.name, path)
+                native = tip(QDir.toNativeSeparators(path))
+                self.box.setItemData(self.box.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
+        self.box.addItem(self.tr("Choose a folder…"), "")
+        self.box.setPlaceholderText(self.tr("Choose a trained model"))
+        self.box.setCurrentIndex(self.box.findData(current) if current else -1)
+
+    @Slot(int)
+    def _activated(self, index: int) -> None:
+        path = self.box.itemData(index)
+        if path:
+            self.chosen.emit(path)
+            return
+        self.refresh()
+        dialog = QFileDialog(self.window(), self.tr("Choose a trained model"))
+        dialog.setObjectName("predict_model_dialog")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self.chosen)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()

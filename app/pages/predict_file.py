@@ -1,0 +1,367 @@
+"""A whole file on the Predict page: what to read and where to write, and the answers beside the texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QProgressBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme, words
+from app.pages.page_parts import ChoiceBox, save_icon, yield_to_layout
+from app.pages.predict_model import Preview, free_path
+from app.plots.bars import BarsPlot
+from app.session import Session
+from app.table_model import TableModel
+from app.table_view import TableView
+from app.widgets import Advice, Card, label, tip
+from engine.errors import Sentence
+from engine.events import Predicted
+from engine.text.examples import Roles
+from engine.text.table import BadLine
+
+MOST_REPORTED = 200  # unusable rows that are listed one by one
+SUMMARY_WIDTH = 240
+COLUMN_WIDTH, MIN_TEXT_WIDTH = 104, 150
+
+
+class FileCard(Card):
+    """Which file, which columns, which new file; asks for a preview when the file or its columns change."""
+
+    file_wanted = Signal(object)  # Path
+    roles_wanted = Signal(object)  # Roles
+    changed = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.set_title(self.tr("A whole file"))
+        self._session = session
+        self.preview: Preview | None = None
+        self._wants_pair = False
+        self.file_box = ChoiceBox("file_choice", self.tr("File"))
+        self.text_box = ChoiceBox("text_column", self.tr("Text column"))
+        self.pair_box = ChoiceBox("pair_column", self.tr("Second text column"))
+        self.out_edit = QLineEdit()
+        self.out_edit.setObjectName("out_path")
+        self.out_edit.setAccessibleName(self.tr("New file"))
+        self.out_edit.setPlaceholderText(self.tr("where the answers go"))
+        self.out_button = QToolButton()
+        self.out_button.setObjectName("choose_out")
+        self.out_button.setToolTip(self.tr("Choose where to write"))
+        self.out_button.setAccessibleName(self.tr("Choose where to write"))
+        self.safe_box = QCheckBox(self.tr("Safe to open in a spreadsheet"))
+        self.safe_box.setObjectName("safe")
+        self.safe_box.setChecked(True)
+        self.safe_box.setToolTip(
+            self.tr(
+                "Cells that a spreadsheet would run as a formula get a ' in front. "
+                "Off: text exactly as it was."
+            )
+        )
+        self.status = label("", "muted", wrap=True)
+        self.status.setObjectName("file_status")
+        self.refusal = label("", "refusal", wrap=True)
+        self.refusal.setObjectName("refusal_file")
+        self.progress = QProgressBar(textVisible=False)
+        self.progress.setObjectName("file_progress")
+        self._lay_out()
+        theme.on_theme_change(self, self._draw)
+        self._fill_files()
+        self.set_wants_pair(False)
+        self.show_preview(None)
+        self.file_box.activated.connect(self._file_chosen)
+        self.text_box.activated.connect(self._columns_chosen)
+        self.pair_box.activated.connect(self._columns_chosen)
+        self.out_edit.textChanged.connect(self._out_changed)
+        self.out_button.clicked.connect(self._browse_out)
+        session.table_changed.connect(self._fill_files)
+
+    def _lay_out(self) -> None:
+        out = QHBoxLayout()
+        out.setSpacing(6)
+        out.addWidget(self.out_edit, 1)
+        out.addWidget(self.out_button)
+        self._pair_label = label(self.tr("Second text column"), "muted")
+        for caption, buddy in (
+            (label(self.tr("File"), "muted"), self.file_box),
+            (label(self.tr("Text column"), "muted"), self.text_box),
+            (self._pair_label, self.pair_box),
+            (label(self.tr("New file"), "muted"), self.out_edit),
+        ):
+            pair = QVBoxLayout()
+            pair.setSpacing(3)
+            caption.setBuddy(buddy)
+            pair.addWidget(caption)
+            if buddy is self.out_edit:
+                pair.addLayout(out)
+            else:
+                pair.addWidget(buddy)
+            self.body.addLayout(pair)
+        self.add(self.safe_box)
+        self.add(self.refusal)
+        self.add(self.status)
+        self.add(self.progress)
+        self.body.addStretch(1)
+
+    # ---- what is asked for
+
+    @property
+    def out_path(self) -> Path | None:
+        """Return where to write; a bare name lies beside the file that is read."""
+        text = self.out_edit.text().strip()
+        if not text or self.preview is None:
+            return None
+        return self.preview.table.path.parent / Path(text).expanduser()
+
+    @property
+    def raw(self) -> bool:
+        return not self.safe_box.isChecked()
+
+    @property
+    def is_ready(self) -> bool:
+        """Return whether a file can be predicted."""
+        shown = self.preview
+        return shown is not None and bool(shown.roles.text) and self.out_path is not None
+
+    def set_wants_pair(self, wanted: bool) -> None:
+        """Show the second column where the model reads pairs."""
+        self._wants_pair = wanted
+        self.pair_box.setVisible(wanted)
+        self._pair_label.setVisible(wanted)
+
+    def set_running(self, running: bool) -> None:
+        """Lock while a file is being predicted."""
+        for widget in (
+            self.file_box,
+            self.text_box,
+            self.pair_box,
+            self.out_edit,
+            self.out_button,
+            self.safe_box,
+        ):
+            widget.setEnabled(not running)
+        self.progress.setVisible(running)
+        self.progress.setRange(0, 0)
+
+    def show_progress(self, done: int, total: int, text: str) -> None:
+        """Show how far the file is."""
+        self.progress.setRange(0, total)
+        self.progress.setValue(done)
+        self.status.setText(text)
+
+    def show_refusal(self, text: str) -> None:
+        """Say why the file cannot be taken."""
+        self.refusal.setText(text)
+        self.refusal.setVisible(bool(text))
+
+    def show_preview(self, shown: Preview | None) -> None:
+        """Fill the columns from a file; nothing without one."""
+        same_file = self.preview is not None and shown is not None and self.preview.table is shown.table
+        self.preview = shown
+        self.show_refusal("")
+        self.progress.hide()
+        self._fill_files()
+        for box in (self.text_box, self.pair_box):
+            box.clear()
+            box.setEnabled(shown is not None)
+        self.out_edit.setEnabled(shown is not None)
+        self.out_button.setEnabled(shown is not None)
+        if shown is None:
+            self.status.setText(self.tr("Choose a table; its rows get a label and a probability each."))
+            return
+        self.text_box.addItems(shown.table.columns)
+        self.text_box.setCurrentText(shown.roles.text)
+        self.pair_box.addItems(shown.table.columns)
+        self.pair_box.setCurrentText(shown.roles.text_pair)
+        if not same_file:
+            self.out_edit.setText(free_path(shown.table.path).name)
+            self.out_edit.setCursorPosition(0)
+        self.status.setText(self._preview_words(shown))
+
+    def _preview_words(self, shown: Preview) -> str:
+        bad, rows = len(shown.reported), words.number(shown.table.num_rows)
+        if not bad:
+            return self.tr("{rows} rows, all usable.").format(rows=rows)
+        return self.tr("{rows} rows; {bad} cannot be used and are listed.").format(
+            rows=rows, bad=words.number(bad)
+        )
+
+    @Slot()
+    def _fill_files(self) -> None:
+        current = str(self.preview.table.path) if self.preview else ""
+        table = self._session.table
+        known = [current, str(table.path) if table else "", *self._session.settings.recent_files]
+        self.file_box.clear()
+        for path in dict.fromkeys(known):
+            if path and Path(path).is_file():
+                self.file_box.addItem(Path(path).name, path)
+                native = tip(QDir.toNativeSeparators(path))
+                self.file_box.setItemData(self.file_box.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
+        self.file_box.addItem(self.tr("Choose a file…"), "")
+        self.file_box.setPlaceholderText(self.tr("Choose a file"))
+        self.file_box.setCurrentIndex(self.file_box.findData(current) if current else -1)
+
+    @Slot(int)
+    def _file_chosen(self, index: int) -> None:
+        path = self.file_box.itemData(index)
+        current = str(self.preview.table.path) if self.preview else ""
+        self.file_box.setCurrentIndex(self.file_box.findData(current) if current else -1)
+        if path:
+            self.file_wanted.emit(Path(path))
+        else:
+            self.browse()
+
+    @Slot()
+    def browse(self) -> None:
+        """Open the dialog for a table."""
+        dialog = QFileDialog(self.window(), self.tr("Choose a file to predict"))
+        dialog.setObjectName("predict_file_dialog")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters([self.tr("Tables (*.csv *.tsv *.txt *.jsonl)"), self.tr("All files (*)")])
+        dialog.fileSelected.connect(self._file_selected)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot(str)
+    def _file_selected(self, path: str) -> None:
+        self.file_wanted.emit(Path(path))
+
+    @Slot()
+    def _browse_out(self) -> None:
+        dialog = QFileDialog(self.window(), self.tr("Where to write the answers"))
+        dialog.setObjectName("predict_out_dialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("csv")
+        dialog.setNameFilters([self.tr("Tables (*.csv)")])
+        if self.out_path is not None:
+            dialog.selectFile(str(self.out_path))
+        dialog.fileSelected.connect(self.out_edit.setText)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot()
+    def _columns_chosen(self) -> None:
+        pair = self.pair_box.currentText() if self._wants_pair else ""
+        self.roles_wanted.emit(Roles(text=self.text_box.currentText(), text_pair=pair))
+
+    @Slot()
+    def _out_changed(self) -> None:
+        self.show_refusal("")
+        self.changed.emit()
+
+    def _draw(self) -> None:
+        self.out_button.setIcon(theme.icon("folder", "muted"))
+
+
+class AnswersCard(Card):
+    """The file's rows with their answers, how often each label was given, and the unusable rows."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.set_title(self.tr("Answers"))
+        self.prediction, self.probability = self.tr("prediction"), self.tr("probability")
+        self.model = TableModel(parent=self)
+        self.view = TableView()
+        self.view.setObjectName("answers")
+        self.view.setModel(self.model)
+        self.bars = BarsPlot(self.tr("Predicted labels"))
+        self.bars.setObjectName("answer_counts")
+        yield_to_layout(self.bars, 70)
+        self.bars.set_empty_text(self.tr("How often each label is predicted appears here."))
+        self.reported = Advice()
+        self.reported.setObjectName("reported_rows")
+        self._counts: Counter[str] = Counter()
+        self._labels: tuple[str, ...] = ()
+        side = QWidget()
+        side.setFixedWidth(SUMMARY_WIDTH)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        self._bars_title = label(self.tr("Predicted labels"), "card-title")
+        self._reported_title = label("", "card-title")
+        column.addWidget(self._bars_title)
+        column.addWidget(self.bars, 2)
+        column.addWidget(self._reported_title)
+        column.addWidget(self.reported, 1)
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        row.addWidget(self.view, 1)
+        row.addWidget(side)
+        self.body.addLayout(row, 1)
+        self.add_corner(save_icon(self.bars))
+
+    def show_preview(self, shown: Preview) -> None:
+        """Show a file's rows, without answers yet."""
+        self._counts.clear()
+        self.bars.clear()
+        self.set_title(shown.table.path.name)
+        self.set_hint(self.tr("{rows} rows, no answers yet").format(rows=words.number(shown.table.num_rows)))
+        self.model.clear_columns()
+        self.model.set_table(shown.table)
+        self.model.set_roles(shown.roles)
+        self.show_reported(shown.reported)
+        self._fit_columns(shown)
+
+    def start(self) -> None:
+        """Make room for answers."""
+        self._counts.clear()
+        self.bars.clear()
+        self.model.clear_columns()
+        self.model.add_column(self.prediction)
+        self.model.add_column(self.probability)
+        self._bring_forward()
+
+    def put(self, event: Predicted) -> None:
+        """Put answers beside their rows."""
+        self.model.put(self.prediction, event.rows, event.predictions)
+        best = event.probabilities.max(axis=1) if event.probabilities.size else []
+        self.model.put(self.probability, event.rows, [words.share(float(value)) for value in best])
+        self._counts.update(event.predictions)
+        self._labels = event.labels
+        most_first = sorted(event.labels, key=lambda name: -self._counts[name])
+        self.bars.set_bars([(name, self._counts[name]) for name in most_first])
+        self.set_hint(self.tr("{rows} rows answered").format(rows=words.number(self._counts.total())))
+
+    def show_reported(self, reported: Sequence[BadLine], notes: Sequence[tuple[str, Sentence]] = ()) -> None:
+        """List the rows that cannot be used, each with its line and reason."""
+        items = [(level, words.say(sentence)) for level, sentence in notes]
+        for bad in reported[:MOST_REPORTED]:
+            items.append(("look", words.say(bad.sentence)))
+        if len(reported) > MOST_REPORTED:
+            more = words.number(len(reported) - MOST_REPORTED)
+            items.append(("note", self.tr("and {count} more").format(count=more)))
+        self.reported.set_items(items)
+        title = self.tr("Rows without an answer: {count}").format(count=words.number(len(reported)))
+        self._reported_title.setText(title)
+        for widget in (self.reported, self._reported_title):
+            widget.setVisible(bool(items))
+
+    def _fit_columns(self, shown: Preview) -> None:
+        """Show what is read first, and as wide as there is room."""
+        header = self.view.horizontalHeader()
+        first = [name for name in (shown.roles.text, shown.roles.text_pair) if name in shown.table.columns]
+        room = max(MIN_TEXT_WIDTH, (self.view.width() - 3 * COLUMN_WIDTH) // max(1, len(first)))
+        for number, name in enumerate(shown.table.columns):
+            self.view.setColumnWidth(number, room if name in first else COLUMN_WIDTH)
+        for place, name in enumerate(first):
+            header.moveSection(header.visualIndex(shown.table.columns.index(name)), place)
+
+    def _bring_forward(self) -> None:
+        """Show the answers before the texts, where they are in sight however long the texts are."""
+        header, count = self.view.horizontalHeader(), self.model.columnCount()
+        for place, number in enumerate((count - 2, count - 1)):
+            header.moveSection(header.visualIndex(number), place)
+            self.view.setColumnWidth(number, COLUMN_WIDTH)
+        self.view.scrollToTop()
+        self.view.horizontalScrollBar().setValue(0)

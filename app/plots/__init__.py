@@ -1,0 +1,1 @@
+"""One module a picture: values in, picture out. A plot knows no session."""

@@ -1,0 +1,308 @@
+"""What was taken for what: a row for each true label, a column for each predicted one.
+
+Blue on the diagonal and red beside it are shares of the row; the counts stand in the cells, so colour never
+carries the meaning alone. With many labels the counts move to the hover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app import theme, words
+from app.plots.figure import Figure, Numbers, ink_on, paint_ring
+from app.widgets import tip
+
+NAME_SIZE = 12
+TITLE_SIZE = 11
+SMALLEST = 8  # px; smaller figures are left out
+EDGE = 6
+FEW = 8  # labels; with more, zeros are left out for calm
+
+
+class ConfusionPlot(Figure):
+    """A confusion matrix to point at, to walk through with the arrow keys, and to open with Enter."""
+
+    cell_clicked = Signal(int, int)  # true, predicted
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self._labels: tuple[str, ...] = ()
+        self._counts = np.zeros((0, 0), dtype=np.int64)
+        self._current: tuple[int, int] | None = None
+        theme.on_theme_change(self, self.update)
+
+    def set_confusion(self, labels: Sequence[str], counts: np.ndarray) -> None:
+        """Show (C, C) counts, a row for each true label."""
+        counts = np.asarray(counts, dtype=np.int64)
+        assert counts.shape == (len(labels), len(labels)), (counts.shape, len(labels))
+        if tuple(labels) != self._labels:
+            self._current = None
+        self._labels, self._counts = tuple(labels), counts
+        self._describe()
+        self.update()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._current = None
+        self.set_confusion((), np.zeros((0, 0), dtype=np.int64))
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._labels
+
+    @property
+    def current_cell(self) -> tuple[int, int] | None:
+        return self._current
+
+    def numbers(self) -> Numbers:
+        rows: Numbers = [[self.tr("true \\ predicted"), *self._labels]]
+        for name, row in zip(self._labels, self._counts.tolist(), strict=True):
+            rows.append([name, *row])
+        return rows
+
+    def cell_words(self, true: int, predicted: int) -> str:
+        """Return a cell as a sentence: "12 of 80 'sport' texts were taken for 'tech' (15.0 %)"."""
+        count, total = int(self._counts[true, predicted]), int(self._counts[true].sum())
+        values = {
+            "count": words.number(count),
+            "total": words.number(total),
+            "true": self._labels[true],
+            "predicted": self._labels[predicted],
+            "share": words.share(count / total if total else 0.0),
+        }
+        if true == predicted:
+            sentence = self.tr("{count} of {total} “{true}” texts were recognised ({share}).")
+        else:
+            sentence = self.tr("{count} of {total} “{true}” texts were taken for “{predicted}” ({share}).")
+        return sentence.format(**values)
+
+    def cell_color(self, true: int, predicted: int) -> str:
+        """Return a cell's background: how much of its row it holds, in the hue of right or wrong."""
+        colors, total = theme.current(), int(self._counts[true].sum())
+        share = self._counts[true, predicted] / total if total else 0.0
+        if not share:
+            return colors.card
+        if true == predicted:
+            return theme.mix(colors.card, colors.accent, 0.10 + 0.58 * share)
+        return theme.mix(
+            colors.card, colors.wrong, 0.16 + 0.74 * float(np.sqrt(share))
+        )  # one in a hundred shows
+
+    def sizeHint(self) -> QSize:
+        side = 90 + 48 * max(3, min(len(self._labels), 12))
+        return QSize(side, side * 3 // 4)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, 160)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if not self.is_empty:
+            self._paint(painter)
+        self.paint_frame(painter)
+        painter.end()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._go_to(self._cell_at(event.position()))
+        shape = Qt.CursorShape.PointingHandCursor if self._current else Qt.CursorShape.ArrowCursor
+        self.setCursor(shape)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if not self.hasFocus():
+            self._go_to(None)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        cell = self._cell_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and cell:
+            self.cell_clicked.emit(*cell)
+        super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        moves = {
+            Qt.Key.Key_Left: (0, -1),
+            Qt.Key.Key_Right: (0, 1),
+            Qt.Key.Key_Up: (-1, 0),
+            Qt.Key.Key_Down: (1, 0),
+        }
+        key = Qt.Key(event.key())
+        last = len(self._labels) - 1
+        if key in moves and not self.is_empty:
+            row, column = self._current or (0, 0)
+            by = moves[key] if self._current else (0, 0)
+            self._go_to((min(max(row + by[0], 0), last), min(max(column + by[1], 0), last)))
+            self._show_tip()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._current:
+            self.cell_clicked.emit(*self._current)
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            cell = self._cell_at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), tip(self.cell_words(*cell)) if cell else "", self)
+            return True
+        return super().event(event)
+
+    def _go_to(self, cell: tuple[int, int] | None) -> None:
+        if cell != self._current:
+            self._current = cell
+            self._describe()
+            self.update()
+
+    def _describe(self) -> None:
+        if self._current:
+            said = self.cell_words(*self._current)
+        elif self.is_empty:
+            said = self.empty_text
+        else:
+            right, total = int(np.trace(self._counts)), int(self._counts.sum())
+            said = self.tr("{right} of {total} texts were recognised.").format(
+                right=words.number(right), total=words.number(total)
+            )
+        self.setAccessibleDescription(said)
+
+    def _show_tip(self) -> None:
+        if self._current:
+            corner = self._cell(self._layout(), *self._current).bottomRight().toPoint()
+            QToolTip.showText(self.mapToGlobal(corner), tip(self.cell_words(*self._current)), self)
+
+    # Geometry
+
+    def _layout(self) -> tuple[QRectF, bool]:
+        """Return where the cells lie, and whether the names above them are turned."""
+        metrics = QFontMetricsF(theme.ui_font(NAME_SIZE))
+        widest = max((metrics.horizontalAdvance(name) for name in self._labels), default=0.0)
+        title = TITLE_SIZE + 6.0
+        names = min(widest + 10, self.width() * 0.3)
+        width = self.width() - 2 * EDGE - names
+        turned = widest + 8 > width / max(1, len(self._labels))
+        head = min(widest + 12, self.height() * 0.34) if turned else metrics.height() + 6
+        top = EDGE + title + head
+        return QRectF(EDGE + names, top, max(1.0, width), max(1.0, self.height() - top - EDGE)), turned
+
+    def _cell(self, layout: tuple[QRectF, bool], row: int, column: int) -> QRectF:
+        area, count = layout[0], len(self._labels)
+        left, right = (area.left() + round(area.width() * x / count) for x in (column, column + 1))
+        top, bottom = (area.top() + round(area.height() * y / count) for y in (row, row + 1))
+        return QRectF(left, top, right - left, bottom - top)
+
+    def _cell_at(self, position: QPointF) -> tuple[int, int] | None:
+        if self.is_empty:
+            return None
+        area, count = self._layout()[0], len(self._labels)
+        row = int((position.y() - area.top()) / area.height() * count)
+        column = int((position.x() - area.left()) / area.width() * count)
+        return (row, column) if area.contains(position) and row < count and column < count else None
+
+    # Painting
+
+    def _paint(self, painter: QPainter) -> None:
+        layout = self._layout()
+        painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+        self._paint_cells(painter, layout)
+        self._paint_names(painter, layout)
+        if self._current and not self._saving:
+            paint_ring(painter, self._cell(layout, *self._current))
+
+    def _paint_cells(self, painter: QPainter, layout: tuple[QRectF, bool]) -> None:
+        font = self._figures_font(self._cell(layout, 0, 0))
+        line = QPen(theme.current().color("line"), 1)
+        if font:
+            painter.setFont(font)
+        for row in range(len(self._labels)):
+            for column in range(len(self._labels)):
+                cell, color = self._cell(layout, row, column), self.cell_color(row, column)
+                painter.fillRect(cell, QColor(color))
+                count = int(self._counts[row, column])
+                if font and (count or len(self._labels) <= FEW):
+                    painter.setPen(ink_on(color) if count else theme.current().color("muted"))
+                    painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, words.number(count))
+        painter.setPen(line)
+        area, count = layout[0], len(self._labels)
+        if area.height() / count > 12:
+            for i in range(1, count):
+                y = self._cell(layout, i, 0).top()
+                painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+        painter.drawRect(area.adjusted(0, 0, -1, -1))
+
+    def _figures_font(self, cell: QRectF) -> QFont | None:
+        """Return the largest font in which every count fits its cell; None when that is too small to read."""
+        widest = words.number(int(self._counts.max(initial=0)))
+        for size in range(theme.UI_SIZE, SMALLEST - 1, -1):
+            metrics = QFontMetricsF(theme.ui_font(size))
+            if metrics.horizontalAdvance(widest) + 4 <= cell.width() and metrics.height() <= cell.height():
+                return theme.ui_font(size)
+        return None
+
+    def _paint_names(self, painter: QPainter, layout: tuple[QRectF, bool]) -> None:
+        area, turned = layout
+        colors = theme.current()
+        painter.setFont(theme.ui_font(TITLE_SIZE))
+        painter.setPen(colors.color("muted"))
+        top = QRectF(area.left(), EDGE, area.width(), TITLE_SIZE + 4)
+        painter.drawText(top, Qt.AlignmentFlag.AlignCenter, self.tr("predicted →"))
+        left = QRectF(EDGE, area.top() - TITLE_SIZE - 8, area.left() - EDGE - 6, TITLE_SIZE + 4)
+        painter.drawText(left, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.tr("true ↓"))
+        painter.setPen(colors.color("text"))
+        painter.setFont(theme.ui_font(NAME_SIZE))
+        metrics = QFontMetricsF(painter.font())
+        for i, name in enumerate(self._labels):
+            self._paint_row_name(painter, metrics, layout, i, name)
+            self._paint_column_name(painter, metrics, layout, i, name, turned)
+
+    def _every(self, room: float, needed: float) -> int:
+        """Return how many names share one place when there is no room for each."""
+        return max(1, int(np.ceil(needed / max(room, 1.0))))
+
+    def _paint_row_name(
+        self, painter: QPainter, metrics: QFontMetricsF, layout: tuple[QRectF, bool], i: int, name: str
+    ) -> None:
+        cell = self._cell(layout, i, 0)
+        if i % self._every(cell.height(), metrics.height() - 2):
+            return
+        place = QRectF(
+            EDGE, cell.center().y() - metrics.height() / 2, cell.left() - EDGE - 6, metrics.height()
+        )
+        cut = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, place.width())
+        painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, cut)
+
+    def _paint_column_name(
+        self,
+        painter: QPainter,
+        metrics: QFontMetricsF,
+        layout: tuple[QRectF, bool],
+        i: int,
+        name: str,
+        turned: bool,
+    ) -> None:
+        cell = self._cell(layout, 0, i)
+        if not turned:
+            place = QRectF(cell.left(), cell.top() - metrics.height() - 4, cell.width(), metrics.height())
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, name)
+            return
+        if i % self._every(cell.width(), metrics.height() - 2):
+            return
+        room = cell.top() - EDGE - TITLE_SIZE - 12.0 + 2
+        painter.save()
+        painter.translate(cell.center().x(), cell.top() - 5)
+        painter.rotate(-90)
+        place = QRectF(0, -metrics.height() / 2, room, metrics.height())
+        cut = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, room)
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, cut)
+        painter.restore()

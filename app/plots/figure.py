@@ -1,0 +1,312 @@
+"""What every picture has: a name, its numbers, a way to save both, and a ring when it has the keyboard.
+
+A picture is saved as it looks, without the ring and the hover; its numbers are what was given to it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QIODevice,
+    QMarginsF,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    QSizeF,
+    Qt,
+    Slot,
+)
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QImage,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPaintEvent,
+    QPdfWriter,
+    QPen,
+)
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QToolButton, QWidget
+
+from app import theme, words
+from app.error_dialog import show_error
+from app.widgets import set_role
+from engine.errors import UserError
+from engine.text.table import write_csv
+
+Numbers = list[list[str | float | int]]
+SCALE = 2  # of PNG files
+
+
+class Figure(QWidget):
+    """Base of all pictures. A child class paints itself or holds a canvas, and gives `numbers`."""
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self._title = ""
+        self._empty_text = ""
+        self._saving = False
+        self.set_title(title)
+
+    @property
+    def title(self) -> str:
+        return self._title
+
+    def set_title(self, title: str) -> None:
+        """Name the picture, for screen readers and as the file name that is offered."""
+        self._title = title
+        self.setAccessibleName(title)
+
+    def set_empty_text(self, text: str) -> None:
+        """Say what fills this picture while it is empty."""
+        self._empty_text = text
+        self.update()
+
+    @property
+    def empty_text(self) -> str:
+        return self._empty_text
+
+    @property
+    def is_empty(self) -> bool:
+        return len(self.numbers()) < 2
+
+    def numbers(self) -> Numbers:
+        """Return the table behind the picture, the header first."""
+        raise NotImplementedError
+
+    def canvas(self) -> QWidget:
+        """Return the widget that is saved as the picture."""
+        return self
+
+    def set_saving(self, saving: bool) -> None:
+        """Leave out what belongs to the screen only, such as the hover."""
+        self._saving = saving
+
+    def menu(self, parent: QWidget | None = None) -> QMenu:
+        """Return the menu of what can be taken along."""
+        menu = QMenu(parent or self)
+        actions = (
+            (self.tr("Save picture…"), self.save_picture),
+            (self.tr("Copy numbers"), self.copy_numbers),
+            (self.tr("Save numbers…"), self.save_numbers),
+        )
+        for text, call in actions:
+            menu.addAction(text, call)
+        menu.aboutToShow.connect(lambda: self._enable(menu))
+        self._enable(menu)
+        return menu
+
+    def save_button(self) -> QToolButton:
+        """Return a small "Save…" button with the same menu, for the corner of a card."""
+        result = QToolButton()
+        result.setText(self.tr("Save…"))
+        set_role(result, "corner")
+        result.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        result.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        result.setAccessibleName(self.tr("Save {title}").format(title=self._title))
+        result.setToolTip(self.tr("Save the picture or its numbers"))
+        result.setMenu(self.menu(result))
+        return result
+
+    @Slot()
+    def save_picture(self) -> None:
+        """Ask where to, and save the picture."""
+        self._save(self.tr("Save picture"), ".png", self.tr("Pictures (*.png *.svg *.pdf)"))
+
+    @Slot()
+    def save_numbers(self) -> None:
+        """Ask where to, and save the numbers."""
+        self._save(self.tr("Save numbers"), ".csv", self.tr("Tables (*.csv)"))
+
+    @Slot()
+    def copy_numbers(self) -> None:
+        """Put the numbers on the clipboard, tab-separated."""
+        lines = ("\t".join(str(cell) for cell in row) for row in self.numbers())
+        QApplication.clipboard().setText("\n".join(lines))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        self.paint_frame(painter)
+        painter.end()
+
+    def paint_frame(self, painter: QPainter) -> None:
+        """Paint the words for an empty picture and the focus ring."""
+        if self.is_empty and self._empty_text:
+            painter.setPen(theme.current().color("muted"))
+            inner = self.rect().adjusted(24, 8, -24, -8)
+            painter.drawText(inner, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._empty_text)
+        if self.hasFocus() and not self._saving:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(theme.current().color("focus"), 2))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 5, 5)
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 220)
+
+    def _enable(self, menu: QMenu) -> None:
+        for action in menu.actions():
+            action.setEnabled(not self.is_empty)
+
+    def _save(self, caption: str, suffix: str, kinds: str) -> None:
+        name = "-".join("".join(c if c.isalnum() else " " for c in self._title.lower()).split()) or "figure"
+        chosen, _kind = QFileDialog.getSaveFileName(self, caption, name + suffix, kinds)
+        if not chosen:
+            return
+        path = Path(chosen)
+        try:
+            save_figure(self, path if path.suffix else path.with_suffix(suffix))
+        except UserError as error:
+            show_error(error, self)
+
+
+def save_figure(figure: QWidget, path: Path | str) -> None:
+    """Save a picture by the suffix of `path`: .png (twice as large), .svg, .pdf; or .csv, its numbers.
+
+    The file is written beside and renamed, so that an older one is never half lost.
+    Raises: UserError if the suffix is another one or the file cannot be written.
+    """
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind == ".csv" and isinstance(figure, Figure):
+        header, *rows = figure.numbers()
+        write_csv(
+            path, [str(name) for name in header], rows, bom=True
+        )  # the mark tells spreadsheets it is UTF-8
+        return
+    if kind in (".png", ".svg", ".pdf"):
+        with _clean(figure) as canvas:
+            data = {".png": _png, ".svg": _svg, ".pdf": _pdf}[kind](canvas)
+    else:
+        raise UserError(
+            words.translate(
+                "figure", "{path} cannot be saved. Its name must end in .png, .svg, .pdf or .csv."
+            ),
+            path=path.name,
+        )
+    try:
+        _write(path, data)
+    except OSError as error:
+        raise UserError(
+            words.translate("figure", "{path} cannot be written: {reason}. Choose another place."),
+            path=path,
+            reason=error.strerror or str(error),
+        ) from error
+
+
+def paint_ring(painter: QPainter, rect: QRect | QRectF, width: float = 2) -> None:
+    """Paint the mark around the one cell or bar that the keyboard or the mouse is on."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(theme.current().color("text"), width))
+    painter.drawRect(QRectF(rect).adjusted(width / 2, width / 2, -width / 2, -width / 2))
+
+
+def ink_on(background: str) -> QColor:
+    """Return a text colour with a contrast of at least 4.5:1 on any background."""
+    colors = theme.current()
+    for candidate in (colors.text, colors.on_accent):
+        if theme.contrast(candidate, background) >= 4.5:
+            return QColor(candidate)
+    return QColor(max("#000000", "#ffffff", key=lambda ink: theme.contrast(ink, background)))
+
+
+@contextmanager
+def _clean(figure: QWidget) -> Iterator[QWidget]:
+    if not isinstance(figure, Figure):
+        yield figure
+        return
+    figure.set_saving(True)
+    try:
+        yield figure.canvas()
+    finally:
+        figure.set_saving(False)
+        figure.update()
+
+
+def _png(widget: QWidget) -> bytes:
+    image = QImage(widget.size() * SCALE, QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(SCALE)
+    painter = QPainter(image)
+    _render(widget, painter)
+    painter.end()
+    buffer = _buffer()
+    image.save(buffer, "PNG")  # type: ignore[call-overload]  # PySide's stub wants bytes, the call wants text
+    return bytes(buffer.data().data())
+
+
+def _svg(widget: QWidget) -> bytes:
+    buffer = _buffer()
+    generator = QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    generator.setSize(widget.size())
+    generator.setViewBox(QRect(QPoint(), widget.size()))
+    generator.setTitle(widget.accessibleName())
+    painter = QPainter(generator)
+    _render(widget, painter)
+    painter.end()
+    return bytes(buffer.data().data())
+
+
+def _pdf(widget: QWidget) -> bytes:
+    buffer = _buffer()
+    writer = QPdfWriter(buffer)
+    writer.setResolution(96)  # one pixel on screen is 1/96 inch
+    points = QSizeF(widget.size()) * 0.75
+    writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
+    writer.setPageMargins(QMarginsF(), QPageLayout.Unit.Point)
+    writer.setTitle(widget.accessibleName())
+    painter = QPainter(writer)
+    _render(widget, painter)
+    painter.end()
+    return bytes(buffer.data().data())
+
+
+def _render(widget: QWidget, painter: QPainter) -> None:
+    painter.fillRect(QRect(QPoint(), widget.size()), theme.current().color("card"))
+    widget.render(painter, QPoint(), renderFlags=QWidget.RenderFlag.DrawChildren)
+
+
+def _buffer() -> QBuffer:
+    buffer = QBuffer()
+    buffer.setData(QByteArray())
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    return buffer
+
+
+def _write(path: Path, data: bytes) -> None:
+    beside = path.parent / f".{secrets.token_hex(8)}.tmp"
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,271 @@
+"""How long the texts are: a histogram with a line at the maximum, and the share that lies beyond it.
+
+What is cut has another colour, a hatching and words. A long tail is gathered in the last bar, and said so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app import theme, words
+from app.plots.figure import Figure, Numbers, paint_ring
+
+NUM_BARS = 48
+TAIL = 0.995  # the share of values that is drawn to scale
+SMALL = 11
+
+
+class HistogramPlot(Figure):
+    """Counts of values in equal bins; arrow keys walk through the bars."""
+
+    def __init__(self, title: str = "", *, x_label: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self._x_label = x_label
+        self._values = np.empty(0)
+        self._maximum: float | None = None
+        self._edges = np.empty(0)
+        self._counts = np.empty(0, dtype=np.int64)
+        self._has_tail = False
+        self._current: int | None = None
+        theme.on_theme_change(self, self.update)
+
+    def set_values(self, values: Any, maximum: float | None = None) -> None:
+        """Show the values; those above `maximum` are marked as cut."""
+        array = np.asarray(values, dtype=np.float64)
+        self._values = array[np.isfinite(array)]
+        self._current = None
+        self.set_maximum(maximum)
+
+    def set_maximum(self, maximum: float | None) -> None:
+        """Move the line."""
+        self._maximum = maximum
+        self._bin()
+        self.setAccessibleDescription(self.words())
+        self.update()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_values((), None)
+
+    @property
+    def is_empty(self) -> bool:
+        return not len(self._values)
+
+    @property
+    def cut_share(self) -> float:
+        """Share of the values above the maximum, 0 to 1."""
+        if self._maximum is None or self.is_empty:
+            return 0.0
+        return float(np.mean(self._values > self._maximum))
+
+    def words(self) -> str:
+        """Return the one number that matters: "12 % cut at 512"."""
+        if self._maximum is None or self.is_empty:
+            return ""
+        maximum = words.number(self._maximum)
+        if not self.cut_share:
+            return self.tr("none cut at {maximum}").format(maximum=maximum)
+        digits = 0 if self.cut_share >= 0.095 else 1 if self.cut_share >= 0.0095 else 2
+        return self.tr("{share} cut at {maximum}").format(
+            share=words.share(self.cut_share, digits), maximum=maximum
+        )
+
+    def bar_words(self, index: int) -> str:
+        """Return a bar as words: "112 from 480 to 499 pieces"."""
+        low, high = self._edges[index], self._edges[index + 1] - 1
+        values = {
+            "count": words.number(self._counts[index]), "low": words.number(np.ceil(low)),
+            "high": words.number(max(np.ceil(low), np.floor(high))), "unit": self._x_label,
+        }  # fmt: skip
+        if self._has_tail and index == len(self._counts) - 1:
+            return self.tr("{count} from {low} {unit} up").format(**values).strip()
+        return self.tr("{count} from {low} to {high} {unit}").format(**values).strip()
+
+    def numbers(self) -> Numbers:
+        rows: Numbers = [["from", "to", "count"]]
+        highs = [*self._edges[1:].tolist()]
+        if self._has_tail and len(highs):
+            highs[-1] = float(self._values.max()) + 1
+        for low, high, count in zip(self._edges.tolist(), highs, self._counts.tolist(), strict=False):
+            rows.append([int(low), int(high) - 1, count])
+        return rows
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 200)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(180, 120)
+
+    def _bin(self) -> None:
+        """Cut the values into bins a whole number wide."""
+        if self.is_empty:
+            self._edges, self._counts, self._has_tail = np.empty(0), np.empty(0, dtype=np.int64), False
+            return
+        low, high = float(np.floor(self._values.min())), float(self._values.max())
+        end = float(np.quantile(self._values, TAIL))
+        if self._maximum is not None:
+            end = max(end, min(high, self._maximum * 1.15))
+        self._has_tail = end < high * 0.9
+        end = end if self._has_tail else high
+        width = max(1.0, np.ceil((end + 1 - low) / NUM_BARS))
+        number = int(np.ceil((end + 1 - low) / width))
+        self._edges = low + width * np.arange(number + 1)
+        inside = np.minimum(self._values, self._edges[-1] - 0.5)
+        self._counts = np.histogram(inside, self._edges)[0]
+
+    # Geometry
+
+    def _area(self) -> QRectF:
+        metrics = QFontMetricsF(theme.ui_font(SMALL))
+        left = 8 + max(metrics.horizontalAdvance(words.number(tick)) for tick in [*self._ticks(), 0]) + 6
+        bottom = metrics.height() * 2 + 12
+        return QRectF(left, 10, max(1.0, self.width() - left - 12), max(1.0, self.height() - 10 - bottom))
+
+    def _ticks(self) -> list[int]:
+        return nice_ticks(0, float(self._counts.max(initial=0)), 4)
+
+    def _x(self, area: QRectF, value: float) -> float:
+        low, high = self._edges[0], self._edges[-1]
+        return area.left() + area.width() * float(np.clip((value - low) / (high - low), 0, 1))
+
+    def _bar(self, area: QRectF, index: int) -> QRectF:
+        top = max(1.0, float(self._counts.max()))
+        left, right = (round(self._x(area, edge)) for edge in self._edges[index : index + 2])
+        height = area.height() * float(self._counts[index]) / top
+        gap = 1 if right - left > 3 else 0
+        return QRectF(left, area.bottom() - height, max(1, right - left - gap), height)
+
+    def _bar_at(self, position: QPointF) -> int | None:
+        area = self._area()
+        if self.is_empty or not area.contains(position):
+            return None
+        return min(
+            int((position.x() - area.left()) / area.width() * len(self._counts)), len(self._counts) - 1
+        )
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if not self.is_empty:
+            self._paint_axes(painter, self._area())
+            self._paint_bars(painter, self._area())
+            self._paint_maximum(painter, self._area())
+        self.paint_frame(painter)
+        painter.end()
+
+    def _paint_axes(self, painter: QPainter, area: QRectF) -> None:
+        colors = theme.current()
+        painter.setFont(theme.ui_font(SMALL))
+        metrics = QFontMetricsF(painter.font())
+        top = max(1.0, float(self._counts.max()))
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        for tick in self._ticks():
+            y = round(area.bottom() - area.height() * tick / top)
+            painter.setPen(colors.color("line"))
+            painter.drawLine(QLineF(area.left(), y, area.right(), y))
+            painter.setPen(colors.color("muted"))
+            painter.drawText(QRectF(0, y - 10, area.left() - 6, 20), right, words.number(tick))
+        below = QRectF(area.left(), area.bottom() + 4, area.width(), metrics.height())
+        for tick in nice_ticks(self._edges[0], self._edges[-1], max(2, int(area.width() / 90))):
+            place = QRectF(self._x(area, tick) - 40, below.top(), 80, below.height())
+            if place.right() - 20 <= self.width() and place.left() >= 0:
+                painter.drawText(place, Qt.AlignmentFlag.AlignHCenter, words.number(tick))
+        unit = self._x_label
+        if self._has_tail:
+            tail = self.tr("last bar: {number} and more").format(number=words.number(self._edges[-2]))
+            unit = f"{unit} ({tail})".strip()
+        painter.drawText(below.translated(0, metrics.height() + 2), Qt.AlignmentFlag.AlignCenter, unit)
+
+    def _paint_bars(self, painter: QPainter, area: QRectF) -> None:
+        colors = theme.current()
+        hatch = QBrush(QColor(theme.mix(colors.card, colors.b, 0.45)), Qt.BrushStyle.BDiagPattern)
+        for index in range(len(self._counts)):
+            bar = self._bar(area, index)
+            line = bar.right()
+            if self._maximum is not None and self._edges[index + 1] - 1 > self._maximum:
+                line = max(bar.left(), min(bar.right(), self._x(area, self._maximum + 1)))
+            painter.fillRect(
+                QRectF(bar.left(), bar.top(), line - bar.left(), bar.height()), QColor(colors.accent)
+            )
+            cut = QRectF(line, bar.top(), bar.right() - line, bar.height())
+            painter.fillRect(cut, QColor(theme.mix(colors.card, colors.b, 0.85)))
+            painter.fillRect(cut, hatch)
+        painter.setPen(colors.color("muted"))
+        painter.drawLine(QLineF(area.left(), area.bottom(), area.right(), area.bottom()))
+        if self._current is not None and not self._saving:
+            column = self._bar(area, self._current)
+            column.setTop(area.top())
+            paint_ring(painter, column.adjusted(-2, 0, 2, 0), 1.5)
+
+    def _paint_maximum(self, painter: QPainter, area: QRectF) -> None:
+        if self._maximum is None or self._maximum >= self._edges[-1]:
+            return
+        colors = theme.current()
+        x = round(self._x(area, self._maximum + 1))
+        painter.setPen(QPen(colors.color("b"), 2))
+        painter.drawLine(QLineF(x, area.top() - 6, x, area.bottom()))
+        said = self.tr("maximum {number}").format(number=words.number(self._maximum))
+        metrics = QFontMetricsF(painter.font())
+        width = metrics.horizontalAdvance(said) + 8
+        left = x + 6 if x + 6 + width < self.width() else x - 6 - width
+        place = QRectF(left, area.top() - 6, width, metrics.height() + 2)
+        painter.fillRect(place, colors.color("card"))
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, said)
+
+    # Keyboard and mouse
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._go_to(self._bar_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if not self.hasFocus():
+            self._go_to(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        move = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        if move and not self.is_empty:
+            here = self._current if self._current is not None else -1 if move > 0 else len(self._counts)
+            self._go_to(min(max(here + move, 0), len(self._counts) - 1))
+            corner = self._bar(self._area(), self._current or 0).topRight().toPoint()
+            QToolTip.showText(self.mapToGlobal(corner), self.bar_words(self._current or 0), self)
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            bar = self._bar_at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), self.bar_words(bar) if bar is not None else "", self)
+            return True
+        return super().event(event)
+
+    def _go_to(self, bar: int | None) -> None:
+        if bar != self._current:
+            self._current = bar
+            self.setAccessibleDescription(self.bar_words(bar) if bar is not None else self.words())
+            self.update()
+
+
+def nice_ticks(low: float, high: float, number: int) -> list[int]:
+    """Return about `number` round whole numbers between `low` and `high`, both included."""
+    span = max(1.0, high - low)
+    size = 10.0 ** np.floor(np.log10(span / number))
+    step = max(1, int(next(size * m for m in (1, 2, 5, 10) if span / (size * m) <= number)))
+    first = int(np.ceil(low / step)) * step
+    return list(range(first, int(np.floor(high)) + 1, step))

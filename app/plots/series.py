@@ -1,0 +1,77 @@
+"""Points that only grow, and their exponential mean; no Qt."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class Series:
+    """Points that only grow: amortised numpy buffers, a running mean that is kept up as points come."""
+
+    def __init__(self, smoothing: float = 0.0) -> None:
+        self.size = 0
+        self._data = np.empty((3, 1024))  # step, value, smoothed
+        self.smoothing = smoothing
+        self._mean, self._weight = 0.0, 0.0
+
+    @property
+    def steps(self) -> np.ndarray:
+        return self._data[0, : self.size]
+
+    @property
+    def values(self) -> np.ndarray:
+        return self._data[1, : self.size]
+
+    @property
+    def smoothed(self) -> np.ndarray:
+        return self._data[2, : self.size]
+
+    def append(self, steps: np.ndarray, values: np.ndarray) -> None:
+        """Add points; their smoothed values follow from the running mean."""
+        end = self.size + len(steps)
+        if end > self._data.shape[1]:
+            grown = np.empty((3, max(end, 2 * self._data.shape[1])))
+            grown[:, : self.size] = self._data[:, : self.size]
+            self._data = grown
+        self._data[0, self.size : end] = steps
+        self._data[1, self.size : end] = values
+        self._data[2, self.size : end] = self._smooth(values)
+        self.size = end
+
+    def set_smoothing(self, smoothing: float) -> None:
+        """Smooth everything anew."""
+        self.smoothing = smoothing
+        self._mean, self._weight = 0.0, 0.0
+        self._data[2, : self.size] = self._smooth(self.values)
+
+    def nearest(self, step: float) -> int:
+        """Return the index of the point nearest to `step`; -1 when there is none. Steps must ascend."""
+        if not self.size:
+            return -1
+        after = int(np.searchsorted(self.steps, step))
+        before = max(0, after - 1)
+        after = min(after, self.size - 1)
+        return before if abs(self.steps[before] - step) <= abs(self.steps[after] - step) else after
+
+    def _smooth(self, values: np.ndarray) -> np.ndarray:
+        """Return the exponential mean, free of the pull towards 0 at its start; NaN is passed over."""
+        result = np.array(values, dtype=np.float64)
+        known = np.isfinite(result)
+        result[known] = self._smooth_known(result[known])
+        return result
+
+    def _smooth_known(self, values: np.ndarray) -> np.ndarray:
+        keep = self.smoothing
+        if keep <= 0 or not len(values):
+            return values
+        block = max(1, min(4096, int(-27 / np.log(keep))))  # keep ** -block stays under 1e12
+        powers = keep ** np.arange(1, block + 1)
+        result = np.empty_like(values)
+        for start in range(0, len(values), block):
+            part = values[start : start + block]
+            decay = powers[: len(part)]
+            means = decay * (self._mean + (1 - keep) * np.cumsum(part / decay))
+            weights = 1 - decay * (1 - self._weight)
+            result[start : start + block] = means / weights
+            self._mean, self._weight = float(means[-1]), float(weights[-1])
+        return result

@@ -1,0 +1,378 @@
+"""What is open now: table, roles, model, length, the training job. Pages ask and hear of changes here.
+
+Everything slow is a task on a worker; every signal comes on the window's thread. Nothing here draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal, Slot
+
+from app.newest import NewestJob
+from app.settings import AppSettings
+from app.study import (
+    Answer,
+    ModelInfo,
+    Study,
+    crashed_runs_task,
+    read_model_task,
+    read_table_task,
+    study_task,
+)
+from app.training import Training, TrainingState
+from engine.config import DataConfig, FineTuneConfig
+from engine.events import Event, Progress
+from engine.text.examples import Roles
+from engine.text.table import Table
+from engine.train.finetune import fine_tune, resume
+from engine.train.runs import RunInfo, default_root, new_run_dir, read_config
+
+OVERRIDES = ("encoding", "separator", "quoting", "header")
+DEFAULT_LIMIT = 512  # the maximum length to offer while no model says another
+ROLES = ("text", "text_pair", "label")
+
+
+def sample_data_path() -> Path:
+    """Return the sentences that ship with Cloze (Pang and Lee 2005, CC BY 4.0)."""
+    return Path(__file__).parent / "samples" / "sentence_polarity.csv"
+
+
+class Session(QObject):
+    """The open things, the workers that read them, and the training job."""
+
+    table_changed = Signal()
+    roles_changed = Signal()
+    model_changed = Signal()
+    study_changed = Signal()
+    max_length_changed = Signal(int)
+    busy_changed = Signal(str)
+    problem = Signal(object)
+    table_problem = Signal(object)
+    model_problem = Signal(object)
+    page_requested = Signal(str)
+    training_started = Signal(object)
+    training_heard = Signal(list)
+    training_changed = Signal()
+    training_failed = Signal(object)
+    training_ended = Signal()
+    result_changed = Signal()
+    crashed_runs_changed = Signal()
+
+    def __init__(self, settings: AppSettings | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.settings = AppSettings() if settings is None else settings
+        self.table: Table | None = None
+        self.table_overrides: dict[str, str] = dict.fromkeys(OVERRIDES, "")
+        self.roles: Roles | None = None
+        self.study: Study | None = None
+        self.model: ModelInfo | None = None
+        self.max_length: int = DataConfig().max_length
+        self.training_config: FineTuneConfig | None = None
+        self.last_model: Path | None = None
+        self.crashed_runs: tuple[RunInfo, ...] = ()
+        self.busy_words = ""
+        self._lowercase = ""
+        self._dismissed: set[Path] = set()
+        self._busy: dict[str, str] = {}
+        self._reader, self._student, self._modeller, self._inspector, self._runs_reader = self._workers = [
+            NewestJob(self) for _ in range(5)
+        ]
+        self._training = Training(self)
+        self._connect_training()
+
+    def _connect_training(self) -> None:
+        self._training.started.connect(self.training_started)
+        self._training.heard.connect(self.training_heard)
+        self._training.changed.connect(self.training_changed)
+        self._training.failed.connect(self.training_failed)
+        self._training.ended.connect(self._end_training)
+
+    # ---- data
+
+    @property
+    def table_path(self) -> Path | None:
+        return self.table.path if self.table else None
+
+    def open_table(self, path: Path | str, **overrides: str) -> None:
+        """Read a table on a worker; until it is read, and if it cannot be, the old one stays."""
+        self._read_table(Path(path).absolute(), {**dict.fromkeys(OVERRIDES, ""), **overrides}, None)
+
+    def reread_table(self, **overrides: str) -> None:
+        """Read the same file another way; roles whose columns are still there stay."""
+        if self.table is not None:
+            self._read_table(self.table.path, {**self.table_overrides, **overrides}, self.roles)
+
+    def close_table(self) -> None:
+        """Forget the table and all that was counted in it."""
+        self._reader.stop()
+        self.table, self.roles = None, None
+        self.table_changed.emit()
+        self.roles_changed.emit()
+        self._study()
+
+    def set_roles(self, roles: Roles) -> None:
+        """Say which columns hold what. Raises: DataError for a column that the table does not have."""
+        if self.table is None or roles == self.roles:
+            return
+        for column in (roles.text, roles.text_pair, roles.label):
+            if column:
+                self.table.column(column)
+        self.roles = roles
+        self.roles_changed.emit()
+        self._study()
+
+    def set_role(self, column: str, role: str) -> None:
+        """Give a column a role ("" for none); whoever had the role loses it."""
+        if self.roles is None:
+            return
+        now = {name: getattr(self.roles, name) for name in ROLES}
+        kept = {name: "" if held == column or name == role else held for name, held in now.items()}
+        self.set_roles(Roles(**{**kept, role: column} if role else kept))
+
+    @property
+    def is_studying(self) -> bool:
+        return self._student.is_wanted
+
+    def _read_table(self, path: Path, overrides: dict[str, str], roles: Roles | None) -> None:
+        self._show_busy("table", self.tr("Reading %1").replace("%1", path.name))
+        self._reader.start(
+            partial(read_table_task, path, overrides, roles),
+            heard=partial(self._take_table, overrides),
+            failed=self.table_problem.emit,
+            ended=partial(self._show_idle, "table", self._reader),
+            name="table",
+        )
+
+    def _take_table(self, overrides: dict[str, str], events: list[Event]) -> None:
+        for answer in _answers(events):
+            self.table, self.roles = answer
+            self.table_overrides = overrides
+            self.settings.add_recent_file(self.table.path)
+            self.table_changed.emit()
+            self.roles_changed.emit()
+            self._study()
+
+    def _study(self) -> None:
+        self.study = None
+        if self.table is None or self.roles is None or not self.roles.text:
+            self._student.stop()
+        else:
+            self._student.start(
+                partial(study_task, self.table, self.roles, self.model),
+                heard=self._take_study,
+                failed=self.table_problem.emit,
+                ended=partial(self._show_idle, "study", self._student),
+                name="study",
+            )
+        self.study_changed.emit()
+
+    def _take_study(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Progress) and event.total:
+                words = self.tr("Measuring texts: %1 %").replace("%1", str(100 * event.done // event.total))
+                self._show_busy("study", words)
+        for study in _answers(events):
+            self.study = study
+            self.study_changed.emit()
+
+    # ---- model and length
+
+    def set_model(self, model: str, vocab: str = "", lowercase: str = "") -> None:
+        """Choose a model folder or new:PRESET; until it is read, and if it cannot be, the old one stays."""
+        if not model:
+            self._modeller.stop()
+            self._take_model(None, "")
+            return
+        self._show_busy("model", self.tr("Reading the model"))
+        self._modeller.start(
+            partial(read_model_task, model, vocab, lowercase),
+            heard=partial(self._take_models, lowercase),
+            failed=self.model_problem.emit,
+            ended=partial(self._show_idle, "model", self._modeller),
+            name="model",
+        )
+
+    @property
+    def is_reading_model(self) -> bool:
+        return self._modeller.is_wanted
+
+    def _take_models(self, lowercase: str, events: list[Event]) -> None:
+        for info in _answers(events):
+            self._take_model(info, lowercase)
+
+    def _take_model(self, info: ModelInfo | None, lowercase: str) -> None:
+        self.model, self._lowercase = info, lowercase
+        if info is not None and not info.is_new:
+            self.settings.add_recent_model(info.model)
+        self.model_changed.emit()
+        self.set_max_length(min(self.max_length, self.max_length_limit))
+        self._study()
+
+    @property
+    def max_length_limit(self) -> int:
+        """The longest that the chosen model can read."""
+        return self.model.max_length_limit if self.model else DEFAULT_LIMIT
+
+    @Slot(int)
+    def set_max_length(self, pieces: int) -> None:
+        """Say how many WordPieces of each text are kept."""
+        if pieces != self.max_length and pieces >= 3:
+            self.max_length = pieces
+            self.max_length_changed.emit(pieces)
+
+    def values(self) -> dict[str, Any]:
+        """Return the settings of a run that the session knows, flat."""
+        roles = self.roles or Roles(text="")
+        return {
+            "data": str(self.table.path) if self.table else "",
+            **{name: getattr(roles, name) for name in ROLES},
+            **self.table_overrides,
+            "model": self.model.model if self.model else "",
+            "vocab": self.model.vocab if self.model else "",
+            "lowercase": self._lowercase,
+            "max_length": self.max_length,
+        }
+
+    # ---- training
+
+    @property
+    def training(self) -> TrainingState:
+        return self._training.state
+
+    @property
+    def is_training(self) -> bool:
+        return self._training.is_running
+
+    @property
+    def run_dir(self) -> Path | None:
+        return self._training.run_dir
+
+    @property
+    def runs_root(self) -> Path:
+        return Path(self.settings.runs_root) if self.settings.runs_root else default_root()
+
+    def set_runs_root(self, path: Path | str) -> None:
+        """Say where new run folders are made."""
+        self.settings.runs_root = str(path)
+        self.find_crashed_runs()
+
+    def start_training(self, config: FineTuneConfig) -> Path:
+        """Start the training job in a new run folder and return it. Raises: RunError if one is under way."""
+        self._training.refuse_second()
+        name = Path(config.data.data).stem
+        run_dir = new_run_dir(self.runs_root, name)
+        self.training_config = config
+        self._training.start(partial(fine_tune, config, run_dir), run_dir, name)
+        return run_dir
+
+    def resume_training(self, run_dir: Path) -> None:
+        """Go on with a run that crashed or was stopped. Raises: RunError if one is under way; ConfigError."""
+        self._training.refuse_second()
+        config = self.training_config = read_config(run_dir)
+        self.dismiss_crashed(run_dir)
+        self._training.start(partial(resume, run_dir), run_dir, Path(config.data.data).stem)
+
+    @Slot()
+    def pause_training(self) -> None:
+        self._training.pause()
+
+    @Slot()
+    def continue_training(self) -> None:
+        self._training.resume()
+
+    @Slot()
+    def stop_training(self) -> None:
+        """Stop and keep; `training_ended` follows when all is saved."""
+        self._training.stop()
+
+    @Slot()
+    def _end_training(self) -> None:
+        folder = self._training.run_dir / "model" if self._training.run_dir else None
+        if folder is not None and (folder / "config.json").is_file():
+            self.last_model = folder
+            self.settings.add_recent_model(folder)
+            self.result_changed.emit()
+        self.training_ended.emit()
+
+    def find_crashed_runs(self) -> None:
+        """Look, on a worker, for runs that were cut off."""
+        self._runs_reader.start(
+            partial(crashed_runs_task, self.runs_root),
+            heard=self._take_crashed_runs,
+            failed=self.problem.emit,
+            name="runs",
+        )
+
+    def _take_crashed_runs(self, events: list[Event]) -> None:
+        for found in _answers(events):
+            self.crashed_runs = tuple(run for run in found if run.path not in self._dismissed)
+            self.crashed_runs_changed.emit()
+
+    def dismiss_crashed(self, path: Path) -> None:
+        """Do not offer a run again in this session."""
+        self._dismissed.add(path)
+        left = tuple(run for run in self.crashed_runs if run.path != path)
+        if left != self.crashed_runs:
+            self.crashed_runs = left
+            self.crashed_runs_changed.emit()
+
+    # ---- workers
+
+    def inspect(
+        self,
+        task: Callable[[], Iterator[Event]],
+        *,
+        heard: Callable[[list[Any]], None] | None = None,
+        failed: Callable[[BaseException], None] | None = None,
+        ended: Callable[[], None] | None = None,
+        name: str = "inspection",
+    ) -> None:
+        """Run a task on the one inspection worker, in place of the request before."""
+        self._inspector.start(task, heard=heard, failed=failed, ended=ended, name=name)
+
+    def stop_inspection(self) -> None:
+        self._inspector.stop()
+
+    @property
+    def is_inspecting(self) -> bool:
+        return self._inspector.is_wanted
+
+    def close(self) -> None:
+        """Stop every reader and inspection; not the training, which is asked about first."""
+        for worker in self._workers:
+            worker.stop()
+
+    def wait_idle(self, timeout_s: float = 10) -> bool:
+        """Spin until no reader, study or inspection is under way; False when the time is over."""
+        loop, clock, timer = QEventLoop(), QElapsedTimer(), QTimer(interval=10)
+        timer.timeout.connect(loop.quit)
+        timer.start()
+        clock.start()
+        while not all(worker.is_idle for worker in self._workers):
+            if clock.elapsed() > 1000 * timeout_s:
+                return False
+            loop.exec()
+        return True
+
+    def _show_busy(self, key: str, words: str) -> None:
+        self._busy[key] = words
+        self._tell_busy()
+
+    def _show_idle(self, key: str, worker: NewestJob) -> None:
+        if not worker.is_wanted:
+            self._busy.pop(key, None)
+            self._tell_busy()
+
+    def _tell_busy(self) -> None:
+        words = next(reversed(self._busy.values()), "")
+        if words != self.busy_words:
+            self.busy_words = words
+            self.busy_changed.emit(words)
+
+
+def _answers(events: list[Event]) -> list[Any]:
+    return [event.value for event in events if isinstance(event, Answer)]

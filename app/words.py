@@ -1,0 +1,238 @@
+"""From the engine's sentences, numbers and events to what a person reads, in their language.
+
+Engine text is marked with the context "engine"; what this file says itself has the context "words".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from engine import events
+from engine.config import FineTuneConfig
+from engine.errors import ConfigError, Sentence, UserError
+from engine.setting import Setting, settings_of
+
+translate = QCoreApplication.translate
+
+
+def tr_engine(text: str) -> str:
+    """Return a text that the engine has marked, translated."""
+    return translate("engine", text) if text else ""
+
+
+def say(sentence: Sentence | str) -> str:
+    """Return a sentence translated and filled; a broken translation falls back to English, never raises."""
+    if isinstance(sentence, str):
+        return tr_engine(sentence)
+    values = {name: _filler(value) for name, value in sentence.values.items()}
+    for template in (tr_engine(sentence.template), sentence.template):
+        try:
+            return template.format(**values)
+        except (KeyError, IndexError, ValueError, TypeError, AttributeError):
+            continue
+    return sentence.template
+
+
+def say_error(error: BaseException) -> str:
+    """Return what to tell a person: the error's own sentence, or that the fault is ours."""
+    if isinstance(error, ConfigError):
+        values = dict(error.sentence.values)
+        if values.get("field") in settings():
+            values["field"] = label_of(str(values["field"]))
+        return say(Sentence(error.sentence.template, values))
+    if isinstance(error, UserError):
+        return say(error.sentence)
+    if isinstance(error, MemoryError):
+        return translate(
+            "words", "The memory of this computer is full. Close other programs or choose a smaller model."
+        )
+    kind = type(error).__name__
+    reason = shorten(str(error), 200)
+    return translate("words", "This is a fault in Cloze: {kind}: {reason}").format(kind=kind, reason=reason)
+
+
+def _filler(value: Any) -> Any:
+    """Return a sentence inside a sentence translated; names and texts of people stay as they are."""
+    return say(value) if isinstance(value, Sentence) else value
+
+
+def settings() -> Mapping[str, Setting]:
+    """Return every setting of a fine-tuning run by name."""
+    config = FineTuneConfig()
+    groups = (getattr(config, f.name) for f in dataclasses.fields(config))
+    return {name: about for group in groups for name, about in settings_of(group).items()}
+
+
+def label_of(name: str) -> str:
+    """Return a setting's label; the name itself when it is not a setting."""
+    about = settings().get(name)
+    return tr_engine(about.label) if about else name
+
+
+def choice_word(name: str, value: str) -> str:
+    """Return a choice in words: "head_tail" -> "Head and tail"."""
+    words = {
+        ("truncation", "longest_first"): translate("words", "Longest first"),
+        ("truncation", "head"): translate("words", "Keep the head"),
+        ("truncation", "head_tail"): translate("words", "Keep head and tail"),
+        ("device", "auto"): translate("words", "Automatic"),
+        ("device", "cpu"): translate("words", "CPU"),
+        ("device", "cuda"): translate("words", "GPU (CUDA)"),
+        ("precision", "auto"): translate("words", "Automatic"),
+        ("precision", "float32"): translate("words", "32 bit (float32)"),
+        ("precision", "bfloat16"): translate("words", "16 bit (bfloat16)"),
+        ("separator", ","): translate("words", "Comma"),
+        ("separator", "\t"): translate("words", "Tab"),
+        ("separator", ";"): translate("words", "Semicolon"),
+        ("separator", "|"): translate("words", "Bar |"),
+        ("quoting", "csv"): translate("words", "Quoted cells"),
+        ("quoting", "none"): translate("words", "Plain text"),
+        ("", "yes"): translate("words", "Yes"),
+        ("", "no"): translate("words", "No"),
+    }
+    if value == "":
+        about = settings().get(name)
+        auto = tr_engine(about.auto) if about and about.auto else ""
+        return (
+            translate("words", "Automatic: {words}").format(words=auto)
+            if auto
+            else translate("words", "None")
+        )
+    return words.get((name, value)) or words.get(("", value)) or value
+
+
+def _locale() -> QLocale:
+    locale = QLocale()  # the C locale groups no digits
+    return QLocale(QLocale.Language.English) if locale.language() == QLocale.Language.C else locale
+
+
+def number(n: float) -> str:
+    """Return a count with the locale's thousands separator."""
+    return _locale().toString(int(n))
+
+
+def decimal(x: float | None, digits: int = 3) -> str:
+    """Return a number with a fixed count of digits; a dash when there is none."""
+    return "–" if x is None or not math.isfinite(x) else _locale().toString(float(x), "f", digits)
+
+
+def share(x: float | None, digits: int = 1) -> str:
+    """Return a share (0 to 1) as per cent."""
+    return "–" if x is None else translate("words", "{number} %").format(number=decimal(x * 100, digits))
+
+
+def scientific(x: float, digits: int = 3) -> str:
+    """Return a number of any size, short: 5e-5, 0.01, 1.5e6."""
+    if x == 0 or not math.isfinite(x):
+        return f"{x:g}"
+    if 1e-3 <= abs(x) < 1e5:
+        return f"{x:.{digits}g}" if abs(x) < 1000 else f"{x:g}"
+    mantissa, exponent = f"{x:.{digits - 1}e}".split("e")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time, coarser the longer: "45 s", "3 min", "2 h 05 min"."""
+    if not math.isfinite(seconds) or seconds < 0:
+        return "–"
+    if seconds < 59.5:
+        return translate("words", "{number} s").format(number=max(1, round(seconds)) if seconds > 0 else 0)
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return translate("words", "{number} min").format(number=minutes)
+    hours, rest = divmod(minutes, 60)
+    if hours < 48:
+        return translate("words", "{hours} h {minutes} min").format(hours=hours, minutes=f"{rest:02d}")
+    return translate("words", "{number} days").format(number=round(hours / 24))
+
+
+def time_left(seconds: float) -> str:
+    """Return "3 min left", or nothing while that is not known."""
+    if not math.isfinite(seconds) or seconds < 0:
+        return ""
+    return translate("words", "{duration} left").format(duration=duration(seconds))
+
+
+def rate(tokens_per_s: float) -> str:
+    """Return "1,480 tokens/s"."""
+    return translate("words", "{number} tokens/s").format(number=number(tokens_per_s))
+
+
+def file_size(num_bytes: float) -> str:
+    """Return "1.1 GB"."""
+    return _locale().formattedDataSize(
+        int(num_bytes), 1 if num_bytes >= 1e6 else 0, QLocale.DataSizeFormat.DataSizeSIFormat
+    )
+
+
+def shorten(text: str, length: int = 80) -> str:
+    """Return one line: white space folded, an ellipsis when there is more. Looks at the beginning only."""
+    line = " ".join(text[: length * 8].split())
+    whole = len(line) <= length and len(text) <= length * 8
+    return line if whole else line[: length - 1].rstrip() + "…"
+
+
+def event_words(event: events.Event, *, num_steps: int = 0) -> str:
+    """Return an event in one line; nothing for a beat."""
+    match event:
+        case events.Beat():
+            return ""
+        case events.Progress():
+            return _progress_words(event)
+        case events.Noted():
+            return say(event.sentence)
+        case events.Started():
+            return translate("words", "Training starts: {steps} steps on {device}").format(
+                steps=number(event.num_steps), device=event.device
+            )
+        case events.Step():
+            return _step_words(event, num_steps)
+        case events.Evaluated():
+            return _evaluated_words(event)
+        case events.Saved():
+            return translate("words", "Checkpoint saved at step {step}").format(step=number(event.step))
+        case events.Predicted():
+            return translate("words", "{count} rows predicted").format(count=number(len(event.rows)))
+        case events.Finished():
+            return translate("words", "Finished in {duration}").format(duration=duration(event.seconds))
+    return type(event).__name__
+
+
+def _progress_words(event: events.Progress) -> str:
+    stage = tr_engine(event.stage)
+    if event.total <= 0:
+        return translate("words", "{stage}: {done}").format(stage=stage, done=number(event.done))
+    return translate("words", "{stage}: {done} of {total}").format(
+        stage=stage, done=number(event.done), total=number(event.total)
+    )
+
+
+def _step_words(event: events.Step, num_steps: int) -> str:
+    step = number(event.step)
+    if num_steps:
+        step = translate("words", "step {step} of {total}").format(step=step, total=number(num_steps))
+    else:
+        step = translate("words", "step {step}").format(step=step)
+    parts = (step, rate(event.tokens_per_s), time_left(event.remaining_s))
+    return " · ".join(part for part in parts if part)
+
+
+def _evaluated_words(event: events.Evaluated) -> str:
+    names = {
+        "validation": translate("words", "Validation"),
+        "test": translate("words", "Test"),
+    }
+    line = translate("words", "{split} at step {step}: loss {loss}").format(
+        split=names.get(event.split, event.split), step=number(event.step), loss=decimal(event.loss)
+    )
+    if "accuracy" in event.metrics:
+        accuracy = translate("words", "accuracy {value}").format(value=decimal(event.metrics["accuracy"]))
+        line = f"{line} · {accuracy}"
+    return line

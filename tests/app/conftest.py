@@ -1,0 +1,80 @@
+"""For every test of the window: no screen needed, and nothing may be left running or open."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app import theme
+from app.job import Job
+
+
+@pytest.fixture(scope="session")
+def qapp_args() -> list[str]:
+    return ["cloze-tests"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(qapp: QApplication) -> Iterator[None]:
+    """Fail a test that leaves a thread, a running job or timer, or a top-level widget alive."""
+    theme.apply_theme(qapp, "light")
+    gc.freeze()  # timers and jobs found later are new, and finding them is quick
+    threads, windows = set(threading.enumerate()), _windows()
+    yield
+    deadline = time.monotonic() + 2  # a thread that is told to end may need a moment
+    while time.monotonic() < deadline:
+        _let_go(qapp)
+        left = [f"thread {thread.name}" for thread in threading.enumerate() if thread not in threads]
+        left += [name for key, name in _windows().items() if key not in windows] + _running()
+        if not left:
+            return
+        time.sleep(0.01)
+    pytest.fail(f"left alive: {', '.join(left)}")
+
+
+def _let_go(qapp: QApplication) -> None:
+    gc.collect()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    qapp.processEvents()
+
+
+def _running() -> list[str]:
+    """Return the jobs and timers that go on, of those made since the freeze."""
+    things = [
+        thing for thing in gc.get_objects() if isinstance(thing, Job | QTimer) and shiboken6.isValid(thing)
+    ]
+    jobs = [f"job {thing.state}" for thing in things if isinstance(thing, Job) and thing.is_running]
+    return jobs + [
+        f"timer of {thing.parent()}" for thing in things if isinstance(thing, QTimer) and thing.isActive()
+    ]
+
+
+def _windows() -> dict[int, str]:
+    """Return the parentless windows; a tooltip belongs to Qt and stays."""
+    found = (widget for widget in QApplication.topLevelWidgets() if shiboken6.isValid(widget))
+    return {_key(widget): f"window {_class(widget)}" for widget in found if _counts(widget)}
+
+
+def _counts(widget: QWidget) -> bool:
+    return widget.parent() is None and _class(widget) not in ("QTipLabel", "QDesktopWidget")
+
+
+def _class(widget: QWidget) -> str:
+    return widget.metaObject().className()
+
+
+def _key(thing: object) -> int:
+    return int(shiboken6.getCppPointer(thing)[0])

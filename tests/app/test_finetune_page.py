@@ -1,0 +1,311 @@
+"""From settings to a result on the Fine-tune page, with an invented run in the place of the engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app import session as session_module
+from app.pages.finetune import FineTunePage
+from app.pages.finetune_watch import Outlook, Watch, accuracy_error, accuracy_words
+from app.session import Session
+from app.settings import AppSettings
+from engine.config import FineTuneConfig
+from engine.errors import Sentence
+from engine.events import Evaluated, Event, Noted, Started, Step
+from tests.looks.scenes import FIVE, InventedRun, own_menus, write_table, write_vocabulary
+
+
+@pytest.fixture
+def page(qtbot: QtBot, tmp_path: Path) -> Iterator[FineTunePage]:
+    settings = AppSettings(tmp_path / "settings.ini")
+    settings.runs_root = str(tmp_path / "runs")
+    settings.set_value("vocabularies", [str(write_vocabulary(tmp_path / "vocab.txt"))])
+    session = Session(settings)
+    made = FineTunePage(session)
+    made.session = session  # type: ignore[attr-defined]
+    made.resize(1104, 772)
+    own_menus(made)
+    qtbot.addWidget(made)
+    made.show()
+    yield made
+    if session.is_training:
+        session.stop_training()
+        qtbot.waitUntil(lambda: not session.is_training)
+    session.close()
+    assert session.wait_idle()
+
+
+@pytest.fixture
+def ready(page: FineTunePage, tmp_path: Path) -> FineTunePage:
+    """The page with five labels and new weights to learn them with."""
+    session = session_of(page)
+    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    assert session.wait_idle()
+    page.setup.chooser.start_from_random_weights()
+    assert session.wait_idle()
+    page.setup.predict()
+    return page
+
+
+@pytest.fixture
+def begin(
+    ready: FineTunePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[InventedRun], FineTunePage]:
+    """Press Start with this run in the place of the engine's."""
+
+    def start(run: InventedRun) -> FineTunePage:
+        monkeypatch.setattr(session_module, "fine_tune", run.fine_tune)
+        qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
+        session = session_of(ready)
+        if run.hold_at:
+            qtbot.waitUntil(
+                lambda: session.training.step is not None and session.training.step.step == run.hold_at
+            )
+        else:
+            qtbot.waitUntil(lambda: not session.is_training)
+        return ready
+
+    return start
+
+
+def session_of(page: FineTunePage) -> Session:
+    found: Session = page.session  # type: ignore[attr-defined]
+    return found
+
+
+def visible_actions(page: FineTunePage) -> list[str]:
+    return [action.objectName() for action in page._actions() if action.isVisible()]
+
+
+def test_a_page_without_data_says_so_and_leads_to_the_data(page: FineTunePage, qtbot: QtBot) -> None:
+    assert "table" in page.empty.label.text() and not page.start_button.isEnabled()
+    with qtbot.waitSignal(session_of(page).page_requested) as asked:
+        qtbot.mouseClick(page.empty.button, Qt.MouseButton.LeftButton)
+    assert asked.args == ["data"]
+
+
+def test_data_without_a_model_can_start_from_random_weights(
+    page: FineTunePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    session = session_of(page)
+    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    assert session.wait_idle()
+    assert page.missing() == "model"
+    qtbot.mouseClick(page.random_link, Qt.MouseButton.LeftButton)
+    assert session.wait_idle()
+    assert session.model is not None and session.model.is_new and page.start_button.isEnabled()
+
+
+def test_more_epochs_mean_more_steps_before_anything_starts(ready: FineTunePage) -> None:
+    ready.setup.set_values({"num_epochs": 2, "batch_size": 14})
+    assert ready.setup.prediction.text().startswith("4 steps")  # 28 of 35 rows, 14 a step
+    ready.setup.set_values({"num_epochs": 6})
+    assert ready.setup.prediction.text().startswith("12 steps")
+
+
+def test_the_learning_rate_says_what_automatic_means(ready: FineTunePage) -> None:
+    assert ready.setup.form.widget("learning_rate").placeholderText().startswith("auto: ")  # type: ignore[union-attr]
+
+
+def test_a_refused_setting_is_said_beside_its_field(ready: FineTunePage, qtbot: QtBot) -> None:
+    ready.setup.form.set_values({"learning_rate": "fast"})
+    qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
+    assert not session_of(ready).is_training
+    refusal = ready.findChild(object, "refusal_learning_rate")
+    assert refusal.isVisible() and "Learning rate" in refusal.text()
+
+
+def test_one_label_only_is_refused_before_time_is_spent(page: FineTunePage, tmp_path: Path) -> None:
+    session = session_of(page)
+    session.open_table(write_table(tmp_path / "news.csv", ("same",), rows_a_label=9))
+    assert session.wait_idle()
+    assert page.missing() == "labels" and "same" in page.empty.label.text()
+    assert not page.start_button.isEnabled()
+
+
+def test_settings_are_locked_while_a_model_is_in_training(
+    begin: Callable[[InventedRun], FineTunePage],
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
+    assert not page.setup.form.widget("batch_size").isEnabled() and not page.setup.chooser.box.isEnabled()
+    assert visible_actions(page) == ["copy_command", "pause", "stop"]
+
+
+def test_pause_stands_still_and_resume_goes_on(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    run = InventedRun(FIVE, num_steps=30, hold_at=13)
+    page = begin(run)
+    qtbot.mouseClick(page.pause_button, Qt.MouseButton.LeftButton)
+    assert visible_actions(page) == ["copy_command", "go_on", "stop"]
+    run.let_go()
+    assert session_of(page).training.step.step <= 14  # type: ignore[union-attr]
+    qtbot.mouseClick(page.go_on_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    assert page.charts.loss.num_points == 30
+
+
+def test_stop_and_keep_ends_the_task_and_offers_what_it_kept(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    run = InventedRun(FIVE, num_steps=30, hold_at=13)
+    page = begin(run)
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    assert run.closed
+    assert visible_actions(page) == ["copy_command", "go_on", "start"]
+    assert page.charts.watching.onwards.isVisible() and "Stopped" in page.charts.watching.outcome.text()
+    assert page.setup.form.widget("batch_size").isEnabled()
+
+
+def test_a_finished_run_offers_its_model_onwards(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30))
+    assert visible_actions(page) == ["copy_command", "start", "try_it"]
+    assert "±" in page.charts.watching.result.text()
+    assert not page.charts.confusion.is_empty
+    with qtbot.waitSignal(session_of(page).page_requested) as asked:
+        qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
+    assert asked.args == ["predict"]
+
+
+def test_an_error_in_training_is_said_on_the_page(begin: Callable[[InventedRun], FineTunePage]) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30, fail_at=7))
+    assert page.failure.isVisible() and "step 7" in page.failure.text()
+    assert page.start_button.isEnabled()
+
+
+def test_the_command_names_the_file_and_the_settings(ready: FineTunePage, qtbot: QtBot) -> None:
+    ready.setup.set_values({"num_epochs": 7})
+    qtbot.mouseClick(ready.copy_button, Qt.MouseButton.LeftButton)
+    command = QApplication.clipboard().text()
+    assert "news.csv" in command and "num_epochs" in command and "finetune" in command
+    ready._copied.stop()
+
+
+def test_a_resumed_run_shows_every_step_once(
+    ready: FineTunePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = InventedRun(FIVE, num_steps=30)
+    every = list(run.fine_tune(FineTuneConfig(), tmp_path / "run"))
+    steps = [event for event in every if isinstance(event, Step)]
+    before = [
+        {"step": number} for number in range(1, 18)
+    ]  # the file had gone on to 17; the checkpoint is at 12
+
+    def again(run_dir: Path) -> Iterator[Event]:
+        started = next(event for event in every if isinstance(event, Started))
+        yield replace(started, first_step=13)
+        yield from steps[12:]
+
+    monkeypatch.setattr("app.pages.finetune_past.read_metrics", lambda run_dir: before)
+    monkeypatch.setattr("app.pages.finetune_past.event_from_record", lambda record: steps[record["step"] - 1])
+    monkeypatch.setattr(session_module, "resume", again)
+    monkeypatch.setattr(session_module, "read_config", lambda run_dir: FineTuneConfig())
+    session = session_of(ready)
+    session.resume_training(tmp_path / "run")
+    qtbot.waitUntil(lambda: not session.is_training and ready.charts.loss.num_points == 30)
+    assert [row[0] for row in ready.charts.loss.numbers()[1:]] == list(range(1, 31))
+
+
+# ---- the advice, without a window
+
+
+def outlook(**changes: Any) -> Outlook:
+    values: dict[str, Any] = {
+        "num_train": 80, "num_validation": 20, "num_leaking": 0, "num_duplicates": 0, "num_contradicting": 0,
+        "num_unusable": 0, "labels": ("a", "b"), "counts": (50, 50), "cut_share": 0.0, "max_length": 64,
+    }  # fmt: skip
+    return Outlook(**{**values, **changes})
+
+
+def evaluation(
+    step: int, loss: float, confusion: list[list[int]], labels: tuple[str, ...] = ("a", "b")
+) -> Evaluated:
+    counts = np.array(confusion)
+    accuracy = float(np.trace(counts) / counts.sum())
+    return Evaluated(
+        step=step, epoch=step / 10, split="validation", loss=loss, metrics={"accuracy": accuracy},
+        labels=labels, confusion=counts, per_label={},
+    )  # fmt: skip
+
+
+def step(number: int, loss: float) -> Step:
+    return Step(
+        step=number, epoch=number / 10, loss=loss, accuracy=None, learning_rate=1e-4, gradient_norm=1.0,
+        num_tokens=9, tokens_per_s=9.0, elapsed_s=1.0, remaining_s=1.0,
+    )  # fmt: skip
+
+
+def said(watch: Watch) -> str:
+    return "\n".join(f"{remark.level}: {remark.text}" for remark in watch.remarks())
+
+
+GOOD = [[9, 1], [1, 9]]
+
+
+def test_overfitting_is_said_with_the_epoch_it_began_in() -> None:
+    watch = Watch()
+    watch.hear([step(1, 0.9), evaluation(10, 0.50, GOOD), step(2, 0.5), evaluation(20, 0.40, GOOD)])
+    assert "Overfitting" not in said(watch)
+    watch.hear([step(3, 0.2), evaluation(30, 0.55, GOOD)])
+    assert "Overfitting since epoch 2" in said(watch)
+
+
+def test_a_rising_validation_loss_is_no_overfitting_while_training_rises_too() -> None:
+    watch = Watch()
+    watch.hear([step(1, 0.5), evaluation(10, 0.40, GOOD), step(2, 0.9), evaluation(20, 0.80, GOOD)])
+    assert "Overfitting" not in said(watch)
+
+
+def test_a_label_that_is_never_predicted_is_named() -> None:
+    watch = Watch()
+    watch.hear([evaluation(10, 0.5, [[9, 1, 0], [1, 9, 0], [3, 4, 0]], ("a", "b", "c"))])
+    assert "c is never predicted, though 7 validation rows carry it" in said(watch)
+
+
+def test_one_answer_for_everything_is_said_in_one_remark() -> None:
+    watch = Watch()
+    watch.hear([evaluation(10, 0.5, [[10, 0], [10, 0]])])
+    assert said(watch) == "look: It always answers a. It has not learned to tell the labels apart yet."
+
+
+def test_a_loss_that_is_no_number_stands_first() -> None:
+    watch = Watch()
+    watch.outlook = outlook()
+    watch.hear([step(7, float("nan"))])
+    assert said(watch).startswith("wrong: The loss is no longer a number since step 7")
+
+
+def test_no_validation_rows_is_wrong_and_shared_texts_are_looked_at() -> None:
+    watch = Watch()
+    watch.outlook = outlook(num_validation=0)
+    assert said(watch).startswith("wrong: No rows are kept apart")
+    watch.outlook = outlook(num_leaking=3)
+    assert said(watch).startswith("look: 3 of the 20 validation rows share their text")
+
+
+def test_what_the_engine_has_counted_is_not_said_twice() -> None:
+    watch = Watch()
+    watch.outlook = outlook(num_leaking=3, counts=(99, 1))
+    note = Sentence(
+        "{leaks} of {total} rows for validation stand in training too.", {"leaks": 3, "total": 20}
+    )
+    started = InventedRun(("a", "b")).started(Path())
+    watch.hear([Noted(sentence=note), started])
+    assert said(watch) == f"look: {note}"
+
+
+def test_an_accuracy_carries_its_standard_error() -> None:
+    assert accuracy_error(0.9, 100) == pytest.approx(0.03)
+    assert accuracy_words(evaluation(1, 0.5, [[45, 5], [5, 45]])) == "0.900 ± 0.030"

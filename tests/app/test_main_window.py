@@ -1,0 +1,237 @@
+"""The window: keys, drops, closing while it trains, runs that were cut off, and where no window can open."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app import __main__ as command
+from app import session as session_module
+from app import system_check, theme
+from app.main_window import MainWindow
+from app.session import Session
+from app.settings import AppSettings
+from engine.config import FineTuneConfig, to_toml, with_values
+from engine.events import Event, Started, Step
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
+    monkeypatch.setattr(session_module, "fine_tune", endless)
+    settings = AppSettings(tmp_path / "settings.ini")
+    settings.runs_root = tmp_path / "runs"
+    cut_off(tmp_path / "runs" / "20260101-120000-films")
+    made = MainWindow(Session(settings), warm_up=False)
+    made.show()
+    assert made.session.wait_idle()
+    yield made
+    made.session.stop_training()
+    qtbot.waitUntil(lambda: not made.session.is_training)
+    made.close()
+    assert made.session.wait_idle()
+    made.deleteLater()
+    vars(made).clear()  # pytest holds the window a little longer; its pictures must not wait for that
+
+
+@pytest.fixture
+def table_file(tmp_path: Path) -> Path:
+    path = tmp_path / "films.csv"
+    path.write_text("label,text\n" + "good,a film\nbad,another\n" * 13, encoding="utf-8")
+    return path
+
+
+def endless(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
+    yield Started(
+        run_dir=run_dir, task="classification", device="CPU", num_steps=400, first_step=1, num_epochs=1,
+        steps_per_epoch=400, num_train=30, num_validation=7, num_test=0, labels=("bad", "good"),
+        metric="accuracy", num_parameters=7, learning_rate=1e-4, cut_share=0.0,
+    )  # fmt: skip
+    while True:
+        yield Step(
+            step=120, epoch=0.3, loss=0.7, accuracy=0.5, learning_rate=1e-4, gradient_norm=1.0, num_tokens=99,
+            tokens_per_s=1480.0, elapsed_s=1.0, remaining_s=180.0,
+        )  # fmt: skip
+
+
+def cut_off(run_dir: Path) -> None:
+    """Leave what a killed process leaves: settings, a status that says running, and no lock."""
+    run_dir.mkdir(parents=True)
+    (run_dir / "config.toml").write_text(to_toml(with_values(FineTuneConfig(), {"data": "films.csv"})))
+    (run_dir / "status.json").write_text('{"state": "running", "step": 120, "num_steps": 400}')
+
+
+def start(qtbot: QtBot, window: MainWindow) -> None:
+    config = {"data": "films.csv", "text": "text", "label": "label", "model": "new:tiny", "vocab": "v.txt"}
+    window.session.start_training(with_values(FineTuneConfig(), config))
+    qtbot.waitUntil(lambda: window.session.training.step is not None)
+
+
+def child(window: MainWindow, kind: type, name: str) -> object:
+    found = window.findChild(kind, name)
+    assert found is not None, name
+    return found
+
+
+def test_keys_lead_to_the_pages_and_the_rail_follows(qtbot: QtBot, window: MainWindow) -> None:
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    for key, page in ((Qt.Key.Key_2, "finetune"), (Qt.Key.Key_3, "predict"), (Qt.Key.Key_1, "data")):
+        qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
+        qtbot.waitUntil(lambda page=page: window.current_page == page)
+        assert window.page(page).isVisible()
+
+
+def test_a_file_dropped_anywhere_is_opened(window: MainWindow, table_file: Path) -> None:
+    window.show_page("predict")
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(table_file))])
+    none, copy = Qt.KeyboardModifier.NoModifier, Qt.DropAction.CopyAction
+    entering = QDragEnterEvent(QPoint(9, 9), copy, mime, Qt.MouseButton.LeftButton, none)
+    window.dragEnterEvent(entering)
+    assert entering.isAccepted()
+    window.dropEvent(QDropEvent(QPointF(9, 9), copy, mime, Qt.MouseButton.LeftButton, none))
+    assert window.session.wait_idle()
+    assert window.current_page == "data" and window.windowTitle() == "films.csv – Cloze"
+    assert child(window, QLabel, "status_data").text() == "films.csv"  # type: ignore[attr-defined]
+
+
+def test_the_status_bar_tells_the_running_job(qtbot: QtBot, window: MainWindow) -> None:
+    assert not window.status.bar.isVisible()
+    start(qtbot, window)
+    words = "Fine-tuning films · step 120 of 400 · 1,480 tokens/s · 3 min left"
+    qtbot.waitUntil(lambda: window.status.job.text() == words)
+    assert window.status.bar.isVisible() and window.status.bar.value() == 300
+    window.session.pause_training()
+    assert window.status.job.text().startswith("Paused: films")
+
+
+def test_closing_while_training_asks_and_closes_only_when_saved(qtbot: QtBot, window: MainWindow) -> None:
+    start(qtbot, window)
+    window.close()
+    assert window.isVisible() and window.session.is_training
+    text = child(window, QLabel, "closing_text").text()  # type: ignore[attr-defined]
+    assert "step 120 of 400" in text
+    child(window, QPushButton, "closing_stop").click()  # type: ignore[attr-defined]
+    assert window.isVisible()  # it is saving
+    qtbot.waitUntil(lambda: not window.isVisible())
+    assert not window.session.is_training
+
+
+def test_keep_training_keeps_the_window_and_the_training(qtbot: QtBot, window: MainWindow) -> None:
+    start(qtbot, window)
+    window.close()
+    child(window, QPushButton, "closing_keep").click()  # type: ignore[attr-defined]
+    assert window.isVisible() and window.session.training.state == "running"
+    window.close()
+    child(window, QPushButton, "closing_keep").click()  # type: ignore[attr-defined]
+    assert window.isVisible() and window.session.is_training
+
+
+def test_a_run_that_was_cut_off_is_offered_once(window: MainWindow) -> None:
+    assert "cut off at step 120 of 400" in window.banner.text()
+    child(window, QPushButton, "crash_banner_action_2").click()  # type: ignore[attr-defined]
+    assert window.banner.text() == ""
+    window.session.find_crashed_runs()
+    assert window.session.wait_idle()
+    assert window.banner.text() == ""
+
+
+def test_resume_goes_on_with_the_run_that_was_cut_off(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(session_module, "resume", lambda run_dir: endless(FineTuneConfig(), run_dir))
+    child(window, QPushButton, "crash_banner_action_1").click()  # type: ignore[attr-defined]
+    assert window.session.is_training and window.current_page == "finetune"
+    assert window.session.run_dir == tmp_path / "runs" / "20260101-120000-films"
+    assert window.banner.text() == ""
+
+
+def test_the_page_and_the_size_are_remembered(qtbot: QtBot, window: MainWindow) -> None:
+    window.show_page("predict")
+    window.resize(1030, 660)
+    window.close()
+    again = MainWindow(Session(window.session.settings), warm_up=False)
+    qtbot.addWidget(again)
+    assert again.current_page == "predict"
+    if again.screen().availableGeometry().width() >= 1030:
+        assert (again.width(), again.height()) == (1030, 660)
+    assert again.session.wait_idle()
+    again.close()
+
+
+def test_every_page_fits_a_small_window(window: MainWindow, table_file: Path) -> None:
+    window.open_file(table_file)
+    assert window.session.wait_idle()
+    for page in ("data", "finetune", "predict"):
+        window.show_page(page)
+        smallest = window.minimumSizeHint()
+        assert smallest.width() <= 1024 and smallest.height() <= 640, page
+
+
+def test_the_theme_is_switched_and_remembered(window: MainWindow) -> None:
+    menu = window.findChild(QPushButton, "nothing") or window.rail
+    dark = next(action for action in menu.findChildren(object) if action.objectName() == "theme_dark")
+    dark.trigger()  # type: ignore[attr-defined]
+    assert theme.current().is_dark and window.session.settings.theme == "dark"
+
+
+def test_help_and_version_need_neither_qt_nor_torch() -> None:
+    code = (
+        "import sys\nfrom app.__main__ import main\n"
+        "try:\n    main([sys.argv[1]])\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "assert not {'torch', 'PySide6', 'numpy'} & set(sys.modules)"
+    )
+    for option in ("--version", "--help"):
+        done = subprocess.run([sys.executable, "-c", code, option], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "loze" in done.stdout
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
+def test_without_a_display_one_sentence_names_what_works_without(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert command.main(["films.csv"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "display" in said
+    assert "python -m engine finetune" in said and "cloze demo" in said
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere Qt brings all that it needs")
+def test_a_missing_system_library_is_named_with_its_install_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(system_check, "lacking", lambda files: ["libxcb-cursor.so.0", "libEGL.so.1"])
+    monkeypatch.setattr(system_check, "_has_dnf", lambda: False)
+    assert command.main([]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "sudo apt-get install -y libegl1 libxcb-cursor0" in said
+    error = ImportError("libEGL.so.1: cannot open shared object file: No such file or directory")
+    assert system_check.missing_from_error(error) == ["libEGL.so.1"]
+    line = system_check.install_line(["libEGL.so.1", "libxcb-shape.so.0", "libodd.so.7"], fedora=True)
+    assert line == "sudo dnf install -y libglvnd-egl libodd.so.7 libxcb"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="an X server is asked")
+def test_a_display_that_does_not_answer_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    monkeypatch.setenv("DISPLAY", ":4321")
+    monkeypatch.setattr(system_check, "lacking", lambda files: [])
+    assert command.main([]) == 2
+    assert "':4321' cannot be reached" in capsys.readouterr().err

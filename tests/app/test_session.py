@@ -1,0 +1,222 @@
+"""What is open, how it is read, and that there is never a second training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app import session as session_module
+from app.session import Session
+from app.settings import AppSettings
+from app.study import Answer, count_words
+from engine.config import FineTuneConfig, with_values
+from engine.errors import DataError, ModelError, RunError
+from engine.events import Event, Finished, Progress, Started, Step
+from engine.text.examples import Roles
+
+ROWS = "".join(f"{'good' if i % 3 else 'bad'},a film number {i} that plays\n" for i in range(36))
+VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "film", "number", "that", "play", "##s"]
+
+
+@pytest.fixture
+def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
+    made = Session(AppSettings(tmp_path / "settings.ini"))
+    made.settings.runs_root = tmp_path / "runs"
+    yield made
+    made.stop_training()
+    made.close()
+    qtbot.waitUntil(lambda: not made.is_training)
+    assert made.wait_idle()
+
+
+@pytest.fixture
+def table_file(tmp_path: Path) -> Path:
+    path = tmp_path / "films.csv"
+    path.write_text(f"label,text\n{ROWS}good,a film number 1 that plays\n,no label here\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def vocab(tmp_path: Path) -> Path:
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(VOCAB) + "\n", encoding="utf-8")
+    return path
+
+
+def started(run_dir: Path, num_steps: int) -> Started:
+    return Started(
+        run_dir=run_dir, task="classification", device="CPU", num_steps=num_steps, first_step=1, num_epochs=1,
+        steps_per_epoch=num_steps, num_train=30, num_validation=7, num_test=0, labels=("bad", "good"),
+        metric="accuracy", num_parameters=7, learning_rate=1e-4, cut_share=0.0,
+    )  # fmt: skip
+
+
+def step(number: int) -> Step:
+    return Step(
+        step=number, epoch=0.1, loss=0.7, accuracy=0.5, learning_rate=1e-4, gradient_norm=1.0, num_tokens=99,
+        tokens_per_s=990.0, elapsed_s=1.0, remaining_s=2.0,
+    )  # fmt: skip
+
+
+def endless(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
+    """A training that goes on until it is stopped, and keeps its model then."""
+    number = 0
+    try:
+        yield started(run_dir, 10**6)
+        while True:
+            number += 1
+            yield step(number)
+    finally:
+        (run_dir / "model").mkdir(parents=True)
+        (run_dir / "model" / "config.json").write_text("{}")
+
+
+def test_opening_a_table_guesses_roles_and_counts_what_is_in_it(session: Session, table_file: Path) -> None:
+    session.open_table(table_file)
+    assert session.wait_idle()
+    study = session.study
+    assert session.roles == Roles("text", "", "label")
+    assert study is not None and study.unit == "words" and study.unknown_share is None
+    assert study.labels == ("bad", "good") and study.counts.tolist() == [12, 25]
+    assert study.num_duplicates == 1
+    assert [bad.line for bad in study.reported] == [39]
+    assert study.num_examples + len(study.reported) == study.num_rows == 38
+    assert session.settings.recent_files == [str(table_file)]
+
+
+def test_a_model_turns_words_into_wordpieces(session: Session, table_file: Path, vocab: Path) -> None:
+    session.open_table(table_file)
+    session.set_model("new:tiny", str(vocab))
+    assert session.wait_idle()
+    study, model = session.study, session.model
+    assert model is not None and model.is_new and model.words == "tiny · 2×128"
+    assert study is not None and study.unit == "pieces"
+    assert study.lengths[0] == 8 + 1  # [CLS] a film number [UNK] that play ##s [SEP]
+    assert study.cut_share(8) == 1.0 and study.cut_share(9) == 0.0
+    assert study.num_tokens(5) == 5 * study.num_examples
+    assert study.unknown_share == pytest.approx(1 / 9)
+
+
+def test_an_unreadable_file_leaves_the_old_table_open(
+    qtbot: QtBot, session: Session, table_file: Path, tmp_path: Path
+) -> None:
+    session.open_table(table_file)
+    assert session.wait_idle()
+    empty = tmp_path / "empty.csv"
+    empty.write_bytes(b"")
+    with qtbot.waitSignal(session.table_problem) as told:
+        session.open_table(empty)
+    assert isinstance(told.args[0], DataError)
+    assert session.table is not None and session.table.path == table_file
+    assert session.wait_idle() and session.busy_words == ""
+
+
+def test_a_folder_without_a_model_leaves_the_old_model(
+    qtbot: QtBot, session: Session, vocab: Path, tmp_path: Path
+) -> None:
+    session.set_model("new:tiny", str(vocab))
+    assert session.wait_idle()
+    with qtbot.waitSignal(session.model_problem) as told:
+        session.set_model(str(tmp_path))
+    assert isinstance(told.args[0], ModelError)
+    assert session.model is not None and session.model.model == "new:tiny"
+
+
+def test_reading_another_way_keeps_the_roles_that_still_exist(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("one\ttwo\tclass\n" + "a b\tc d\tyes\nd e\tf g\tno\n" * 9, encoding="utf-8")
+    session.open_table(path)
+    assert session.wait_idle()
+    session.set_roles(Roles("two", "", "class"))
+    session.reread_table(quoting="none")
+    assert session.wait_idle()
+    assert session.roles == Roles("two", "", "class")
+    session.reread_table(header="no")
+    assert session.wait_idle()
+    assert session.roles is not None and session.roles.text != "two"
+    assert session.table_overrides["quoting"] == "none" and session.table_overrides["header"] == "no"
+
+
+def test_a_role_moves_and_never_stands_on_two_columns(session: Session, table_file: Path) -> None:
+    session.open_table(table_file)
+    assert session.wait_idle()
+    session.set_role("label", "text")
+    assert session.roles == Roles("label", "", "")
+    with pytest.raises(DataError):
+        session.set_roles(Roles("nowhere"))
+
+
+def test_one_class_only_is_said_and_lengths_are_still_counted(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("label,text\n" + "".join(f"good,film {i}\n" for i in range(9)), encoding="utf-8")
+    session.open_table(path)
+    assert session.wait_idle()
+    session.set_roles(Roles("text", "", "label"))
+    assert session.wait_idle()
+    assert session.study is not None
+    assert "same label" in str(session.study.refusal)
+    assert session.study.lengths.tolist() == [2] * 9
+
+
+def test_a_second_training_is_refused_and_stopping_keeps_the_model(
+    qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_module, "fine_tune", endless)
+    config = with_values(FineTuneConfig(), {"data": "films.csv", "text": "text", "label": "label"})
+    run_dir = session.start_training(config)
+    assert run_dir.parent == session.runs_root and session.training.name == "films"
+    with pytest.raises(RunError):
+        session.start_training(config)
+    qtbot.waitUntil(lambda: session.training.step is not None)
+    session.pause_training()
+    assert session.training.state == "paused"
+    session.continue_training()
+    with qtbot.waitSignal(session.training_ended):
+        session.stop_training()
+    assert session.training.outcome == "stopped" and not session.is_training
+    assert session.last_model == run_dir / "model"
+
+
+def test_the_newest_inspection_wins_and_the_replaced_one_is_not_heard(qtbot: QtBot, session: Session) -> None:
+    heard: list[int] = []
+
+    def ask(number: int) -> Iterator[Event]:
+        for _ in range(3):
+            yield Progress(stage="Reading", done=number, total=0)
+        yield Answer(value=number)
+
+    def take(events: list[Event]) -> None:
+        heard.extend(event.value for event in events if isinstance(event, Answer))
+
+    ends: list[int] = []
+    for number in range(7):
+        session.inspect(lambda number=number: ask(number), heard=take, ended=lambda n=number: ends.append(n))
+    assert session.wait_idle()
+    assert heard == [6]
+    assert sorted(ends) == list(range(7))
+
+
+def test_a_finished_training_is_remembered(
+    qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def short(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
+        yield started(run_dir, 2)
+        yield step(1)
+        yield step(2)
+        yield Finished(path=None, seconds=1.0, best_metric=0.9)
+
+    monkeypatch.setattr(session_module, "fine_tune", short)
+    with qtbot.waitSignal(session.training_ended):
+        session.start_training(FineTuneConfig())
+    assert session.training.outcome == "finished" and session.training.share == 1.0
+    assert session.last_model is None  # nothing was saved
+
+
+def test_each_chinese_character_counts_as_a_word() -> None:
+    assert count_words("这家 hotel 很好!") == 6
+    assert count_words("  two   words ") == 2
+    assert np.sum([count_words(""), count_words(" \n")]) == 0

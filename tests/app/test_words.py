@@ -1,0 +1,160 @@
+"""Sentences, numbers and times as a person reads them; no text can make them fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QTranslator
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
+
+from app import error_dialog, words
+from engine import events
+from engine.errors import ConfigError, DataError, Sentence
+
+
+class Broken(QTranslator):
+    """A translation with braces that nobody fills."""
+
+    def translate(self, context, text, disambiguation=None, n=-1) -> str | None:
+        return {"Line {line} is bad.": "{zeile} ist {falsch", "Good {x}.": "Gut: {x}!"}.get(text)
+
+    def isEmpty(self) -> bool:
+        return False
+
+
+@pytest.fixture
+def translator(qapp: QApplication):
+    translator = Broken()
+    qapp.installTranslator(translator)
+    yield translator
+    qapp.removeTranslator(translator)
+
+
+def test_a_sentence_is_translated_and_filled(translator) -> None:
+    assert words.say(Sentence("Good {x}.", {"x": "{braces}"})) == "Gut: {braces}!"
+
+
+def test_what_people_have_named_is_not_translated(translator) -> None:
+    assert words.say(Sentence("{column} is empty.", {"column": "Good {x}."})) == "Good {x}. is empty."
+
+
+def test_a_broken_translation_falls_back_to_english(translator) -> None:
+    assert words.say(Sentence("Line {line} is bad.", {"line": 7})) == "Line 7 is bad."
+
+
+def test_a_template_that_cannot_be_filled_is_still_said() -> None:
+    assert words.say(Sentence("Line {line} is bad.", {})) == "Line {line} is bad."
+
+
+def test_a_refused_setting_is_called_by_its_label() -> None:
+    error = ConfigError("{field} is {value!r}.", field="batch_size", value=0)
+    assert words.say_error(error) == "Batch size is 0."
+
+
+def test_a_fault_of_ours_is_said_to_be_ours() -> None:
+    assert "fault in Cloze" in words.say_error(KeyError("x"))
+    assert "memory" in words.say_error(MemoryError()).lower()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 s"),
+        (0.2, "1 s"),
+        (45, "45 s"),
+        (59.7, "1 min"),
+        (170, "3 min"),
+        (7500, "2 h 05 min"),
+        (1e6, "12 days"),
+    ],
+)
+def test_times_are_coarser_the_longer(seconds: float, said: str) -> None:
+    assert words.duration(seconds) == said
+
+
+def test_times_that_nobody_knows_are_not_invented() -> None:
+    assert words.time_left(float("inf")) == "" and words.time_left(float("nan")) == ""
+    assert words.time_left(170) == "3 min left"
+    assert words.duration(float("nan")) == "–"
+
+
+def test_numbers_are_grouped_and_short() -> None:
+    assert words.number(1480) == "1,480"
+    assert words.number(np.int64(2_225_000)) == "2,225,000"
+    assert words.share(0.123) == "12.3 %" and words.share(0.123, 0) == "12 %"
+    assert words.decimal(float("nan")) == "–" and words.decimal(None) == "–"
+    assert [words.scientific(x) for x in (5e-5, 2.1e-5, 0.01, 0, 1.5e6)] == [
+        "5e-5",
+        "2.1e-5",
+        "0.01",
+        "0",
+        "1.5e6",
+    ]
+    assert words.rate(1480.4) == "1,480 tokens/s"
+
+
+def test_a_long_text_is_one_short_line() -> None:
+    assert words.shorten("a\n\tb  c") == "a b c"
+    assert len(words.shorten("word " * 10**5, 40)) <= 40
+    assert words.shorten(" " * 10**6 + "x", 10).endswith("…")
+
+
+EVENTS = [
+    events.Progress(stage="Reading", done=1480, total=2225),
+    events.Progress(stage="Reading", done=1480, total=0),
+    events.Noted(sentence=Sentence("All {n} labels occur.", {"n": 5}), level="fine"),
+    events.Started(
+        run_dir=Path("r"), task="t", device="cpu", num_steps=336, first_step=1, num_epochs=3.0,
+        steps_per_epoch=112,
+        num_train=9, num_validation=3, num_test=0, labels=("a", "b"), metric="accuracy", num_parameters=7,
+        learning_rate=2e-4, cut_share=0.1,
+    ),
+    events.Step(
+        step=214, epoch=1.9, loss=0.1, accuracy=None, learning_rate=1e-5, gradient_norm=1.8, num_tokens=9,
+        tokens_per_s=1480.0, elapsed_s=9.0, remaining_s=170.0,
+    ),
+    events.Evaluated(
+        step=112, epoch=1.0, split="validation", loss=0.118, metrics={"accuracy": 0.972}, labels=("a",),
+        confusion=None, per_label={},
+    ),
+    events.Saved(step=112, path=Path("c"), is_best=True),
+    events.Predicted(rows=np.arange(3), predictions=("a",) * 3, probabilities=np.ones((3, 1)), labels=("a",)),
+    events.Finished(path=None, seconds=170.0),
+]  # fmt: skip
+
+
+def test_every_event_has_words() -> None:
+    said = [words.event_words(event, num_steps=336) for event in EVENTS]
+    assert said[0] == "Reading: 1,480 of 2,225"
+    assert said[4] == "step 214 of 336 · 1,480 tokens/s · 3 min left"
+    assert said[5] == "Validation at step 112: loss 0.118 · accuracy 0.972"
+    assert all(said) and not any("{" in line for line in said)
+    assert words.event_words(events.Beat()) == ""
+    covered = {type(event).__name__ for event in EVENTS} | {"Beat"}
+    assert covered == {kind.__name__ for kind in events.Event.__subclasses__()}
+
+
+def test_what_a_person_can_mend_is_one_sentence(qtbot, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(error_dialog, "log_file", lambda: tmp_path / "cloze.log")
+    dialog = error_dialog.ErrorDialog(DataError("Line {line} is <b>bad</b>.", line=7))
+    qtbot.addWidget(dialog)
+    assert dialog.text() == "Line 7 is <b>bad</b>." and dialog.details() == ""
+    assert dialog.findChild(QPlainTextEdit) is None
+
+
+def test_a_fault_can_be_copied_and_is_logged(qtbot, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(error_dialog, "log_file", lambda: tmp_path / "logs" / "cloze.log")
+    try:
+        raise ValueError("odd")
+    except ValueError as error:
+        dialog = error_dialog.show_error(error)
+    assert dialog.isVisible()
+    dialog.findChild(QPushButton, "error_copy").click()
+    assert "ValueError: odd" in QApplication.clipboard().text()
+    assert "ValueError: odd" in (tmp_path / "logs" / "cloze.log").read_text(encoding="utf-8")
+    dialog.close()
+    for handler in list(error_dialog.log.handlers):
+        handler.close()
+        error_dialog.log.removeHandler(handler)
