@@ -16,11 +16,14 @@ from app.system_check import install_sentence, missing_from_error, why_no_window
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; 2 for what a person can mend."""
-    chosen = _parser().parse_args(arguments)
+    parser = _parser()
+    chosen, rest = parser.parse_known_args(arguments)
     if chosen.file == "demo":
         from app.demo import run
 
-        return int(run() or 0)
+        return run(rest)
+    if rest:
+        parser.error(f"unknown: {' '.join(rest)}")
     reason = why_no_window()
     if reason:
         print(reason, file=sys.stderr)
@@ -60,6 +63,7 @@ def _version() -> str:
 
 
 def _open_window(file: str | None) -> int:
+    import engine  # noqa: F401, I001  # before torch, which reads how its threads wait
     import torch  # noqa: F401  # before Qt: on Windows the two do not load in the other order
 
     from app.application import make_application

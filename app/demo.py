@@ -110,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:
+    import engine  # noqa: F401, I001  # before torch, which reads how its threads wait
     import torch  # noqa: F401  # before Qt: on Windows the two do not load in the other order
     from PySide6.QtWidgets import QApplication
 

@@ -33,7 +33,9 @@ class SettingsButton(QToolButton):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setText(self.tr("Settings"))
+        words = self.tr("Settings")
+        self.setText(f"\u2002{words}")  # as in the rail above it
+        self.setAccessibleName(words)
         self.setObjectName("rail_settings")
         self._session = session
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)

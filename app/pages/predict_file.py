@@ -80,12 +80,15 @@ class FileCard(Card):
         self._fill_files()
         self.set_wants_pair(False)
         self.show_preview(None)
+        self._connect()
+
+    def _connect(self) -> None:
         self.file_box.activated.connect(self._file_chosen)
         self.text_box.activated.connect(self._columns_chosen)
         self.pair_box.activated.connect(self._columns_chosen)
         self.out_edit.textChanged.connect(self._out_changed)
         self.out_button.clicked.connect(self._browse_out)
-        session.table_changed.connect(self._fill_files)
+        self._session.table_changed.connect(self._fill_files)
 
     def _lay_out(self) -> None:
         out = QHBoxLayout()

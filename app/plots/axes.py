@@ -57,6 +57,10 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
         self.setFrameShape(self.Shape.NoFrame)
         self.setAntialiasing(True)
         self.hideButtons()
+        menu = (
+            self.getPlotItem().ctrlMenu
+        )  # WORKAROUND: pyqtgraph gives it no parent, so it outlives the window
+        menu.setParent(self, menu.windowFlags())
         self.setMouseEnabled(x=True, y=False)
         self.getViewBox().setDefaultPadding(0.03)
         self.getPlotItem().setContentsMargins(0, 6, 0, 0)  # half a tick's label stands above the axis

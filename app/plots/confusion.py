@@ -187,7 +187,7 @@ class ConfusionPlot(Figure):
     def _layout(self) -> tuple[QRectF, bool]:
         """Return where the cells lie, and whether the names above them are turned."""
         metrics = QFontMetricsF(theme.ui_font(NAME_SIZE))
-        widest = max((metrics.horizontalAdvance(name) for name in self._labels), default=0.0)
+        widest = max(metrics.horizontalAdvance(name) for name in (*self._labels, self.tr("true ↓")))
         title = TITLE_SIZE + 6.0
         names = min(widest + 10, self.width() * 0.3)
         width = self.width() - 2 * EDGE - names

@@ -21,7 +21,7 @@ from app.settings import AppSettings
 from engine.config import FineTuneConfig
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Noted, Started, Step
-from tests.looks.scenes import FIVE, InventedRun, own_menus, write_table, write_vocabulary
+from tests.looks.scenes import FIVE, InventedRun, write_table, write_vocabulary
 
 
 @pytest.fixture
@@ -33,7 +33,6 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[FineTunePage]:
     made = FineTunePage(session)
     made.session = session  # type: ignore[attr-defined]
     made.resize(1104, 772)
-    own_menus(made)
     qtbot.addWidget(made)
     made.show()
     yield made

@@ -1,0 +1,60 @@
+"""Scores against counts made by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from engine.train.metrics import score_classes
+from engine.train.tasks import Classification
+
+#            right: 0 at 1 of 2, 1 at 2 of 3, 2 at 0 of 1; 3 never occurs
+TARGETS = np.array([0, 0, 1, 1, 1, 2])
+PREDICTED = np.array([0, 1, 1, 1, 0, 1])
+
+
+def test_a_row_of_the_confusion_matrix_is_a_true_label() -> None:
+    confusion = score_classes(TARGETS, PREDICTED, 4).confusion
+    assert confusion.tolist() == [[1, 1, 0, 0], [1, 2, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+
+
+def test_scores_of_each_class_are_those_counted_by_hand() -> None:
+    scores = score_classes(TARGETS, PREDICTED, 4)
+    assert scores.precision.tolist() == [1 / 2, 2 / 4, 0, 0]
+    assert scores.recall.tolist() == [1 / 2, 2 / 3, 0, 0]
+    assert scores.f1.tolist() == pytest.approx([1 / 2, 4 / 7, 0, 0])
+    assert scores.support.tolist() == [2, 3, 1, 0]
+
+
+def test_means_leave_out_a_class_that_neither_occurs_nor_was_predicted() -> None:
+    summary = score_classes(TARGETS, PREDICTED, 4).summary()
+    assert summary["accuracy"] == 3 / 6
+    assert summary["macro_precision"] == pytest.approx((1 / 2 + 2 / 4 + 0) / 3)
+    assert summary["macro_recall"] == pytest.approx((1 / 2 + 2 / 3 + 0) / 3)
+    assert summary["macro_f1"] == pytest.approx((1 / 2 + 4 / 7 + 0) / 3)
+
+
+def test_a_class_that_is_only_predicted_pulls_the_means_down() -> None:
+    summary = score_classes(np.array([0, 0]), np.array([0, 1]), 2).summary()
+    assert summary["macro_f1"] == pytest.approx((2 / 3 + 0) / 2)
+
+
+def test_no_examples_give_zeros() -> None:
+    summary = score_classes(np.zeros(0, np.int64), np.zeros(0, np.int64), 3).summary()
+    assert set(summary.values()) == {0.0}
+
+
+def test_an_evaluation_holds_the_loss_and_the_scores_of_each_label() -> None:
+    answers = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]], np.float32)
+    found = Classification(("bad", "good", "odd")).measure(answers, np.array([0, 1, 1]))
+    assert found.loss == pytest.approx(-(math.log(0.7) + math.log(0.3) + math.log(0.5)) / 3)
+    assert found.per_label is not None
+    assert found.per_label["good"] == (1.0, 0.5, pytest.approx(2 / 3), 2)
+    assert found.per_label["odd"] == (0.0, 0.0, 0.0, 0)
+
+
+def test_a_certain_mistake_has_a_loss_that_is_a_number() -> None:
+    answers = np.array([[1.0, 0.0]], np.float32)
+    assert math.isfinite(Classification(("bad", "good")).measure(answers, np.array([1])).loss)

@@ -1,0 +1,122 @@
+"""Fine-tuning in miniature: made-up reviews, the fake model on one thread, and what a run leaves on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from engine.config import FineTuneConfig, values_of, with_values
+from engine.events import Event, Step
+from engine.train.runs import read_metrics
+from tests.fakes import model_folder
+
+ROOT = Path(__file__).parents[2]
+TIMES = ("seconds", "elapsed_s", "remaining_s", "tokens_per_s")  # rates and times are not part of a promise
+PLACES = ("path", "run_dir")
+OPENINGS = {"bad": ("bad film", "a bad play", "bad !"), "good": ("good film", "a good play", "good !")}
+
+
+def reviews(num_rows: int = 53, seed: int = 0) -> list[tuple[str, str]]:
+    """Return (text, label) rows of 3 to 20 WordPieces that the fake can learn."""
+    rng = random.Random(seed)
+    rows = []
+    for number in range(num_rows):
+        label = ("bad", "good")[number % 2]
+        tail = " ".join(rng.choice("abcdefghxyz") for _ in range(rng.randrange(17)))
+        rows.append((f"{rng.choice(OPENINGS[label])} {tail}".strip(), label))
+    return rows
+
+
+def write_table(path: Path, rows: Iterable[tuple[str, ...]], header: str = "text,label") -> Path:
+    """Write rows as a CSV; header "" for none."""
+    lines = [header] if header else []
+    path.write_text("\n".join([*lines, *(",".join(row) for row in rows)]) + "\n", encoding="utf-8")
+    return path
+
+
+def tiny_config(folder: Path, **settings: Any) -> FineTuneConfig:
+    """Return settings of a run of 18 steps over reviews.csv and start/, written to `folder` if absent."""
+    if not (folder / "reviews.csv").exists():
+        write_table(folder / "reviews.csv", reviews())
+    if not (folder / "start").exists():
+        model_folder(folder / "start", labels=("bad", "good"))
+    values = {
+        "data": str(folder / "reviews.csv"),
+        "text": "text",
+        "label": "label",
+        "model": str(folder / "start"),
+        "max_length": 23,
+        "batch_size": 5,
+        "num_epochs": 2,
+        "learning_rate": 3e-3,
+        "checkpoint_every_steps": 2,
+        "device": "cpu",
+        "num_threads": 1,
+    }
+    return with_values(FineTuneConfig(), {**values, **settings})
+
+
+def command_of(config: FineTuneConfig, run_dir: Path) -> list[str]:
+    """Return the words of `python -m engine finetune` for a config."""
+    words = ["finetune", "--run", str(run_dir)]
+    for name, value in values_of(config).items():
+        if value not in (None, ""):
+            words += ["--set", f"{name}={value}"]
+    return words
+
+
+def start_engine(*words: str | Path, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    """Start `python -m engine ...` as a person would, in another process."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **(environment or {})}
+    return subprocess.Popen(
+        [sys.executable, "-m", "engine", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+    )
+
+
+def run_engine(*words: str | Path, environment: dict[str, str] | None = None) -> tuple[int, str, str]:
+    """Return exit code, stdout and stderr of `python -m engine ...`."""
+    process = start_engine(*words, environment=environment)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def outcome(run_dir: Path) -> dict[str, Any]:
+    """Return all that a run promises to repeat bit for bit: weights, optimizer, RNG, metrics, the result."""
+    found: dict[str, Any] = {"metrics": list(promised_metrics(run_dir))}
+    for checkpoint in sorted((run_dir / "checkpoints").iterdir()):
+        for name in ("weights", "optimizer"):
+            found[f"{checkpoint.name}/{name}"] = (checkpoint / f"{name}.safetensors").read_bytes()
+        state = json.loads((checkpoint / "state.json").read_text())
+        found[f"{checkpoint.name}/state"] = {
+            name: value for name, value in state.items() if name not in (*TIMES, "metrics_bytes")
+        }
+    found["model"] = (run_dir / "model" / "model.safetensors").read_bytes()
+    return found
+
+
+def promised_metrics(run_dir: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of metrics.jsonl without times, rates and places."""
+    for record in read_metrics(run_dir):
+        yield {name: value for name, value in record.items() if name not in (*TIMES, *PLACES)}
+
+
+def without_saved(found: dict[str, Any]) -> dict[str, Any]:
+    """Leave out "saved" records: a run that is stopped saves once more than one that is not."""
+    records = [record for record in found["metrics"] if record["event"] != "saved"]
+    return {**found, "metrics": records}
+
+
+def losses(events: Iterable[Event]) -> list[float]:
+    """Return the loss of each step."""
+    return [event.loss for event in events if isinstance(event, Step)]

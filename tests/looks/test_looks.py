@@ -1,0 +1,196 @@
+"""Pictures of the real window in the states a person meets, judged by what they must show.
+
+The PNGs are left in tests/looks/artefacts/ for people to look at; they are never compared with older ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QSize
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from app import session as session_module
+from app import theme
+from app.main_window import MainWindow
+from app.session import Session
+from app.settings import AppSettings
+from app.widgets import ElidedLabel
+from tests.looks.scenes import (
+    CHINESE,
+    FIVE,
+    TWENTY,
+    TWO,
+    InventedRun,
+    write_table,
+    write_vocabulary,
+)
+
+FOLDER = Path(__file__).parent / "artefacts"
+Train = Callable[[Sequence[str], InventedRun | None], MainWindow]
+SIZES = {"": QSize(1280, 800), "-small": QSize(1024, 640)}
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    settings = AppSettings(tmp_path / "settings.ini")
+    settings.runs_root = str(tmp_path / "runs")
+    settings.set_value("vocabularies", [str(write_vocabulary(tmp_path / "vocab.txt"))])
+    made = MainWindow(Session(settings), warm_up=False)
+    qtbot.addWidget(made)
+    made.resize(SIZES[""])
+    made.show()
+    made.show_page("finetune")
+    yield made
+    if made.session.is_training:
+        made.session.stop_training()
+        qtbot.waitUntil(lambda: not made.session.is_training)
+    made.close()
+    assert made.session.wait_idle()
+
+
+@pytest.fixture
+def train(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Train:
+    """Open a table of these labels and new weights; press Start where there is a run."""
+
+    def start(labels: Sequence[str], run: InventedRun | None) -> MainWindow:
+        session, page = window.session, window.page("finetune")
+        session.open_table(write_table(tmp_path / "news.csv", labels, rows_a_label=7))
+        assert session.wait_idle()
+        page.setup.chooser.start_from_random_weights()  # type: ignore[attr-defined]
+        assert session.wait_idle()
+        page.setup.predict()  # type: ignore[attr-defined]
+        if run is not None:
+            monkeypatch.setattr(session_module, "fine_tune", run.fine_tune)
+            page.start_button.click()  # type: ignore[attr-defined]
+            if run.hold_at:
+                qtbot.waitUntil(
+                    lambda: session.training.step is not None and session.training.step.step == run.hold_at
+                )
+            else:
+                qtbot.waitUntil(lambda: not session.is_training)
+        return window
+
+    return start
+
+
+def picture(window: MainWindow, name: str, size: str = "") -> dict[str, QImage]:
+    """Leave the window as it is in both themes; return the pictures."""
+    FOLDER.mkdir(exist_ok=True)
+    window.resize(SIZES[size])
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    found = {}
+    for mode in ("light", "dark"):
+        theme.apply_theme(application, mode)
+        for plot in window.findChildren(QWidget):
+            if hasattr(plot, "flush"):
+                plot.flush()
+        application.processEvents()
+        found[mode] = window.grab().toImage()
+        found[mode].save(str(FOLDER / f"{name}{size}-{mode}.png"))
+    return found
+
+
+def end(window: MainWindow, run: InventedRun, qtbot: QtBot) -> None:
+    """End the training, so that the window closes without a question."""
+    run.let_go()
+    window.session.stop_training()
+    qtbot.waitUntil(lambda: not window.session.is_training)
+
+
+def clipped(window: MainWindow) -> list[str]:
+    """Return the buttons and labels on screen whose text has not the room it needs."""
+    found = []
+    for widget in window.findChildren(QWidget):
+        if not isinstance(widget, QLabel | QAbstractButton) or not widget.isVisible() or not widget.text():
+            continue
+        needed = widget.minimumSizeHint()
+        narrow = not isinstance(widget, ElidedLabel) and widget.width() < needed.width()
+        if narrow or widget.height() + 1 < min(needed.height(), widget.fontMetrics().height()):
+            found.append(f"{type(widget).__name__} {widget.objectName()} {widget.text()!r} {widget.size()}")
+    return found
+
+
+def share_of(image: QImage, widget: QWidget, window: QWidget, color: QColor) -> float:
+    """Return the share of a widget's pixels that have nearly this colour."""
+    scale, corner = image.devicePixelRatio(), widget.mapTo(window, QPoint(0, 0))
+    hits = total = 0
+    for x in range(0, widget.width(), 2):
+        for y in range(0, widget.height(), 2):
+            seen = image.pixelColor(int((corner.x() + x) * scale), int((corner.y() + y) * scale))
+            distance = (
+                abs(seen.red() - color.red())
+                + abs(seen.green() - color.green())
+                + abs(seen.blue() - color.blue())
+            )
+            hits += distance < 40
+            total += 1
+    return hits / total
+
+
+def test_a_window_without_data_says_what_comes_first(window: MainWindow) -> None:
+    pictures = picture(window, "finetune-without-data")
+    assert (
+        pictures["light"].pixelColor(700, 700).lightness()
+        > 200
+        > 60
+        > pictures["dark"].pixelColor(700, 700).lightness()
+    )
+    assert not clipped(window)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [("two", TWO), ("five", FIVE), ("twenty", TWENTY), ("chinese", CHINESE)],
+    ids=["two", "five", "twenty", "chinese"],
+)
+def test_a_running_window_shows_curves_in_their_colours(
+    train: Train,
+    qtbot: QtBot,
+    name: str,
+    labels: Sequence[str],
+    size: str,
+) -> None:
+    run = InventedRun(labels, hold_at=214, never=1 if len(labels) > 5 else -1)
+    window = train(labels, run)
+    charts = window.page("finetune").charts  # type: ignore[attr-defined]
+    pictures = picture(window, f"finetune-running-{name}", size)
+    assert not clipped(window)
+    for mode, colors in (("light", theme.LIGHT), ("dark", theme.DARK)):
+        assert share_of(pictures[mode], charts.loss, window, QColor(colors.accent)) > 0.002
+        assert share_of(pictures[mode], charts.loss, window, QColor(colors.b)) > 0.0005
+    if not size:
+        assert charts.verticalScrollBar().maximum() == 0, "everything is seen without scrolling"
+        heights = charts.loss_card.height(), charts.confusion_card.height()
+        assert 1.0 < heights[0] / heights[1] < 1.6
+    end(window, run, qtbot)
+
+
+@pytest.mark.parametrize("state", ["ready", "paused", "stopped", "finished", "failed"])
+def test_every_state_of_a_run_can_be_read(train: Train, qtbot: QtBot, state: str) -> None:
+    held = 214 if state in ("paused", "stopped") else 0
+    run = InventedRun(TWO, hold_at=held, fail_at=120 if state == "failed" else 0, overfits=True)
+    window = train(TWO, None if state == "ready" else run)
+    page = window.page("finetune")
+    if state == "paused":
+        page.pause_button.click()  # type: ignore[attr-defined]
+    if state == "stopped":
+        page.stop_button.click()  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: not window.session.is_training)
+    picture(window, f"finetune-{state}")
+    assert not clipped(window)
+    shown = [action for action in page._actions() if action.isVisible()]  # type: ignore[attr-defined]
+    assert 2 <= len(shown) <= 3 and sum(action.property("role") == "primary" for action in shown) == 1
+    end(window, run, qtbot)
+
+
+def test_the_predict_page_says_what_is_missing(window: MainWindow) -> None:
+    window.show_page("predict")
+    picture(window, "predict-without-a-model")
+    assert not clipped(window)
