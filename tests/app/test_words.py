@@ -133,7 +133,7 @@ def test_every_event_has_words() -> None:
     assert all(said) and not any("{" in line for line in said)
     assert words.event_words(events.Beat()) == ""
     covered = {type(event).__name__ for event in EVENTS} | {"Beat"}
-    assert covered == {kind.__name__ for kind in events.Event.__subclasses__()}
+    assert covered == {k.__name__ for k in events.Event.__subclasses__() if k.__module__ == events.__name__}
 
 
 def test_what_a_person_can_mend_is_one_sentence(qtbot, monkeypatch, tmp_path) -> None:
