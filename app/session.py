@@ -97,9 +97,12 @@ class Session(QObject):
     def table_path(self) -> Path | None:
         return self.table.path if self.table else None
 
-    def open_table(self, path: Path | str, **overrides: str) -> None:
-        """Read a table on a worker; until it is read, and if it cannot be, the old one stays."""
-        self._read_table(Path(path).absolute(), {**dict.fromkeys(OVERRIDES, ""), **overrides}, None)
+    def open_table(self, path: Path | str, *, roles: Roles | None = None, **overrides: str) -> None:
+        """Read a table on a worker; until it is read, and if it cannot be, the old one stays.
+
+        Args: roles: those to keep where their columns are there; the rest is guessed.
+        """
+        self._read_table(Path(path).absolute(), {**dict.fromkeys(OVERRIDES, ""), **overrides}, roles)
 
     def reread_table(self, **overrides: str) -> None:
         """Read the same file another way; roles whose columns are still there stay."""

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.job import Job
 from engine.errors import RunError, marked
 from engine.events import Evaluated, Event, Finished, Progress, Started, Step
+
+CALM_MS = 250
 
 
 @dataclass(slots=True)
@@ -76,6 +78,8 @@ class Training(QObject):
         self.state = TrainingState()
         self.run_dir: Path | None = None
         self._job: Job | None = None
+        self._calm = QTimer(self, singleShot=True, interval=CALM_MS)
+        self._calm.timeout.connect(self.changed)
 
     @property
     def is_running(self) -> bool:
@@ -124,7 +128,10 @@ class Training(QObject):
         for event in events:
             self.state.take(event)
         self.heard.emit(events)
-        self.changed.emit()
+        if not all(isinstance(event, Step | Progress) for event in events):
+            self.changed.emit()
+        elif not self._calm.isActive():  # steps are told on four times a second, whatever their pace
+            self._calm.start()
 
     @Slot(object)
     def _fail(self, error: BaseException) -> None:
@@ -144,5 +151,6 @@ class Training(QObject):
             self.state.outcome = job.outcome
             job.deleteLater()
         self.state.state = "ended"
+        self._calm.stop()
         self.changed.emit()
         self.ended.emit()

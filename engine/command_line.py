@@ -12,7 +12,7 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,7 +23,6 @@ from engine.events import Evaluated, Event
 from engine.screen import Screen
 from engine.setting import settings_of
 from engine.text.examples import Roles
-from engine.text.table import TableFormat
 
 TABLE_FLAGS = ("encoding", "separator", "quoting")
 FINETUNE_FLAGS = ("data", "validation_data", "test_data", "text", "text_pair", "label", "model", "vocab")
@@ -55,7 +54,7 @@ def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
     words = ["python", "-m", "engine", "finetune"]
     words += _flags(values, FINETUNE_FLAGS) + ["--run", str(run_dir)]
     words += _flags(values, TABLE_FLAGS)
-    words += {"no": ["--no-header"], "yes": ["--header"]}.get(values["header"], [])
+    words += _header(values)
     named = {*FINETUNE_FLAGS, *TABLE_FLAGS, "header"}
     for name, value in values.items():
         if name not in named and value != defaults[name]:
@@ -63,47 +62,40 @@ def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
     return shlex.join(words)
 
 
-def predict_command(model: Path, data: Path, out: Path, roles: Roles, how: TableFormat | None = None) -> str:
-    """Return the line that writes predictions without the window."""
-    words = [
-        "python",
-        "-m",
-        "engine",
-        "predict",
-        "--model",
-        str(model),
-        "--data",
-        str(data),
-        "--out",
-        str(out),
-    ]
-    return shlex.join(words + _column_words(roles, with_label=False) + _format_words(how))
+def predict_command(
+    model: Path, data: Path, out: Path, roles: Roles, overrides: Mapping[str, str] | None = None
+) -> str:
+    """Return the line that writes predictions without the window.
 
-
-def evaluate_command(model: Path, data: Path, roles: Roles, how: TableFormat | None = None) -> str:
-    """Return the line that measures a model without the window."""
-    words = ["python", "-m", "engine", "evaluate", "--model", str(model), "--data", str(data)]
-    return shlex.join(words + _column_words(roles, with_label=True) + _format_words(how) + ["--json"])
+    Args: overrides: what a person said of encoding, separator, quoting and header; the rest is detected.
+    """
+    values: dict[str, Any] = {
+        "model": model,
+        "data": data,
+        "out": out,
+        "text": roles.text,
+        "text_pair": roles.text_pair,
+        **dict.fromkeys((*TABLE_FLAGS, "header"), ""),
+        **(overrides or {}),
+    }
+    names = ("model", "data", "out", "text", "text_pair", *TABLE_FLAGS)
+    return shlex.join(["python", "-m", "engine", "predict", *_flags(values, names), *_header(values)])
 
 
 def _flags(values: dict[str, Any], names: Sequence[str]) -> list[str]:
     words: list[str] = []
     for name in names:
-        if values[name]:
-            words += [f"--{name.replace('_', '-')}", str(values[name])]
+        value = str(values[name])
+        if name == "separator":  # a tab in a terminal would complete a word
+            value = "tab" if value == "\t" else value
+        flag = f"--{name.replace('_', '-')}"
+        if value:
+            words += [f"{flag}={value}"] if value.startswith("-") else [flag, value]
     return words
 
 
-def _column_words(roles: Roles, *, with_label: bool) -> list[str]:
-    values = {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label}
-    return _flags(values, ("text", "text_pair", "label") if with_label else ("text", "text_pair"))
-
-
-def _format_words(how: TableFormat | None) -> list[str]:
-    if how is None or how.kind != "csv":
-        return []
-    values = {"encoding": how.encoding, "separator": how.separator, "quoting": how.quoting}
-    return _flags(values, TABLE_FLAGS) + ([] if how.has_header else ["--no-header"])
+def _header(values: dict[str, Any]) -> list[str]:
+    return {"no": ["--no-header"], "yes": ["--header"]}.get(values["header"], [])
 
 
 # --- commands -----------------------------------------------------------------------------------------
@@ -226,6 +218,7 @@ def _show(events: Iterator[Event], found: list[Evaluated] | None = None) -> int:
                 if found is not None and isinstance(event, Evaluated):
                     found.append(event)
                 if asked:
+                    print("\nStopping ...", file=sys.stderr, flush=True)
                     assert isinstance(events, Generator)
                     events.close()  # here it saves
                     return 128 + asked[0]
@@ -242,8 +235,7 @@ def _asked_to_stop() -> Iterator[list[int]]:
     def note(number: int, _frame: Any) -> None:
         if asked:
             raise KeyboardInterrupt
-        asked.append(number)
-        print("\nStopping ...", file=sys.stderr)
+        asked.append(number)  # said later: a print may have been interrupted here
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

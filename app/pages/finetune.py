@@ -29,6 +29,7 @@ from engine.command_line import finetune_command
 from engine.config import FineTuneConfig, values_of
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started
+from engine.text.examples import Roles
 from engine.train.runs import new_run_dir
 
 COPIED_MS = 1_500
@@ -259,7 +260,10 @@ class FineTunePage(Page):
         session = self._session
         self.setup.form.set_values(values_of(config))
         if session.table is None and Path(config.data.data).is_file():
-            session.open_table(config.data.data)
+            data = config.data
+            overrides = {name: getattr(data, name) for name in session.table_overrides}
+            roles = Roles(data.text, data.text_pair, data.label)
+            session.open_table(data.data, roles=roles, **overrides)
         elif session.table is not None and str(session.table.path) != config.data.data:
             self.charts.set_outlook(None)  # what is open is not what is being learned
         else:
@@ -337,12 +341,9 @@ class FineTunePage(Page):
         """Put the command that does the same without a window on the clipboard."""
         session = self._session
         try:
-            if session.is_training and session.training_config is not None and session.run_dir is not None:
-                command = finetune_command(session.training_config, session.run_dir)
-            else:
-                config = self.setup.config()
-                name = Path(config.data.data).stem
-                command = finetune_command(config, new_run_dir(session.runs_root, name))
+            running = session.training_config if session.is_training else None
+            config = running or self.setup.config()
+            command = finetune_command(config, new_run_dir(session.runs_root, Path(config.data.data).stem))
         except UserError as error:
             self._refuse(error)
             return

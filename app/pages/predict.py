@@ -6,6 +6,7 @@ All asking happens on the inspection worker; an answer to a text that is no long
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -128,6 +129,7 @@ class PredictPage(Page):
         self.run_button.clicked.connect(self.predict_file)
         self.stop_button.clicked.connect(self._session.stop_inspection)
         self.model_card.chosen.connect(self.set_model)
+        self.model_card.pairs.toggled.connect(self._pairs_toggled)
         self.text_card.asked.connect(self.ask)
         self.file_card.file_wanted.connect(self.open_file)
         self.file_card.roles_wanted.connect(self._read_roles)
@@ -176,7 +178,15 @@ class PredictPage(Page):
         self._show_failure(error, self.model_card.show_refusal)
         self.refresh()
 
+    @Slot(bool)
+    def _pairs_toggled(self, wanted: bool) -> None:
+        if self._described is not None and self._described.may_want_pair:
+            self._take_description(self._described)
+            self.text_card.ask()
+
     def _take_description(self, described: Described) -> None:
+        if described.may_want_pair:
+            described = replace(described, wants_pair=self.model_card.pairs.isChecked())
         self._described = described
         self.model_card.show_description(described)
         self.text_card.set_wants_pair(described.wants_pair)
@@ -346,7 +356,7 @@ class PredictPage(Page):
         shown, out = self.file_card.preview, self.file_card.out_path
         if self._oracle is None or shown is None or out is None:
             return
-        command = predict_command(self._oracle.folder, shown.table.path, out, shown.roles, shown.table.format)
+        command = predict_command(self._oracle.folder, shown.table.path, out, shown.roles, self._overrides())
         if self.file_card.raw:
             command += " --raw"
         QGuiApplication.clipboard().setText(command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QDir, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QWidget
 
 from app import words
 from app.pages.page_parts import ChoiceBox
@@ -29,8 +29,13 @@ class ModelCard(Card):
         self.words.setObjectName("model_words")
         self.refusal = label("", "refusal", wrap=True)
         self.refusal.setObjectName("refusal_predict_model")
+        self.pairs = QCheckBox(self.tr("It reads pairs of texts"))
+        self.pairs.setObjectName("model_reads_pairs")
+        self.pairs.setToolTip(self.tr("The folder does not say if it was trained on single texts or pairs."))
+        self.pairs.hide()
         self.add(self.box)
         self.add(self.words)
+        self.add(self.pairs)
         self.add(self.refusal)
         self.show_words("")
         self.show_refusal("")
@@ -49,6 +54,8 @@ class ModelCard(Card):
     def show_folder(self, folder: Path) -> None:
         """Show which model is asked from now on."""
         self._folder = folder
+        self.pairs.setChecked(False)
+        self.pairs.hide()
         self.show_words("")
         self.show_refusal("")
         self.refresh()
@@ -65,6 +72,7 @@ class ModelCard(Card):
 
     def show_description(self, described: Described) -> None:
         """Say what the model does and how good it was."""
+        self.pairs.setVisible(described.may_want_pair)
         count = words.number(len(described.labels))
         task = (
             self.tr("Two texts → {count} labels")

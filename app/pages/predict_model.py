@@ -31,6 +31,7 @@ class Described:
     wants_pair: bool
     info: dict[str, Any]  # cloze.json
     max_length: int
+    may_want_pair: bool = False  # without cloze.json only the person knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,9 @@ class Oracle:
         """Answer with `Described`."""
         yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
         asked = self.load()
-        yield Answer(
-            value=Described(self.folder, asked.labels, asked.wants_pair, dict(asked.info), asked.max_length)
-        )
+        info = dict(asked.info)
+        said = (asked.labels, asked.wants_pair, info, asked.max_length, asked.may_want_pair)
+        yield Answer(value=Described(self.folder, *said))
 
     def tell(self, text: str, pair: str | None) -> Iterator[Event]:
         """Answer with `Described`, then with `Told`."""

@@ -20,7 +20,9 @@ from app.plots.figure import Figure, Numbers
 from app.plots.series import Series
 from app.widgets import label, set_role
 
-REDRAW_MS = 100
+REDRAW_MS = 100  # while a curve is young and every step is news
+CALM_MS = 1000  # later: a drawing takes 5 ms, and what the window takes all training threads wait for
+YOUNG = 30  # points
 MOST_SYMBOLS = 60  # dots on a long line hide it and are slow to draw
 
 
@@ -156,7 +158,8 @@ class CurvePlot(Figure):
         self._chart.setVisible(not self.is_empty)
         self._legend.setVisible(not self.is_empty)
         took_ms = (time.perf_counter() - start) * 1000
-        self._timer.setInterval(int(max(REDRAW_MS, 10 * took_ms)))  # a million points are drawn less often
+        pause = REDRAW_MS if self._train.size <= YOUNG else CALM_MS
+        self._timer.setInterval(int(max(pause, 10 * took_ms)))  # a million points are drawn less often
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import torch
 
 from engine.config import DataConfig, DeviceConfig
@@ -64,6 +65,11 @@ class Predictor:
     def wants_pair(self) -> bool:
         """Whether it was trained on pairs of texts."""
         return bool(self.info.get("roles", {}).get("text_pair"))
+
+    @property
+    def may_want_pair(self) -> bool:
+        """Whether nobody has noted what it was trained on, and it can read pairs."""
+        return not self.info and self.model.config.type_vocab_size > 1
 
     @property
     def max_length(self) -> int:
@@ -181,39 +187,53 @@ def predict_file(
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
     predictor = Predictor.from_folder(model, device)
-    added = [PREDICTION, *(PROBABILITY.format(label=label) for label in predictor.labels)]
-    taken = [name for name in added if name in table.columns]
-    if taken:
-        raise DataError(
-            marked(
-                "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
-            ),
-            name=data.name,
-            column=taken[0],
-        )
+    _check_columns(table, predictor.labels)
     found = examples_from(table, predictor.roles(table, text, text_pair), predictor.labels)
     yield from _report(table, found)
     encoded = yield from predictor.encode(found)
     stage = marked("engine", "Predicting")
     answers = yield from answers_of(predictor.model, predictor.task, encoded, predictor.device, stage)
     yield Progress(stage=marked("engine", "Writing"), done=0, total=table.num_rows)
-    frame = table.frame.copy()
-    predictions = np.full(table.num_rows, "", object)
-    predictions[encoded.rows] = np.asarray(predictor.labels, object)[answers.argmax(-1)]
-    frame[PREDICTION] = predictions
-    for place, name in enumerate(added[1:]):
-        cells = np.full(table.num_rows, "", object)
-        cells[encoded.rows] = [f"{value:.6f}" for value in answers[:, place]]
-        frame[name] = cells
-    plain = added if all(map(_NUMBER.fullmatch, predictor.labels)) else added[1:]  # a label -1 stays -1
+    predictions = np.asarray(predictor.labels, object)[answers.argmax(-1)]
+    frame = _with_answers(table, encoded.rows, predictions, answers, predictor.labels)
+    plain = _added(predictor.labels)
+    if not all(map(_NUMBER.fullmatch, predictor.labels)):  # a label -1 stays -1
+        plain.remove(PREDICTION)
     write_csv(out, list(frame.columns), frame, guard=not raw, exempt=plain)
     yield Predicted(
-        rows=encoded.rows,
-        predictions=tuple(predictions[encoded.rows]),
-        probabilities=answers,
-        labels=predictor.labels,
+        rows=encoded.rows, predictions=tuple(predictions), probabilities=answers, labels=predictor.labels
     )
     yield Finished(path=out, seconds=time.perf_counter() - start)
+
+
+def _added(labels: Sequence[str]) -> list[str]:
+    """Return the columns that predicting adds."""
+    return [PREDICTION, *(PROBABILITY.format(label=label) for label in labels)]
+
+
+def _check_columns(table: Table, labels: Sequence[str]) -> None:
+    taken = [name for name in _added(labels) if name in table.columns]
+    if taken:
+        raise DataError(
+            marked(
+                "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
+            ),
+            name=table.path.name,
+            column=taken[0],
+        )
+
+
+def _with_answers(
+    table: Table, rows: np.ndarray, predictions: np.ndarray, answers: np.ndarray, labels: Sequence[str]
+) -> pandas.DataFrame:
+    """Return the table with its answers beside it; empty where a row could not be used."""
+    frame = table.frame.copy()
+    columns = [predictions, *([f"{value:.6f}" for value in column] for column in answers.T)]
+    for name, values in zip(_added(labels), columns, strict=True):
+        cells = np.full(table.num_rows, "", object)
+        cells[rows] = values
+        frame[name] = cells
+    return frame
 
 
 def _check_out(out: Path, data: Path) -> None:

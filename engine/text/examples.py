@@ -24,6 +24,7 @@ _LOOKED_AT = (
     2000  # rows that a guess is made from, spread over the table, for classes may lie one after another
 )
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_DECIMAL = re.compile(r"[+-]?\d*[.,]\d+")  # a measurement rather than a class
 
 # Names of columns as people write them, lower-cased, _ for all but letters and digits; the best first.
 _PAIRS = (
@@ -293,7 +294,8 @@ def _check_labels(column: str, found: Counter[str], num_rows: int) -> tuple[Sent
             label=next(iter(found))[:80],
             column=column,
         )
-    if len(found) > MAX_LABELS or len(found) == num_rows > 2:
+    numbers = sum(map(bool, map(_DECIMAL.fullmatch, found)))
+    if len(found) > MAX_LABELS or len(found) == num_rows > 2 or numbers > max(20, len(found) // 2):
         raise DataError(
             marked(
                 "engine",

@@ -6,7 +6,7 @@ import math
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from engine.events import Event, Finished, Noted, Started
 from engine.model.bert import Attention, initialize
 from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
-from engine.model.kernels import Dropout
+from engine.model.kernels import Dropout, cpu_kernels
 from engine.model.weights import load_classifier, save_model
 from engine.train.evaluate import evaluate
 from engine.train.loop import Loop, Progressed, evaluated
@@ -101,15 +101,20 @@ def resume(run_dir: Path) -> Iterator[Event]:
 
 
 def _anew(run: Run, setup: Setup, device: Device) -> Iterator[Event]:
+    setup = replace(setup, about={**setup.about, "recipe": _recipe(device)})
     setup.save(run.path / SETUP)
     yield from _train(run, setup, device, None)
 
 
 def _again(run: Run) -> Iterator[Event]:
-    device = open_device(run.config.device)
     if (run.path / SETUP).is_dir():
-        yield from _train(run, Setup.load(run.path / SETUP), device, run.newest_checkpoint())
+        setup, checkpoint = Setup.load(run.path / SETUP), run.newest_checkpoint()
+        device, differences = _as_before(run.config, setup.about["recipe"], checkpoint)
+        for difference in differences:
+            yield Noted(sentence=difference)
+        yield from _train(run, setup, device, checkpoint)
     else:  # it was cut off before anything was settled
+        device = open_device(run.config.device)
         setup = yield from prepare(run.config)
         yield from _anew(run, setup, device)
 
@@ -145,8 +150,6 @@ def _plainly(error: BaseException) -> BaseException:
 
 
 def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None) -> Iterator[Event]:
-    if checkpoint is not None:
-        device = _as_before(device, checkpoint)
     run.open_metrics(int(checkpoint.state["metrics_bytes"]) if checkpoint else 0)
     model, notes = _model(run.config, setup, device, checkpoint)
     task = Classification(setup.labels)
@@ -166,6 +169,8 @@ def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None
         for note in notes:
             yield Noted(sentence=note, level="fine")
         yield started
+        if checkpoint is None:
+            yield from loop.begin()
         yield from loop.train()
         yield from _finish(run, setup, loop)
     except GeneratorExit:
@@ -200,23 +205,25 @@ def _started(run: Run, setup: Setup, device: Device, loop: Loop) -> Started:
 def _finish(run: Run, setup: Setup, loop: Loop) -> Iterator[Event]:
     """Put the best checkpoint into model/, measure it on the test set, and end."""
     best = run.checkpoint(loop.at.best_step) if loop.at.best_step else None
+    step = best.step if best else loop.at.step
+    if best is None and loop.at.best_step:
+        note = marked("engine", "The best checkpoint, of step {step}, is damaged; the last weights are kept.")
+        yield Noted(sentence=Sentence(note, {"step": loop.at.best_step}), level="wrong")
     if best is not None and best.step != loop.at.step:
         loop.model.load_state_dict(best.weights())
     metrics: dict[str, float] = {}
     if "test" in setup.sets:
         measures = yield from evaluate(loop.model, loop.task, setup.sets["test"], loop.device)
-        event = evaluated(
-            loop.at.best_step or loop.at.step, loop.steps_per_epoch, "test", measures, loop.task
-        )
+        event = evaluated(step, loop.steps_per_epoch, "test", measures, loop.task)
         run.log(event)
         yield event
         metrics = dict(measures.metrics)
-    _save_result(run, setup, loop, loop.at.best_step or loop.at.step)
+    _save_result(run, setup, loop, step)
     finished = Finished(
         path=run.path / MODEL,
         seconds=loop.at.elapsed_s,
-        best_step=loop.at.best_step or None,
-        best_metric=loop.at.best_metric if loop.at.best_step else None,
+        best_step=best.step if best else None,
+        best_metric=loop.at.best_metric if best else None,
         metrics=metrics,
         stopped_early=loop.at.step < loop.num_steps,
     )
@@ -236,7 +243,7 @@ def _keep(run: Run, setup: Setup, loop: Loop) -> None:
 def _save_result(run: Run, setup: Setup, loop: Loop, step: int) -> None:
     is_best = step == loop.at.best_step
     cloze: dict[str, Any] = {
-        **setup.about,
+        **{key: value for key, value in setup.about.items() if key != "reported"},
         "trained": {
             "step": step,
             "of_steps": loop.num_steps,
@@ -278,19 +285,48 @@ def _model(
     return model.to(device.device), notes
 
 
-def _as_before(device: Device, checkpoint: Checkpoint) -> Device:
-    """Resume with the recorded threads and micro-batches, which decide the last bits."""
-    threads = int(checkpoint.state["num_threads"])
-    torch.set_num_threads(threads)
-    return Device(device.device, device.precision, threads, int(checkpoint.state["micro_batch_tokens"]))
+def _recipe(device: Device) -> dict[str, Any]:
+    """Return what decides the last bits beside the settings, for the record of a run."""
+    return {
+        "device": device.device.type,
+        "precision": str(device.precision).removeprefix("torch."),
+        "num_threads": device.num_threads,
+        "micro_batch_tokens": device.micro_batch_tokens,
+        "cpu_kernels": cpu_kernels(),
+        "cpu_capability": torch.backends.cpu.get_cpu_capability(),
+        "torch": torch.__version__,
+    }
+
+
+def _as_before(
+    config: FineTuneConfig, recipe: dict[str, Any], checkpoint: Checkpoint | None
+) -> tuple[Device, list[Sentence]]:
+    """Return the device a run was begun on, as near as there is one here, and what differs from then."""
+    names = ("device", "precision", "num_threads", "micro_batch_tokens")
+    wanted = replace(config.device, **{name: recipe[name] for name in names})
+    if checkpoint is not None:  # smaller, where memory ran out on the way
+        wanted = replace(wanted, micro_batch_tokens=int(checkpoint.state["micro_batch_tokens"]))
+    if wanted.device == "cuda" and not torch.cuda.is_available():
+        wanted = replace(wanted, device="cpu", precision="float32")
+    if wanted.device == "cpu":
+        wanted = replace(wanted, precision="auto")
+    device = open_device(wanted)
+    now = _recipe(device)
+    template = marked(
+        "engine", "This run was begun with {name} {before}; here it is {now}, so its last digits may differ."
+    )
+    told = ("device", "precision", "cpu_kernels", "cpu_capability", "torch")
+    return device, [
+        Sentence(template, {"name": name, "before": recipe[name], "now": now[name]})
+        for name in told
+        if recipe[name] != now[name]
+    ]
 
 
 def _check_space(run_dir: Path, config: BertConfig) -> None:
     """Refuse a run whose checkpoints the disk cannot hold. Raises: UserError."""
     weights = 4 * sum(count_parameters(config).values())
-    needed = (
-        8 * weights
-    )  # two checkpoints of weights and two moments, one in the making aside, and the result
+    needed = 8 * weights  # two checkpoints of weights and two moments each, a third in the making, the result
     there = next(folder for folder in (run_dir, *run_dir.absolute().parents) if folder.exists())
     free = shutil.disk_usage(there).free
     if free < needed:

@@ -77,6 +77,10 @@ class Loop:
         self._busy = 0.0  # seconds computed since the last flush; pauses are not in it
         self._flushed = time.perf_counter()
 
+    def begin(self) -> Iterator[Event]:
+        """Keep the starting weights, so that a run needs nothing outside its folder from here on."""
+        yield from self._checkpoint()
+
     def train(self) -> Iterator[Event]:
         """Train to the end, or until stopped early. Closed at a yield, it saves and ends."""
         self.model.train()
@@ -269,7 +273,7 @@ class Loop:
             "micro_batch_tokens": self.device.micro_batch_tokens,
         }
         self.run.save_checkpoint(
-            step, self.model.state_dict(), self.optimizer.state(), state, keep={self.at.best_step}
+            step, self.model.state_dict(), self.optimizer.state(), state, keep={self.at.best_step} - {0}
         )
         self.saved_step = step
         facts = {"step": step, "best_step": self.at.best_step, "num_steps": self.num_steps}

@@ -40,6 +40,7 @@ from engine.text.wordpiece import WordPiece
 
 SPLITS = ("train", "validation", "test")
 TEXTS_AT_ONCE = 512  # encoded between two yields
+MOST_LINES = 20  # line numbers in one sentence; setup.json has all
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
         shape = dataclasses.replace(shape, vocab_size=wordpiece.vocab_size, pad_token_id=wordpiece.pad_id)
     check_lengths(data, shape, wordpiece)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    yield from _ignored(config)
     table = open_table(data, data.data, "data")
     roles = roles_of(data, table)
     found = examples_from(table, roles)
@@ -144,12 +146,14 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     examples = {
         name: [found.examples[i] for i in part] for name, part in zip(SPLITS, parts, strict=True) if len(part)
     }
+    read = [(table, found)]
     for name, path in (("validation", data.validation_data), ("test", data.test_data)):
         if path:
             other = open_table(data, path, f"{name}_data")
             apart = examples_from(other, roles_of(data, other), labels)
             yield from _report(apart, other)
             examples[name] = apart.examples
+            read.append((other, apart))
     yield from _look_at_split(examples)
     sets: dict[str, EncodedSet] = {}
     cut = 0
@@ -157,6 +161,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
         sets[name], num_cut = yield from encode(chosen, wordpiece, data.max_length, data.truncation)
         cut = num_cut if name == "train" else cut
     about = _about(config, table, roles, labels, parts, cut / len(examples["train"]))
+    about["reported"] = _reported(*read)
     return Setup(dataclasses.replace(shape, id2label=labels), wordpiece, labels, sets, about)
 
 
@@ -252,9 +257,45 @@ def _report(found: Examples, table: Table) -> Iterator[Event]:
         yield Noted(sentence=note)
     lost = (*table.reported, *found.reported)
     if lost:
-        template = marked("engine", "{count} lines of {name} cannot be used. The first: {first}")
-        values = {"count": len(lost), "name": table.path.name, "first": str(lost[0].sentence)}
+        template = marked("engine", "{count} lines of {name} cannot be used: {lines}. The first: {first}")
+        lines = ", ".join(str(bad.line) for bad in lost[:MOST_LINES]) + (", ..." if lost[MOST_LINES:] else "")
+        values = {"count": len(lost), "name": table.path.name, "lines": lines, "first": lost[0].sentence}
         yield Noted(sentence=Sentence(template, values))
+
+
+def _reported(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
+    """Return every line that is not used, for setup/setup.json."""
+    return [
+        {"file": table.path.name, "line": bad.line, "reason": str(bad.sentence)}
+        for table, found in read
+        for bad in (*table.reported, *found.reported)
+    ]
+
+
+def _ignored(config: FineTuneConfig) -> Iterator[Event]:
+    """Say which settings have no effect."""
+    data, model = config.data, config.model
+    no_validation = not data.validation_data and not data.validation_share
+    for name, is_ignored, reason in (
+        (
+            "early_stopping_patience",
+            config.training.early_stopping_patience and no_validation,
+            marked("engine", "there is no validation data"),
+        ),
+        (
+            "vocab",
+            model.vocab and not model.model.startswith("new:"),
+            marked("engine", "the model folder has its own"),
+        ),
+        (
+            "lowercase",
+            model.lowercase and not model.model.startswith("new:"),
+            marked("engine", "the model folder says so itself"),
+        ),
+    ):
+        if is_ignored:
+            template = marked("engine", "The setting {name} has no effect: {reason}.")
+            yield Noted(sentence=Sentence(template, {"name": name, "reason": Sentence(reason)}))
 
 
 def _look_at_split(examples: dict[str, list[Example]]) -> Iterator[Event]:
@@ -276,8 +317,8 @@ def _look_at_split(examples: dict[str, list[Example]]) -> Iterator[Event]:
         template = marked(
             "engine",
             "{leaks} of {total} validation texts also stand in the training data, so the accuracy will "
-            "look a little "
-            "too good ({copies} exact copies in all).",
+            "look a little too "
+            "good ({copies} exact copies in all).",
         )
         copies = count_duplicates([*examples["train"], *held_out])
         yield Noted(sentence=Sentence(template, {"leaks": leaks, "total": len(held_out), "copies": copies}))

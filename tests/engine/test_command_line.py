@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.command_line import evaluate_command, finetune_command, main, predict_command
+from engine.command_line import finetune_command, main, predict_command
 from engine.config import FineTuneConfig, values_of, with_values
 from engine.text.examples import Roles
-from engine.text.table import TableFormat, read_table
+from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from engine.train.runs import read_config, read_status
 from tests.engine.tiny_runs import (
@@ -352,17 +352,17 @@ def test_a_copied_line_does_the_same_run(place: Path, engine: Engine) -> None:
 
 
 def test_copied_lines_quote_what_a_shell_would_change() -> None:
-    how = TableFormat("csv", "utf-8", "\t", "none", has_header=False)
+    how = {"separator": "\t", "quoting": "none", "header": "no"}
     roles = Roles("#1 String", "it's", "Quality")
     for line in (
         predict_command(Path("a b"), Path("d;ls.tsv"), Path("$out.csv"), roles, how),
-        evaluate_command(Path("a b"), Path("d;ls.tsv"), roles, how),
         finetune_command(
             with_values(FineTuneConfig(), {"text": "#1 String", "data": "d;ls.tsv"}), Path("a b")
         ),
     ):
         words = shlex.split(line)
         assert {"#1 String", "d;ls.tsv", "a b"} <= set(words)
-    words = shlex.split(evaluate_command(Path("m"), Path("d"), roles, how))
-    assert words[words.index("--text-pair") + 1] == "it's" and words[words.index("--separator") + 1] == "\t"
-    assert "--no-header" in words and words[-1] == "--json"
+    words = shlex.split(predict_command(Path("m"), Path("d"), Path("o"), roles, how))
+    assert words[words.index("--text-pair") + 1] == "it's" and words[words.index("--separator") + 1] == "tab"
+    assert words[-1] == "--no-header"
+    assert "--text=-text" in predict_command(Path("m"), Path("d"), Path("o"), Roles("-text"))

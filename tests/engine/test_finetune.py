@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from engine.config import with_values
 from engine.errors import ConfigError, DataError, ModelError, UserError
-from engine.events import Evaluated, Event, Finished, Noted, Started, Step
+from engine.events import Evaluated, Event, Finished, Noted, Saved, Started, Step
 from engine.inspect.predict import evaluate_file
 from engine.model.config import PRESETS
-from engine.model.weights import check_weights, load_classifier, read_config
+from engine.model.weights import check_weights, load_classifier, load_tensors, read_config
 from engine.train.finetune import fine_tune, plan, resume
 from engine.train.prepare import Setup
 from engine.train.runs import read_status
@@ -136,7 +138,7 @@ def test_texts_in_both_parts_and_unusable_lines_are_told(tmp_path: Path) -> None
     write_table(tmp_path / "reviews.csv", rows)
     events = list(fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "run"))
     assert "validation texts also stand in the training data" in notes(events)
-    assert "2 lines of reviews.csv cannot be used. The first: Line 22 has no text" in notes(events)
+    assert "2 lines of reviews.csv cannot be used: 22, 23. The first: Line 22 has no text" in notes(events)
 
 
 def test_labels_that_appear_once_are_told_and_trained_on(tmp_path: Path) -> None:
@@ -380,3 +382,37 @@ def test_a_damaged_setup_is_told_in_a_sentence(tmp_path: Path) -> None:
 
 def test_every_preset_can_be_planned() -> None:
     assert set(PRESETS) == {"tiny", "mini", "small", "medium", "base", "large"}
+
+
+def test_a_run_goes_on_when_the_model_and_the_table_it_began_with_are_gone(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path)
+    list(fine_tune(config, tmp_path / "whole"))
+    begun = fine_tune(config, tmp_path / "cut")
+    next(event for event in begun if isinstance(event, Saved))  # the starting weights
+    begun.close()
+    shutil.rmtree(tmp_path / "start")
+    (tmp_path / "reviews.csv").unlink()
+    list(resume(tmp_path / "cut"))
+    wanted = load_tensors(tmp_path / "whole" / "model" / "model.safetensors")
+    found = load_tensors(tmp_path / "cut" / "model" / "model.safetensors")
+    assert all(torch.equal(wanted[name], found[name]) for name in wanted)
+
+
+def test_what_decides_the_last_bits_is_recorded_and_a_difference_is_told(tmp_path: Path) -> None:
+    begun = fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "run")
+    next(event for event in begun if isinstance(event, Saved))
+    begun.close()
+    path = tmp_path / "run" / "setup" / "setup.json"
+    about = json.loads(path.read_text(encoding="utf-8"))
+    assert about["recipe"]["num_threads"] == 1 and about["recipe"]["torch"] == torch.__version__
+    about["recipe"]["torch"] = "2.0.0"
+    path.write_text(json.dumps(about), encoding="utf-8")
+    assert "begun with torch 2.0.0" in notes(list(resume(tmp_path / "run")))
+
+
+def test_a_column_of_measurements_is_no_label(tmp_path: Path) -> None:
+    rows = [(f"good film {i}", f"{i % 60 / 7:.3f}") for i in range(120)]
+    write_table(tmp_path / "reviews.csv", rows)
+    with pytest.raises(DataError, match="not a label"):
+        list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
+    assert not (tmp_path / "run").exists()

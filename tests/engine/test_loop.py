@@ -174,7 +174,7 @@ def test_events_come_in_the_promised_order(tmp_path: Path) -> None:
         "validation",
         "test",
     ]
-    assert [event.step for event in events if isinstance(event, Saved)] == [2, 4, 6, 7, 8, 10, 12, 14]
+    assert [event.step for event in events if isinstance(event, Saved)] == [0, 2, 4, 6, 7, 8, 10, 12, 14]
 
 
 # Memory
@@ -303,7 +303,7 @@ def test_the_newest_and_the_best_checkpoint_are_kept_and_nothing_else(
     for event in fine_tune(config, tmp_path / "run"):
         if isinstance(event, Saved):
             kept.append({int(path.name[5:]) for path in (tmp_path / "run" / "checkpoints").iterdir()})
-    assert kept[:5] == [{2}, {3}, {3, 4}, {3, 6}, {3, 8}] and kept[-1] == {3, 18}
+    assert kept[:6] == [{0}, {2}, {3}, {3, 4}, {3, 6}, {3, 8}] and kept[-1] == {3, 18}
 
 
 def test_the_result_is_the_best_checkpoint_and_not_the_last(
