@@ -66,7 +66,6 @@ def open_device(config: DeviceConfig) -> Device:
     if torch.get_num_threads() != num_threads:
         torch.set_num_threads(num_threads)
     if config.device == "cpu" or not torch.cuda.is_available():
-        _keep_memory()
         tokens = config.micro_batch_tokens or CPU_MICRO_BATCH_TOKENS
         return Device(torch.device("cpu"), torch.float32, num_threads, tokens)
     torch.backends.cuda.enable_cudnn_sdp(
@@ -124,6 +123,7 @@ def _keep_memory() -> None:
         return  # musl and others: slower, not wrong
     mallopt(-3, 32 * 2**20)  # M_MMAP_THRESHOLD, its largest value
     mallopt(-1, 2**31 - 1)  # M_TRIM_THRESHOLD
+    mallopt(-8, 1)  # M_ARENA_MAX: a worker thread's own arena would be cut back at every large tensor
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -151,3 +151,6 @@ def describe_device() -> str:
         return torch.cuda.get_device_name()
     count = num_cores()
     return f"CPU · {count} {'core' if count == 1 else 'cores'}"
+
+
+_keep_memory()  # at import: a thread keeps the arena that it began with
