@@ -30,6 +30,7 @@ class TableView(QTableView):
         lines, columns = self.verticalHeader(), self.horizontalHeader()
         lines.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         lines.setDefaultSectionSize(30)
+        lines.setMinimumWidth(52)  # room for the word above the numbers
         lines.setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         columns.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         columns.setStretchLastSection(True)
