@@ -10,7 +10,7 @@ import dataclasses
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import tomli_w
 
@@ -325,12 +325,15 @@ class FineTuneConfig:
     device: DeviceConfig = DeviceConfig()
 
 
-def values_of(config: FineTuneConfig) -> dict[str, Any]:
+Config = TypeVar("Config", bound=Any)  # FineTuneConfig, or another dataclass of such groups
+
+
+def values_of(config: Any) -> dict[str, Any]:
     """Return all settings flat, name -> value."""
     return {name: value for group in _groups(config).values() for name, value in vars(group).items()}
 
 
-def with_values(config: FineTuneConfig, values: dict[str, Any]) -> FineTuneConfig:
+def with_values(config: Config, values: dict[str, Any]) -> Config:
     """Return `config` with some settings replaced and all of them checked.
 
     Args: values: name -> value; a string is read as the field's type ("3e-5", "" for an empty default).
@@ -351,10 +354,10 @@ def with_values(config: FineTuneConfig, values: dict[str, Any]) -> FineTuneConfi
     new = {key: dataclasses.replace(groups[key], **changes[key]) for key in groups}
     for group in new.values():
         check(group)
-    return dataclasses.replace(config, **new)
+    return dataclasses.replace(config, **new)  # type: ignore[no-any-return]
 
 
-def to_toml(config: FineTuneConfig) -> str:
+def to_toml(config: Any) -> str:
     """Return the complete config as TOML, schema version first; an empty optional value is left out."""
     document: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
     for key, group in _groups(config).items():
@@ -392,5 +395,5 @@ def from_toml(path: Path) -> dict[str, Any]:
     return flat
 
 
-def _groups(config: FineTuneConfig) -> dict[str, Any]:
+def _groups(config: Any) -> dict[str, Any]:
     return {f.name: getattr(config, f.name) for f in dataclasses.fields(config)}

@@ -35,6 +35,12 @@ class Device:
             return nullcontext()
         return torch.autocast(self.device.type, self.precision)
 
+    def memory(self) -> dict[str, float]:
+        """Return {"memory_bytes": taken on the GPU}, without waiting for it; nothing on a CPU."""
+        if self.device.type != "cuda":
+            return {}
+        return {"memory_bytes": float(torch.cuda.memory_allocated(self.device))}
+
     def describe(self) -> str:
         """Return a few words for the status bar, such as "CPU · 2 cores"."""
         if self.device.type == "cuda":

@@ -7,7 +7,7 @@ numbers, strings, paths and small read-only arrays: no tensors, no Qt, and they 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +77,29 @@ class Step(Event):
     tokens_per_s: float
     elapsed_s: float  # training time so far, pauses left out
     remaining_s: float
+    progress: float = 0.0  # 0..1, share of the steps, tokens or minutes that are to be
+    measures: Mapping[str, float] = field(default_factory=dict)  # of the task, such as mlm_loss, nsp_accuracy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a model in training answers to a pinned sentence with a gap."""
+
+    sentence: str
+    guesses: tuple[tuple[str, float], ...]  # the likeliest words first, with their probability
+    right: str | None = None  # the word that belongs there, where it was given
+    probability: float | None = None  # of the right word
+    rank: int | None = None  # 1: the first guess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned(Event):
+    """The pinned sentences were asked again, or a question was put between two steps."""
+
+    step: int
+    progress: float
+    readings: tuple[Reading, ...]
+    is_question: bool = False  # asked once by a person, not pinned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ a batch, so that neighbours of equal length can be attended to together without 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -84,6 +85,21 @@ class Batch:
         """Real tokens, filler left out."""
         return self.bounds.num_tokens
 
+    def to(self, device: torch.device) -> Batch:
+        """Return this batch on a device, from pinned memory where that is a GPU."""
+        if device.type == "cpu":
+            return self
+        names = ("input_ids", "token_type_ids", "position_ids", "targets")
+        moved: dict[str, Any] = {name: on_device(getattr(self, name), device) for name in names}
+        return replace(self, bounds=Bounds(self.bounds.lengths, device), **moved)
+
+
+def on_device(tensor: torch.Tensor | None, device: torch.device) -> torch.Tensor | None:
+    """Return a host tensor on a device; a GPU takes it while the host goes on."""
+    if tensor is None or device.type == "cpu":
+        return tensor
+    return tensor.pin_memory().to(device, non_blocking=True)
+
 
 @dataclass(frozen=True)
 class EncodedSet:
@@ -147,18 +163,18 @@ def collate(
     segments = positions >= np.repeat(data.num_a[indices], lengths)
 
     def tensor(array: np.ndarray) -> torch.Tensor:
-        host = torch.from_numpy(np.ascontiguousarray(array, np.int64))
-        return host if torch.device(device).type == "cpu" else host.pin_memory().to(device, non_blocking=True)
+        return torch.from_numpy(np.ascontiguousarray(array, np.int64))
 
     filler = (0, -total % multiple)
-    return Batch(
+    batch = Batch(
         input_ids=tensor(np.pad(data.input_ids[source], filler)),
         token_type_ids=tensor(np.pad(segments, filler)),
         position_ids=tensor(np.pad(positions, filler)),
-        bounds=Bounds(lengths.tolist(), device),
+        bounds=Bounds(lengths.tolist()),
         targets=tensor(data.targets[indices]),
         indices=np.asarray(indices),
     )
+    return batch.to(torch.device(device))
 
 
 def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:

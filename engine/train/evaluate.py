@@ -13,11 +13,11 @@ from engine.errors import marked
 from engine.events import Event, Progress
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedSet, by_length, collate
-from engine.train.tasks import Measures, Task
+from engine.train.tasks import Answering, Measures
 
 
 def answers_of(
-    model: nn.Module, task: Task, data: EncodedSet, device: Device, stage: str
+    model: nn.Module, task: Answering, data: EncodedSet, device: Device, stage: str
 ) -> Generator[Event, None, np.ndarray]:
     """Return the task's decoded answer for every example, (E, ...) float32, in the order of `data`.
 
@@ -36,7 +36,7 @@ def answers_of(
 
 
 def evaluate(
-    model: nn.Module, task: Task, data: EncodedSet, device: Device
+    model: nn.Module, task: Answering, data: EncodedSet, device: Device
 ) -> Generator[Event, None, Measures]:
     """Return the task's measures on `data`, whose targets are known."""
     answers = yield from answers_of(model, task, data, device, marked("engine", "Evaluating"))
@@ -44,7 +44,7 @@ def evaluate(
 
 
 def _answer(
-    model: nn.Module, task: Task, data: EncodedSet, indices: np.ndarray, device: Device
+    model: nn.Module, task: Answering, data: EncodedSet, indices: np.ndarray, device: Device
 ) -> np.ndarray:
     """Return the answers for some examples: together or, where memory does not suffice, half by half."""
     was_training = model.training

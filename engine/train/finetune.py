@@ -6,7 +6,7 @@ import math
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,12 @@ from engine.model.heads import SequenceClassifier
 from engine.model.kernels import Dropout, cpu_kernels
 from engine.model.weights import load_classifier, save_model
 from engine.train.evaluate import evaluate
-from engine.train.loop import Loop, Progressed, evaluated
+from engine.train.feed import EpochFeed
+from engine.train.loop import Loop, evaluated
 from engine.train.optimizer import default_learning_rate
 from engine.train.prepare import Setup, prepare
 from engine.train.runs import MODEL, SETUP, Checkpoint, Run, check_new, read_status
+from engine.train.schedule import Epochs
 from engine.train.tasks import Classification
 
 
@@ -152,19 +154,14 @@ def _plainly(error: BaseException) -> BaseException:
 def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None) -> Iterator[Event]:
     run.open_metrics(int(checkpoint.state["metrics_bytes"]) if checkpoint else 0)
     model, notes = _model(run.config, setup, device, checkpoint)
-    task = Classification(setup.labels)
-    peak = run.config.training.learning_rate or default_learning_rate(setup.config)
-    loop = Loop(run, model, task, setup.sets, run.config.training, device, peak)
+    loop = _loop(run, setup, device, model)
     if checkpoint is not None:
-        loop.optimizer.load_state(checkpoint.optimizer())
-        known = {f.name for f in fields(Progressed)}
-        loop.at = Progressed(**{k: v for k, v in checkpoint.state.items() if k in known})
-        loop.saved_step = checkpoint.step
+        loop.restore(checkpoint)
         run.keep_only({checkpoint.step, loop.at.best_step})  # a kill may have come before that
     started = _started(run, setup, device, loop)
     if checkpoint is None:
         run.log(started)
-        run.set_status("running", num_steps=loop.num_steps, metric=task.metric)
+        run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
     try:
         for note in notes:
             yield Noted(sentence=note, level="fine")
@@ -182,15 +179,39 @@ def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None
         raise
 
 
+def _loop(run: Run, setup: Setup, device: Device, model: nn.Module) -> Loop:
+    training, task = run.config.training, Classification(setup.labels)
+    feed = EpochFeed(
+        setup.sets["train"], training.batch_size, training.gradient_accumulation_steps, training.seed
+    )
+    loop = Loop(
+        run,
+        model,
+        task,
+        feed,
+        Epochs(
+            feed.steps_per_epoch, training.num_epochs, training.warmup_ratio, training.evaluate_every_steps
+        ),
+        None,
+        training,
+        device,
+        peak=training.learning_rate or default_learning_rate(setup.config),
+        patience=training.early_stopping_patience,
+    )
+    if "validation" in setup.sets:
+        loop.evaluation = lambda: evaluate(model, task, setup.sets["validation"], loop.device)
+    return loop
+
+
 def _started(run: Run, setup: Setup, device: Device, loop: Loop) -> Started:
     return Started(
         run_dir=run.path,
         task=loop.task.name,
         device=device.describe(),
-        num_steps=loop.num_steps,
+        num_steps=loop.schedule.num_steps,
         first_step=loop.at.step + 1,
-        num_epochs=loop.config.num_epochs,
-        steps_per_epoch=loop.steps_per_epoch,
+        num_epochs=run.config.training.num_epochs,
+        steps_per_epoch=loop.schedule.num_steps // run.config.training.num_epochs,
         num_train=len(setup.sets["train"]),
         num_validation=len(setup.sets.get("validation", ())),
         num_test=len(setup.sets.get("test", ())),
@@ -213,8 +234,9 @@ def _finish(run: Run, setup: Setup, loop: Loop) -> Iterator[Event]:
         loop.model.load_state_dict(best.weights())
     metrics: dict[str, float] = {}
     if "test" in setup.sets:
-        measures = yield from evaluate(loop.model, loop.task, setup.sets["test"], loop.device)
-        event = evaluated(step, loop.steps_per_epoch, "test", measures, loop.task)
+        task = Classification(setup.labels)
+        measures = yield from evaluate(loop.model, task, setup.sets["test"], loop.device)
+        event = evaluated(step, loop.feed.epoch(step), "test", measures, loop.task)
         run.log(event)
         yield event
         metrics = dict(measures.metrics)
@@ -225,7 +247,7 @@ def _finish(run: Run, setup: Setup, loop: Loop) -> Iterator[Event]:
         best_step=best.step if best else None,
         best_metric=loop.at.best_metric if best else None,
         metrics=metrics,
-        stopped_early=loop.at.step < loop.num_steps,
+        stopped_early=loop.at.step < loop.schedule.num_steps,
     )
     run.log(finished)
     yield finished
@@ -246,13 +268,13 @@ def _save_result(run: Run, setup: Setup, loop: Loop, step: int) -> None:
         **{key: value for key, value in setup.about.items() if key != "reported"},
         "trained": {
             "step": step,
-            "of_steps": loop.num_steps,
+            "of_steps": loop.schedule.num_steps,
             "metric": loop.task.metric,
             "value": loop.at.best_metric if is_best else None,
             "validated": is_best,
             "run": run.path.name,
             "learning_rate": loop.peak,
-            "batch_size": loop.config.batch_size,
+            "batch_size": run.config.training.batch_size,
             "seed": loop.config.seed,
         },
     }

@@ -1,34 +1,32 @@
-"""The one training loop. Every kind of training is this loop over a task, its model and its examples.
+"""The one training loop. Every kind of training is this loop over a task, a feed, a schedule and a model.
 
-A step has batch_size x gradient_accumulation_steps examples whatever the memory: it is worked off in
-micro-batches of a token budget, and its loss is the mean over its examples. Order and dropout follow from
-(seed, epoch) and (seed, step), so a run continues from its step number, bit for bit on a CPU.
+A step means the same whatever the memory: it is worked off in micro-batches of a token budget, and its loss
+is the mean over all of it. Order, masks and dropout follow from the seed, the position in the data and the
+step, so a run continues from its checkpoint, bit for bit on a CPU.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from engine.config import TrainingConfig
 from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import Sentence, UserError, marked
 from engine.events import Beat, Evaluated, Event, Noted, Saved, Step
 from engine.model.bert import Bert
-from engine.model.kernels import ROW_MULTIPLE
-from engine.text.batch import EncodedSet, collate, epoch_batches, split_by_tokens
-from engine.train.evaluate import evaluate
-from engine.train.optimizer import Optimizer, learning_rate_at
-from engine.train.runs import Run
-from engine.train.tasks import Task
+from engine.train.feed import Feed
+from engine.train.optimizer import Optimizer
+from engine.train.ranks import ALONE, Ranks
+from engine.train.runs import Checkpoint, Run
+from engine.train.schedule import Progressed, Schedule
+from engine.train.tasks import Measures, Task
 
 FLUSH_S = 0.25  # on CUDA losses are read this often, because each read waits for the GPU
 
@@ -37,45 +35,84 @@ class TrainingError(UserError):
     """Training cannot go on; the last good checkpoint stands."""
 
 
-@dataclass
-class Progressed:
-    """Where a run is; saved with every checkpoint."""
+class Recipe(Protocol):
+    """The settings that the loop itself reads."""
 
-    step: int = 0
-    best_step: int = 0
-    best_metric: float = -math.inf
-    best_loss: float = math.inf
-    num_worse: int = 0  # evaluations since the best
-    evaluated_step: int = 0
-    elapsed_s: float = 0.0
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+    @property
+    def weight_decay(self) -> float: ...  # noqa: D102
+    @property
+    def max_gradient_norm(self) -> float: ...  # noqa: D102
+    @property
+    def checkpoint_every_steps(self) -> int: ...  # noqa: D102
+
+
+class Watch(Protocol):
+    """Somebody who asks the model things between two steps."""
+
+    def look(self, model: nn.Module, device: Device, step: int, progress: float) -> Iterator[Event]:
+        """Yield what there is to tell; most of the time nothing. Must leave model and randomness alone."""
+
+
+@dataclass
+class _Pending:
+    """A step whose numbers have not been read yet."""
+
+    step: int
+    tally: Tensor
+    totals: Tensor
+    norm: Tensor
+    num_tokens: int
+    rate: float
+    epoch: float
+    progress: float
 
 
 @dataclass
 class Loop:
-    """One training run under way. `train()` is the task; the rest are its parts."""
+    """One training run under way. `train()` is the task; the rest are its parts.
+
+    evaluation: measures the model on held-out data; None where there is none.
+    """
 
     run: Run
     model: nn.Module
     task: Task
-    sets: dict[str, EncodedSet]
-    config: TrainingConfig
+    feed: Feed
+    schedule: Schedule
+    evaluation: Callable[[], Generator[Event, None, Measures]] | None
+    config: Recipe
     device: Device
     peak: float  # learning rate
+    patience: int = 0  # evaluations without a better one, after which it ends; 0: never
+    betas: tuple[float, float] = (0.9, 0.999)
+    watch: Watch | None = None
+    ranks: Ranks = ALONE
     at: Progressed = field(default_factory=Progressed)
 
     def __post_init__(self) -> None:
         self.optimizer = Optimizer(
-            self.model, weight_decay=self.config.weight_decay, max_gradient_norm=self.config.max_gradient_norm
+            self.model,
+            weight_decay=self.config.weight_decay,
+            max_gradient_norm=self.config.max_gradient_norm,
+            betas=self.betas,
+            sparse=self.ranks.world_size == 1,
         )
+        self.wrapped = self.ranks.wrap(self.model)
         self.noise = next(m.noise for m in self.model.modules() if isinstance(m, Bert))
-        num_batches = math.ceil(len(self.sets["train"]) / self.config.batch_size)
-        self.steps_per_epoch = math.ceil(num_batches / self.config.gradient_accumulation_steps)
-        self.num_steps = self.steps_per_epoch * self.config.num_epochs
         self.saved_step = -1
-        self._epoch, self._batches = -1, list[np.ndarray]()
-        self._pending: list[tuple[int, Tensor, Tensor, Tensor, int, int, float]] = []
+        self._pending: list[_Pending] = []
         self._busy = 0.0  # seconds computed since the last flush; pauses are not in it
         self._flushed = time.perf_counter()
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go on from a checkpoint, whose weights the model has already."""
+        self.optimizer.load_state(checkpoint.optimizer())
+        known = {f.name for f in fields(Progressed)}
+        self.at = Progressed(**{k: v for k, v in checkpoint.state.items() if k in known})
+        self.feed.restore(checkpoint.state.get("feed", {}))
+        self.saved_step = checkpoint.step
 
     def begin(self) -> Iterator[Event]:
         """Keep the starting weights, so that a run needs nothing outside its folder from here on."""
@@ -84,92 +121,104 @@ class Loop:
     def train(self) -> Iterator[Event]:
         """Train to the end, or until stopped early. Closed at a yield, it saves and ends."""
         self.model.train()
+        work = self._work()
         try:
-            if self._is_evaluation(self.at.step) and self.at.evaluated_step != self.at.step:
-                yield from self._evaluate()  # it was stopped while evaluating
-            while self.at.step < self.num_steps and not self.is_patience_over():
-                yield from self._one_step()
-                if self._is_evaluation(self.at.step):
-                    yield from self._flush()
-                    yield from self._evaluate()
-                elif self.at.step % self.config.checkpoint_every_steps == 0:
-                    yield from self._flush()
-                    yield from self._checkpoint()
+            while True:
+                began = time.perf_counter()
+                try:
+                    event = next(work)
+                except StopIteration:
+                    return
+                finally:
+                    self.at.used_s += time.perf_counter() - began
+                yield event
         except GeneratorExit:
+            work.close()
             self._drain()
             if self.saved_step != self.at.step:
                 self._save()
             raise
 
+    def _work(self) -> Generator[Event, None, None]:
+        if self.schedule.is_due(self.at):
+            yield from self._evaluate()  # it was stopped while evaluating
+        while self._progress() < 1.0 and not self.is_patience_over():
+            yield from self._one_step()
+            if self.schedule.is_due(self.at):
+                yield from self._flush()
+                yield from self._evaluate()
+            elif self.at.step % self.config.checkpoint_every_steps == 0:
+                yield from self._flush()
+                yield from self._checkpoint()
+            if self.watch is not None:
+                yield from self.watch.look(self.model, self.device, self.at.step, self._progress())
+        yield from self._flush()
+
+    def _progress(self) -> float:
+        return self.ranks.agreed(self.schedule.progress(self.at))
+
     def is_patience_over(self) -> bool:
         """Whether early stopping has run out of patience."""
-        patience = self.config.early_stopping_patience
-        return bool(patience) and self.at.num_worse >= patience
+        return bool(self.patience) and self.at.num_worse >= self.patience
 
     # --- one step --------------------------------------------------------------------------------
 
     def _one_step(self) -> Iterator[Event]:
         step = self.at.step + 1
-        indices = self._examples_of(step)
+        progress = self._progress()
+        taken = self.feed.take(step, progress)
         while True:
             try:
-                loss, hits = yield from self._gradients(step, indices)
+                tally, totals, num_tokens = yield from self._gradients(step, taken)
                 break
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error):
                     raise
-                sentence = self._halve(indices)
+                sentence = self._halve(taken)
             yield Noted(sentence=sentence)
-        if not loss.is_cuda:
-            self._check_finite(step, float(loss))
-        rate = learning_rate_at(step, self.num_steps, self.config.warmup_ratio, self.peak)
+        if not tally.is_cuda:
+            self._check_finite(step, float(tally[0]))
+        rate = self.schedule.learning_rate(self.at, self.peak)
         with self._timed():
             norm = self.optimizer.step(rate)
-        num_tokens = int(self.sets["train"].lengths[indices].sum())
-        self._pending.append((step, loss, hits, norm, num_tokens, len(indices), rate))
         self.at.step = step
-        if not loss.is_cuda or time.perf_counter() - self._flushed > FLUSH_S:
+        self.at.tokens += num_tokens
+        now = self.schedule.progress(self.at)
+        self._pending.append(
+            _Pending(step, tally, totals, norm, num_tokens, rate, self.feed.epoch(step), now)
+        )
+        if not tally.is_cuda or time.perf_counter() - self._flushed > FLUSH_S:
             yield from self._flush()
 
-    def _gradients(self, step: int, indices: np.ndarray) -> Generator[Event, None, tuple[Tensor, Tensor]]:
-        """Gather the gradients of a step's examples; return the mean loss and the number of hits, 0-d."""
+    def _gradients(self, step: int, taken: Any) -> Generator[Event, None, tuple[Tensor, Tensor, int]]:
+        """Gather the gradients of a step's examples; return tally (J,), totals (K,) and tokens, of all ranks."""
         self.optimizer.clear()
-        self.noise.seed(self.config.seed, step)
-        losses, hits = [], []
-        for part in split_by_tokens(indices, self.sets["train"].lengths, self.device.micro_batch_tokens):
-            with self._timed():
-                loss, hit = self._micro_batch(part, len(indices))
-            losses.append(loss)
-            hits.append(hit)
+        self.noise.seed(self.config.seed, step, *self.ranks.seeds)
+        with self._timed():
+            parts = self.feed.parts(taken, self.device.micro_batch_tokens)
+            own = torch.tensor([sum(part.num_tokens for part in parts)], dtype=torch.float64)
+            *totals, num_tokens = self.ranks.total(torch.cat([self.task.count(parts), own])).tolist()
+        counted = torch.tensor(totals, dtype=torch.float64)
+        tallies = []
+        for number, part in enumerate(parts, start=1):
+            with self._timed(), self.ranks.quiet(self.wrapped, number < len(parts)):
+                tallies.append(self._micro_batch(part, counted))
             yield Beat()
-        return torch.stack(losses).sum(), torch.stack(hits).sum()
+        return self.ranks.total(torch.stack(tallies).sum(0)), counted, int(num_tokens)
 
-    def _micro_batch(self, part: np.ndarray, num_examples: int) -> tuple[Tensor, Tensor]:
-        batch = collate(self.sets["train"], part, self.device.device, ROW_MULTIPLE)
+    def _micro_batch(self, part: Any, totals: Tensor) -> Tensor:
+        batch = part.to(self.device.device)
         with self.device.autocast():
-            outputs = self.task.forward(self.model, batch)
-        summed, hits = self.task.loss(outputs, batch)
-        loss = summed / num_examples
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss.detach(), hits
+            loss, tally = self.task.loss(self.wrapped, batch, totals)
+        (loss * self.ranks.world_size).backward()  # type: ignore[no-untyped-call]
+        return tally
 
-    def _examples_of(self, step: int) -> np.ndarray:
-        epoch, place = divmod(step - 1, self.steps_per_epoch)
-        if epoch != self._epoch:
-            lengths = self.sets["train"].lengths
-            self._batches = epoch_batches(lengths, self.config.batch_size, self.config.seed, epoch)
-            self._epoch = epoch
-        gathered = self.config.gradient_accumulation_steps
-        indices = np.concatenate(self._batches[place * gathered : (place + 1) * gathered])
-        lengths = self.sets["train"].lengths[indices]
-        return indices[np.argsort(-lengths, kind="stable")]
-
-    def _halve(self, indices: np.ndarray) -> Sentence:
+    def _halve(self, taken: Any) -> Sentence:
         """Make micro-batches smaller after memory ran out; the step stays what it was."""
         self.optimizer.clear()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        lengths = self.sets["train"].lengths[indices]
+        lengths = self.feed.lengths(taken)
         now = min(self.device.micro_batch_tokens, int(lengths.sum()))
         if now <= int(lengths.max()):
             raise too_long_for_memory(int(lengths.max()))
@@ -190,26 +239,28 @@ class Loop:
     def _drain(self) -> list[Event]:
         said: list[Event] = []
         pending, self._pending = self._pending, []
-        if pending and pending[-1][1].is_cuda:
+        if pending and pending[-1].tally.is_cuda:
             with self._timed():
                 torch.cuda.synchronize()  # SLOW: waits for the GPU
         spent, self._busy = self._busy, 0.0
         self._flushed = time.perf_counter()
-        for step, loss, hits, norm, num_tokens, num_examples, rate in pending:
+        for one in pending:
             self.at.elapsed_s += spent / len(pending)
-            value, length = float(loss), float(norm)
-            self._check_finite(step, value if math.isfinite(length) else length)
+            read, length = self.task.read(one.tally.cpu(), one.totals), float(one.norm)
+            self._check_finite(one.step, read.loss if math.isfinite(length) else length)
             event = Step(
-                step=step,
-                epoch=step / self.steps_per_epoch,
-                loss=value,
-                accuracy=float(hits) / num_examples,
-                learning_rate=rate,
+                step=one.step,
+                epoch=one.epoch,
+                loss=read.loss,
+                accuracy=read.accuracy,
+                learning_rate=one.rate,
                 gradient_norm=length,
-                num_tokens=num_tokens,
-                tokens_per_s=num_tokens * len(pending) / max(spent, 1e-9),
+                num_tokens=one.num_tokens,
+                tokens_per_s=one.num_tokens * len(pending) / max(spent, 1e-9),
                 elapsed_s=self.at.elapsed_s,
-                remaining_s=self.at.elapsed_s / step * (self.num_steps - step),
+                remaining_s=self.schedule.remaining_s(self.at),
+                progress=one.progress,
+                measures={**read.measures, **self.device.memory()},
             )
             self.run.log(event)
             said.append(event)
@@ -236,23 +287,21 @@ class Loop:
         yield
         self._busy += time.perf_counter() - start
 
-    def _is_evaluation(self, step: int) -> bool:
-        every = self.config.evaluate_every_steps or self.steps_per_epoch
-        return step > 0 and (step % every == 0 or step == self.num_steps)
-
     def _evaluate(self) -> Iterator[Event]:
-        if "validation" not in self.sets:
-            self.at.evaluated_step = self.at.step
+        at = self.at
+        if self.evaluation is None:
+            at.evaluated_step, at.num_evaluations = at.step, at.num_evaluations + 1
             yield from self._checkpoint()
             return
-        measures = yield from evaluate(self.model, self.task, self.sets["validation"], self.device)
-        event = evaluated(self.at.step, self.steps_per_epoch, "validation", measures, self.task)
+        measures = yield from self.evaluation()
+        event = evaluated(at.step, self.feed.epoch(at.step), "validation", measures, self.task)
         metric = measures.metrics[self.task.metric]
-        better = (metric, -measures.loss) > (self.at.best_metric, -self.at.best_loss)
-        if better:
-            self.at.best_step, self.at.best_metric, self.at.best_loss = self.at.step, metric, measures.loss
-        self.at.evaluated_step = self.at.step
-        self.at.num_worse = 0 if better else self.at.num_worse + 1
+        better = (metric, -measures.loss) > (at.best_metric, -at.best_loss)
+        if better or not self.task.keeps_best:
+            at.best_step = at.step if self.task.keeps_best else 0
+            at.best_metric, at.best_loss = metric, measures.loss
+        at.evaluated_step, at.num_evaluations = at.step, at.num_evaluations + 1
+        at.num_worse = 0 if better else at.num_worse + 1
         event = replace(event, is_best=better)
         self.run.log(event)
         yield event
@@ -269,6 +318,7 @@ class Loop:
         state: dict[str, Any] = {
             **{k: v for k, v in asdict(self.at).items() if not (isinstance(v, float) and math.isinf(v))},
             "rng": {"seed": self.config.seed, "next_step": step + 1},
+            "feed": dict(self.feed.state()),
             "num_threads": self.device.num_threads,
             "micro_batch_tokens": self.device.micro_batch_tokens,
         }
@@ -276,14 +326,14 @@ class Loop:
             step, self.model.state_dict(), self.optimizer.state(), state, keep={self.at.best_step} - {0}
         )
         self.saved_step = step
-        facts = {"step": step, "best_step": self.at.best_step, "num_steps": self.num_steps}
-        if self.at.best_step:
+        facts = {"step": step, "best_step": self.at.best_step, "num_steps": self.schedule.num_steps}
+        if self.at.num_evaluations and math.isfinite(self.at.best_metric):
             facts["best_metric"] = self.at.best_metric  # type: ignore[assignment]
         self.run.set_status("running", **facts)
         return event
 
 
-def evaluated(step: int, steps_per_epoch: int, split: str, measures: Any, task: Task) -> Evaluated:
+def evaluated(step: int, epoch: float, split: str, measures: Measures, task: Task) -> Evaluated:
     """Return the event that tells an evaluation's measures."""
     confusion = None
     if measures.confusion is not None:
@@ -291,7 +341,7 @@ def evaluated(step: int, steps_per_epoch: int, split: str, measures: Any, task: 
         confusion.setflags(write=False)
     return Evaluated(
         step=step,
-        epoch=step / steps_per_epoch,
+        epoch=epoch,
         split=split,
         loss=measures.loss,
         metrics=dict(measures.metrics),

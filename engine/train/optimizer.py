@@ -35,19 +35,30 @@ def default_learning_rate(config: BertConfig) -> float:
 
 
 class Optimizer:
-    """AdamW over a model's weights, in two groups: with decay, and biases and norms without."""
+    """AdamW over a model's weights, in two groups: with decay, and biases and norms without.
 
-    def __init__(self, model: nn.Module, *, weight_decay: float, max_gradient_norm: float) -> None:
+    Args: sparse: whether the word embeddings' gradient may be sparse on a CPU.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        *,
+        weight_decay: float,
+        max_gradient_norm: float,
+        betas: tuple[float, float] = (0.9, 0.999),
+        sparse: bool = True,
+    ) -> None:
         self._named = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self._max_norm = max_gradient_norm
         plain = [p for p in self._named.values() if p.ndim < 2]  # biases and norms are vectors
         decayed = [p for p in self._named.values() if p.ndim >= 2]
         groups = [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
-        self._adamw = torch.optim.AdamW(groups, lr=0.0, betas=(0.9, 0.999), eps=1e-8, fused=True)
+        self._adamw = torch.optim.AdamW(groups, lr=0.0, betas=betas, eps=1e-8, fused=True)
         self._table: Tensor | None = None  # the parameter whose gradient is sparse
         self._rows: Tensor | None = None  # its dense gradient, zero between steps
         word = next((m.embeddings.word for m in model.modules() if isinstance(m, Bert)), None)
-        if word is not None and word.weight.device.type == "cpu" and word.weight.requires_grad:
+        if sparse and word is not None and word.weight.device.type == "cpu" and word.weight.requires_grad:
             word.sparse = True
             self._table = word.weight
             self._rows = torch.zeros_like(word.weight)
@@ -73,6 +84,8 @@ class Optimizer:
         if self._table is None or self._rows is None or self._table.grad is None:
             return None
         sparse = self._table.grad
+        if not sparse.is_sparse:
+            return None  # a tied masked-word head has filled every row
         indices, values = sparse._indices()[0], sparse._values()
         self._rows.index_add_(0, indices, values)
         self._table.grad = self._rows
@@ -80,7 +93,8 @@ class Optimizer:
         return rows
 
     def _clip(self, touched: Tensor | None) -> Tensor:
-        grads = [p.grad for p in self._named.values() if p.grad is not None and p is not self._table]
+        kept_apart = self._table if touched is not None else None
+        grads = [p.grad for p in self._named.values() if p.grad is not None and p is not kept_apart]
         norms = list(torch._foreach_norm(grads))
         rows = None
         if touched is not None and self._rows is not None:

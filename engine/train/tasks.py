@@ -1,13 +1,13 @@
-"""What a model is trained to answer: column roles, head, loss, metrics, decoding. The loop knows nothing
-else.
+"""What a model is trained to answer: head, loss, metrics, decoding. The loop knows nothing else.
 
 Token labelling, spans and scores will each be one more class here: a head that gives (N, C) or (B, 2) instead
-of (B, C), its loss, its metrics. The loop, evaluation, checkpoints and events stay as they are.
+of (B, C), its loss, its metrics. The loop, evaluation, checkpoints and events stay as they are. The masked
+words and next sentences of pretraining are in language.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -30,22 +30,45 @@ class Measures:
     per_label: Mapping[str, tuple[float, float, float, int]] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What a step showed, means over all of it. `measures` are the task's own, such as nsp_accuracy."""
+
+    loss: float
+    accuracy: float | None
+    measures: Mapping[str, float]
+
+
 class Task(Protocol):
-    """What the training loop asks of a task. Outputs are whatever its head returns for a batch."""
+    """What the training loop asks of a task.
+
+    A step is worked off in parts. `count` looks at all of them first (totals), so that each part's loss is
+    its share of the step's mean; what `loss` tallies is summed over the parts and read by `read`.
+    """
 
     name: ClassVar[str]
-    roles: ClassVar[tuple[str, ...]]  # the columns it reads, by role
-    metric: ClassVar[str]  # the one of `measure` that chooses the best checkpoint; more is better
+    metric: ClassVar[str]  # the one of an evaluation's that tells how good the model is
+    keeps_best: ClassVar[bool]  # whether the best checkpoint is the result, or the last weights
 
     @property
     def labels(self) -> tuple[str, ...]:
         """What it chooses from, in the order of its outputs; empty where it does not choose."""
 
+    def count(self, parts: Sequence[Any]) -> Tensor:
+        """Return totals over the batches of a step, (K,) float64, on the CPU."""
+
+    def loss(self, model: nn.Module, batch: Any, totals: Tensor) -> tuple[Tensor, Tensor]:
+        """Return a part's share of the step's mean loss, 0-d, and its tally, (J,), detached."""
+
+    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+        """Return what the summed tallies of a step mean."""
+
+
+class Answering(Task, Protocol):
+    """A task with one answer for each example, as fine-tuning has."""
+
     def forward(self, model: nn.Module, batch: Batch) -> Tensor:
         """Run the model on a batch."""
-
-    def loss(self, outputs: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the summed loss over the batch's examples, 0-d, and how many were right, 0-d."""
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return what is kept of the outputs for an answer, such as probabilities."""
@@ -60,8 +83,8 @@ class Classification:
 
     labels: tuple[str, ...]
     name: ClassVar[str] = "classification"
-    roles: ClassVar[tuple[str, ...]] = ("text", "text_pair", "label")
     metric: ClassVar[str] = "accuracy"
+    keeps_best: ClassVar[bool] = True
 
     def forward(self, model: nn.Module, batch: Batch) -> Tensor:
         """Return logits (B, C)."""
@@ -70,14 +93,23 @@ class Classification:
             ids, batch.token_type_ids, position_ids=batch.position_ids, bounds=batch.bounds
         )
 
-    def loss(self, outputs: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Cross-entropy summed over the B examples, in float32; and the number of right answers."""
-        logits = outputs.float()
+    def count(self, parts: Sequence[Batch]) -> Tensor:
+        """Return (number of examples,)."""
+        return torch.tensor([sum(len(part.bounds) for part in parts)], dtype=torch.float64)
+
+    def loss(self, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
+        """Cross-entropy in float32 over the step's examples; tally: (the same, number of right answers)."""
+        logits = self.forward(model, batch).float()
         targets = batch.targets
         assert targets is not None
-        return F.cross_entropy(logits, targets, reduction="sum"), (
-            logits.detach().argmax(-1) == targets
-        ).sum()
+        loss = F.cross_entropy(logits, targets, reduction="sum") / float(totals[0])
+        hits = (logits.detach().argmax(-1) == targets).sum()
+        return loss, torch.stack([loss.detach(), hits.to(loss.dtype)])
+
+    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+        """Return mean loss and share of right answers."""
+        loss, hits = tally.tolist()
+        return Readings(loss, hits / float(totals[0]), {})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return probabilities (B, C) float32."""

@@ -18,8 +18,10 @@ from engine.model.bert import initialize
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import save_model
 from engine.text.batch import EncodedSet, epoch_batches
+from engine.train.feed import EpochFeed
 from engine.train.loop import Loop
 from engine.train.runs import Run
+from engine.train.schedule import Epochs
 from engine.train.tasks import Classification
 from tests.fakes import LABELS, tiny_config, tiny_wordpiece
 
@@ -66,7 +68,10 @@ def train(path: Path, config: TrainingConfig, data: EncodedSet, micro_batch_toke
     device = Device(torch.device("cpu"), torch.float32, torch.get_num_threads(), micro_batch_tokens)
     with Run.create(path, FineTuneConfig(training=config)) as run:
         run.open_metrics(0)
-        loop = Loop(run, model, Classification(LABELS), {"train": data}, config, device, RECIPE.learning_rate)
+        feed = EpochFeed(data, config.batch_size, config.gradient_accumulation_steps, config.seed)
+        schedule = Epochs(feed.steps_per_epoch, config.num_epochs, config.warmup_ratio)
+        task = Classification(LABELS)
+        loop = Loop(run, model, task, feed, schedule, None, config, device, RECIPE.learning_rate)
         steps = [event for event in loop.train() if isinstance(event, Step)]
     losses = np.array([step.loss for step in steps])
     norms = np.array([step.gradient_norm for step in steps])

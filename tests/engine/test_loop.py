@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.errors import UserError
@@ -43,9 +43,9 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     parts: list[list[int]] = []
     loss = Classification.loss
 
-    def noting(self: Classification, outputs: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+    def noting(self: Classification, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
         parts.append(batch.indices.tolist())
-        return loss(self, outputs, batch)
+        return loss(self, model, batch, totals)
 
     monkeypatch.setattr(Classification, "loss", noting)
     return parts
@@ -62,13 +62,16 @@ def by_step(parts: list[list[int]], sizes: list[int]) -> list[list[int]]:
 
 
 def faulty_loss(monkeypatch: pytest.MonkeyPatch, at_call: int, spoil: Callable[[Tensor], Tensor]) -> None:
-    """Spoil the summed loss of the n-th micro-batch."""
+    """Spoil the loss of the n-th micro-batch."""
     calls, loss = [0], Classification.loss
 
-    def spoiled(self: Classification, outputs: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+    def spoiled(
+        self: Classification, model: nn.Module, batch: Batch, totals: Tensor
+    ) -> tuple[Tensor, Tensor]:
         calls[0] += 1
-        value, hits = loss(self, outputs, batch)
-        return (spoil(value) if calls[0] == at_call else value), hits
+        value, tally = loss(self, model, batch, totals)
+        value = spoil(value) if calls[0] == at_call else value
+        return value, torch.stack([value.detach(), tally[1]])
 
     monkeypatch.setattr(Classification, "loss", spoiled)
 

@@ -1,0 +1,81 @@
+"""Where the batches of each step come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.model.kernels import ROW_MULTIPLE
+from engine.text.batch import Batch, EncodedSet, collate, epoch_batches, split_by_tokens
+
+
+class Feed(Protocol):
+    """What the loop asks of it. `taken` stands for the examples of one step, whatever memory there is."""
+
+    def take(self, step: int, progress: float) -> Any:
+        """Return the examples of a step; steps are taken in order, from the one after `restore`."""
+
+    def parts(self, taken: Any, num_tokens: int) -> Sequence[Any]:
+        """Return a step's batches on the host, each of at most `num_tokens` and at least one example."""
+
+    def lengths(self, taken: Any) -> np.ndarray:
+        """Return the tokens of each example of a step."""
+
+    def epoch(self, step: int) -> float:
+        """Return how often all the data has been seen after `step`, which was the last one taken."""
+
+    def state(self) -> Mapping[str, Any]:
+        """Return its position in the data as plain values, for a checkpoint."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to a position."""
+
+
+@dataclass
+class EpochFeed:
+    """Every example once an epoch, near-equal lengths together; its position follows from the step."""
+
+    data: EncodedSet
+    batch_size: int
+    gathered: int  # batches a step
+    seed: int
+    steps_per_epoch: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.steps_per_epoch = math.ceil(math.ceil(len(self.data) / self.batch_size) / self.gathered)
+        self._epoch, self._batches = -1, list[np.ndarray]()
+
+    def take(self, step: int, progress: float) -> np.ndarray:
+        """Return the indices of a step's examples, longest first."""
+        epoch, place = divmod(step - 1, self.steps_per_epoch)
+        if epoch != self._epoch:
+            self._batches = epoch_batches(self.data.lengths, self.batch_size, self.seed, epoch)
+            self._epoch = epoch
+        indices = np.concatenate(self._batches[place * self.gathered : (place + 1) * self.gathered])
+        longest_first: np.ndarray = indices[np.argsort(-self.data.lengths[indices], kind="stable")]
+        return longest_first
+
+    def parts(self, taken: np.ndarray, num_tokens: int) -> list[Batch]:
+        """Return packed batches."""
+        parts = split_by_tokens(taken, self.data.lengths, num_tokens)
+        return [collate(self.data, part, "cpu", ROW_MULTIPLE) for part in parts]
+
+    def lengths(self, taken: np.ndarray) -> np.ndarray:
+        """Return the tokens of each example."""
+        lengths: np.ndarray = self.data.lengths[taken]
+        return lengths
+
+    def epoch(self, step: int) -> float:
+        """Return steps / steps an epoch."""
+        return step / self.steps_per_epoch
+
+    def state(self) -> Mapping[str, Any]:
+        """Return nothing: the step says it all."""
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Do nothing."""

@@ -1,0 +1,126 @@
+"""How long a run lasts, where it is on its way, and the learning rate there.
+
+Fine-tuning counts epochs; pretraining has a budget of steps, tokens or minutes. Whatever the budget, the rate
+follows the share of it that is used, so a run bounded by the clock warms up and comes to rest in time.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.train.optimizer import learning_rate_at
+
+
+@dataclass
+class Progressed:
+    """Where a run is; saved with every checkpoint."""
+
+    step: int = 0
+    tokens: int = 0
+    elapsed_s: float = 0.0  # computing steps
+    used_s: float = 0.0  # all of it, evaluations and checkpoints too; only pauses are left out
+    best_step: int = 0
+    best_metric: float = -math.inf
+    best_loss: float = math.inf
+    num_worse: int = 0  # evaluations since the best
+    evaluated_step: int = 0
+    num_evaluations: int = 0
+
+
+class Schedule(Protocol):
+    """What the loop asks of it."""
+
+    @property
+    def num_steps(self) -> int:
+        """How many steps there will be; 0 while nobody can know."""
+
+    def progress(self, at: Progressed) -> float:
+        """Return the share of the run that is done, 0..1."""
+
+    def learning_rate(self, at: Progressed, peak: float) -> float:
+        """Return the rate of the step that comes next."""
+
+    def is_due(self, at: Progressed) -> bool:
+        """Whether the held-out data is to be looked at now."""
+
+    def remaining_s(self, at: Progressed) -> float:
+        """Return roughly how many seconds are left."""
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """Every example num_epochs times."""
+
+    steps_per_epoch: int
+    num_epochs: int
+    warmup_ratio: float
+    evaluate_every_steps: int = 0
+
+    @property
+    def num_steps(self) -> int:
+        """Steps of all epochs."""
+        return self.steps_per_epoch * self.num_epochs
+
+    def progress(self, at: Progressed) -> float:
+        """Return the share of steps done."""
+        return at.step / self.num_steps
+
+    def learning_rate(self, at: Progressed, peak: float) -> float:
+        """Return the rate of step at.step + 1."""
+        return learning_rate_at(at.step + 1, self.num_steps, self.warmup_ratio, peak)
+
+    def is_due(self, at: Progressed) -> bool:
+        """Whether a step that is followed by an evaluation has not had it yet."""
+        if at.step in (0, at.evaluated_step):
+            return False
+        every = self.evaluate_every_steps or self.steps_per_epoch
+        return at.step % every == 0 or at.step == self.num_steps
+
+    def remaining_s(self, at: Progressed) -> float:
+        """Return the time left at the mean rate so far."""
+        return at.elapsed_s / at.step * (self.num_steps - at.step)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """So many steps, or tokens, or minutes: the one that is not 0. evaluations: spread evenly over it."""
+
+    steps: int
+    tokens: int
+    minutes: float
+    warmup_ratio: float
+    evaluations: int
+
+    @property
+    def num_steps(self) -> int:
+        """The steps of a run bounded by steps, else 0."""
+        return self.steps
+
+    def progress(self, at: Progressed) -> float:
+        """Return the share of the budget that is used."""
+        if self.steps:
+            return min(1.0, at.step / self.steps)
+        if self.tokens:
+            return min(1.0, at.tokens / self.tokens)
+        return min(1.0, at.used_s / (60 * self.minutes))
+
+    def learning_rate(self, at: Progressed, peak: float) -> float:
+        """Climb over the warm-up, then fall to 0 at the end; the first step counts as half done."""
+        share = self.progress(at)
+        done = share + 0.5 * share / max(1, at.step) if at.step else min(self.warmup_ratio / 100, 1e-4)
+        if done < self.warmup_ratio:
+            return peak * done / self.warmup_ratio
+        return peak * max(0.0, 1 - done) / max(1e-9, 1 - self.warmup_ratio)
+
+    def is_due(self, at: Progressed) -> bool:
+        """Whether more evaluations are due by now than were made."""
+        return math.floor(self.progress(at) * self.evaluations + 1e-9) > at.num_evaluations
+
+    def remaining_s(self, at: Progressed) -> float:
+        """Return what the clock leaves, or the time left at the mean rate so far."""
+        if self.minutes:
+            return max(0.0, 60 * self.minutes - at.used_s)
+        share = self.progress(at)
+        return at.used_s / share * (1 - share) if share else 0.0
