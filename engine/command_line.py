@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import shlex
-import signal
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from engine.config import DataConfig, FineTuneConfig, from_toml, values_of, with_values
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event
-from engine.screen import Screen
+from engine.language_commands import add_language_commands
+from engine.screen import print_json, show
 from engine.setting import settings_of
 from engine.text.examples import Roles
 
@@ -107,6 +105,7 @@ def _finetune(options: argparse.Namespace) -> int:
     values: dict[str, Any] = {}
     if options.config:
         values.update(from_toml(options.config))
+        values.pop("task", None)
     for assignment in options.set:
         name, equals, value = assignment.partition("=")
         if not equals:
@@ -126,14 +125,14 @@ def _finetune(options: argparse.Namespace) -> int:
 
 
 def _resume(options: argparse.Namespace) -> int:
-    from engine.train.finetune import resume
+    from engine.train.resume import resume
 
     run_dir = Path(options.run_dir).absolute()
     return _train(resume(run_dir), run_dir)
 
 
 def _train(events: Iterator[Event], run_dir: Path) -> int:
-    code = _show(events)
+    code = show(events)
     if code and (run_dir / "config.toml").is_file():
         command = shlex.join(["python", "-m", "engine", "resume", str(run_dir)])
         print(f"Kept in {run_dir}. Go on with: {command}", file=sys.stderr)
@@ -144,7 +143,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     from engine.inspect.predict import evaluate_file
 
     found: list[Evaluated] = []
-    code = _show(evaluate_file(Path(options.model), _data(options), options.device), found)
+    code = show(evaluate_file(Path(options.model), _data(options), options.device), found)
     if options.json:
         for event in found:
             assert event.confusion is not None
@@ -159,7 +158,7 @@ def _evaluate(options: argparse.Namespace) -> int:
                     label: dict(zip(names, scores, strict=True)) for label, scores in event.per_label.items()
                 },
             }
-            _print_json(document)
+            print_json(document)
     return code
 
 
@@ -167,7 +166,7 @@ def _predict(options: argparse.Namespace) -> int:
     from engine.inspect.predict import predict_file
 
     data = _data(options)
-    return _show(
+    return show(
         predict_file(
             Path(options.model),
             Path(options.data),
@@ -192,7 +191,7 @@ def _tokenize(options: argparse.Namespace) -> int:
     )
     names = ("tokens", "input_ids", "token_type_ids", "attention_mask", "offsets")
     if options.json:
-        _print_json({name: getattr(encoding, name) for name in names})
+        print_json({name: getattr(encoding, name) for name in names})
         return 0
     print(f"{'token':<20}{'id':>8}{'segment':>9}  characters")
     for token, number, segment, span in zip(
@@ -208,48 +207,6 @@ def _data(options: argparse.Namespace) -> DataConfig:
     return with_values(FineTuneConfig(), {k: v for k, v in given.items() if v is not None}).data
 
 
-def _show(events: Iterator[Event], found: list[Evaluated] | None = None) -> int:
-    """Tell on stderr what a task says; collect its evaluations. Returns: the exit code."""
-    screen = Screen()
-    with _asked_to_stop() as asked:
-        try:
-            for event in events:
-                screen.tell(event)
-                if found is not None and isinstance(event, Evaluated):
-                    found.append(event)
-                if asked:
-                    print("\nStopping ...", file=sys.stderr, flush=True)
-                    assert isinstance(events, Generator)
-                    events.close()  # here it saves
-                    return 128 + asked[0]
-        finally:
-            screen.end()
-    return 0
-
-
-@contextmanager
-def _asked_to_stop() -> Iterator[list[int]]:
-    """Give a list that the first Ctrl-C or SIGTERM is put in, for a task ends well only at a yield."""
-    asked: list[int] = []
-
-    def note(number: int, _frame: Any) -> None:
-        if asked:
-            raise KeyboardInterrupt
-        asked.append(number)  # said later: a print may have been interrupted here
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    is_utf8 = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
-    print(json.dumps(document, ensure_ascii=not is_utf8))
-
-
 # --- arguments ----------------------------------------------------------------------------------------
 
 
@@ -262,10 +219,12 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog="python -m engine", description="Cloze without a window: fine-tune, evaluate and use a BERT."
+        prog="python -m engine",
+        description="Cloze without a window: pretrain, fine-tune, evaluate and use a BERT.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_finetune(commands)
+    add_language_commands(commands)
     resume = commands.add_parser("resume", help="continue a run from its folder")
     resume.add_argument("run_dir", metavar="RUN")
     resume.set_defaults(run=_resume)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.config import DeviceConfig
 from engine.errors import ConfigError, marked
@@ -18,7 +18,7 @@ class TextConfig:
         marked("engine", "Text"),
         marked(
             "engine",
-            "Text files or folders to learn from, one a line: plain text, .gz, .xz, or a table with a column.",
+            "Text files or folders to learn from, one a line: plain, .gz, .xz, or a table with a column.",
         ),
         kind="path",
     )
@@ -136,6 +136,16 @@ class StartConfig:
         minimum=0,
         maximum=1_000_000,
         auto=marked("engine", "keep all"),
+        advanced=True,
+    )
+    informed_start: bool = setting(
+        True,
+        marked("engine", "Informed start"),
+        marked(
+            "engine",
+            "A new model's weights begin with what counting tells: how frequent words are, which words stand "
+            "near each other, heads that look at neighbours. Off: at random, as BERT was published.",
+        ),
         advanced=True,
     )
     max_positions: int = setting(
@@ -389,7 +399,7 @@ class PretrainConfig:
     start: StartConfig = StartConfig()
     objective: ObjectiveConfig = ObjectiveConfig()
     budget: BudgetConfig = BudgetConfig()
-    device: DeviceConfig = DeviceConfig()
+    device: DeviceConfig = field(default_factory=DeviceConfig)
 
 
 def check_budget(budget: BudgetConfig) -> None:

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import signal
 import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from engine.events import Beat, Evaluated, Event, Finished, Noted, Predicted, Progress, Saved, Started, Step
+from engine.events import (
+    Beat,
+    Evaluated,
+    Event,
+    Finished,
+    Noted,
+    Pinned,
+    Predicted,
+    Progress,
+    Saved,
+    Started,
+    Step,
+)
 
 BAR_WIDTH = 20
 MOST_LINES = 20  # steps told where there is no terminal
@@ -17,12 +34,18 @@ class Screen:
         self._live = sys.stderr.isatty()
         self._width = 0
         self._num_steps = 0
+        self._told = self._told_pins = 0
 
     def tell(self, event: Event) -> None:
         """Show one event."""
         match event:
             case Started():
                 self._num_steps = event.num_steps
+                if event.task == "pretraining":
+                    texts = f"{event.num_train} documents to train on, {event.num_validation} to validate"
+                    model = f"{event.num_parameters:,} weights; {event.device}"
+                    self._line(f"{texts}; {model}; learning rate {event.learning_rate:g}")
+                    return
                 rows = f"{event.num_train} rows to train on, {event.num_validation} to validate"
                 model = f"{event.num_parameters:,} weights; {event.device}"
                 steps = f"{event.num_steps} steps at {event.learning_rate:g}"
@@ -40,6 +63,8 @@ class Screen:
                 self._line(str(event.sentence))
             case Finished():
                 self._line(f"done in {event.seconds:.1f} s" + (f": {event.path}" if event.path else ""))
+            case Pinned():
+                self._pinned(event)
             case Beat() | Saved() | Predicted():
                 pass
             case _:
@@ -52,15 +77,24 @@ class Screen:
             self._width = 0
 
     def _step(self, event: Step) -> None:
+        place = f"step {event.step}/{self._num_steps}" if self._num_steps else f"{event.progress:.1%}"
         words = (
-            f"step {event.step}/{self._num_steps} loss {event.loss:.4f} "
-            f"{event.tokens_per_s:,.0f} tokens/s {event.remaining_s:.0f} s left"
+            f"{place} loss {event.loss:.4f} {event.tokens_per_s:,.0f} tokens/s {event.remaining_s:.0f} s left"
         )
         if self._live:
-            filled = BAR_WIDTH * event.step // max(1, self._num_steps)
+            filled = int(BAR_WIDTH * event.progress)
             self._over("█" * filled + "·" * (BAR_WIDTH - filled) + " " + words)
-        elif event.step % max(1, self._num_steps // MOST_LINES) == 0:
+        elif event.progress * MOST_LINES >= self._told:
+            self._told = int(event.progress * MOST_LINES) + 1
             self._line(words)
+
+    def _pinned(self, event: Pinned) -> None:
+        if event.progress * MOST_LINES < self._told_pins and not event.is_question:
+            return
+        self._told_pins = int(event.progress * MOST_LINES) + 1
+        for reading in event.readings:
+            guesses = ", ".join(f"{word} {share:.2f}" for word, share in reading.guesses)
+            self._line(f"  {reading.sentence}  {guesses}")
 
     def _over(self, words: str) -> None:
         if self._live:
@@ -72,3 +106,46 @@ class Screen:
             print("\r" + " " * self._width + "\r", end="", file=sys.stderr)
             self._width = 0
         print(words, file=sys.stderr, flush=True)
+
+
+def show(events: Iterator[Event], found: list[Evaluated] | None = None) -> int:
+    """Tell on stderr what a task says; collect its evaluations. Returns: the exit code."""
+    screen = Screen()
+    with asked_to_stop() as asked:
+        try:
+            for event in events:
+                screen.tell(event)
+                if found is not None and isinstance(event, Evaluated):
+                    found.append(event)
+                if asked:
+                    print("\nStopping ...", file=sys.stderr, flush=True)
+                    assert isinstance(events, Generator)
+                    events.close()  # here it saves
+                    return 128 + asked[0]
+        finally:
+            screen.end()
+    return 0
+
+
+@contextmanager
+def asked_to_stop() -> Iterator[list[int]]:
+    """Give a list that the first Ctrl-C or SIGTERM is put in, for a task ends well only at a yield."""
+    asked: list[int] = []
+
+    def note(number: int, _frame: Any) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)  # said later: a print may have been interrupted here
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def print_json(document: Any) -> None:
+    """Print one line of JSON on stdout, in ASCII where it may not take more."""
+    is_utf8 = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
+    print(json.dumps(document, ensure_ascii=not is_utf8))

@@ -121,13 +121,15 @@ class BertConfig:
         return document
 
 
-def count_parameters(config: BertConfig) -> dict[str, int]:
-    """Return part -> number of weights; heads do not appear, for they only cut the same matrices in
+def count_parameters(config: BertConfig, *, pretraining: bool = False) -> dict[str, int]:
+    """Return part -> number of weights; attention heads do not appear, for they only cut the same matrices in
     slices.
+
+    Args: pretraining: count the two heads of pretraining too; scoring words uses the token embeddings again.
     """
     width, inner, layers = config.hidden_size, config.intermediate_size, config.num_hidden_layers
     norm = 2 * width
-    return {
+    parts = {
         "token embeddings": config.vocab_size * width,
         "position embeddings": config.max_position_embeddings * width,
         "segment embeddings": config.type_vocab_size * width,
@@ -137,6 +139,10 @@ def count_parameters(config: BertConfig) -> dict[str, int]:
         "layer norms": layers * 2 * norm,
         "pooler": width * width + width,
     }
+    if pretraining:
+        parts["masked-word head"] = width * width + width + norm + config.vocab_size
+        parts["next-sentence head"] = 2 * width + 2
+    return parts
 
 
 def _labels(document: Mapping[str, Any]) -> tuple[str, ...]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from engine.model.bert import Bert
-from engine.model.config import BertConfig
-from engine.model.kernels import Dropout
+from engine.model.config import ACTIVATIONS, BertConfig
+from engine.model.kernels import Dropout, Linear, linear, linear_cross_entropy
+from engine.text.batch import Bounds
+
+# B examples, N tokens of all examples packed, M chosen tokens, D hidden_size, V words of the vocabulary
 
 
 class SequenceClassifier(nn.Module):
@@ -29,3 +34,90 @@ class SequenceClassifier(nn.Module):
         """Take what `Bert` takes; return logits (B, C)."""
         pooled = self.bert(*args, **kwargs).pooled_output  # (B, D)
         return self.classifier(self.dropout(pooled))  # type: ignore[no-any-return]
+
+
+@dataclass(slots=True)
+class PreTrainingOutput:
+    """What the two heads of pretraining found.
+
+    hidden: (M, D), what `logits` and `masked_loss` take, of the chosen tokens. next_sentence: (B, 2) logits,
+    0 for a second segment that follows the first, 1 for a random one. last_hidden_state: (..., D).
+    """
+
+    hidden: Tensor
+    next_sentence: Tensor
+    last_hidden_state: Tensor
+
+
+class PreTraining(nn.Module):
+    """BERT with the heads it is pretrained with: masked words, and whether B follows A.
+
+    The vocabulary's product uses the word embeddings themselves, and is computed for chosen tokens alone.
+    Source: Devlin et al. 2019, section 3.1; the published BertForPreTraining.
+    """
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.bert = Bert(config)
+        self.transform = Linear(config.hidden_size, config.hidden_size)
+        self.activation = ACTIVATIONS[config.hidden_act]
+        self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.next_sentence = nn.Linear(config.hidden_size, 2)
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        *,
+        masked: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        bounds: Bounds | None = None,
+    ) -> PreTrainingOutput:
+        """Take what `Bert` takes, padded or packed.
+
+        Args: masked: (M,) int64, rows of the tokens counted through (B, T) or (N,); None for all of them.
+        """
+        found = self.bert(
+            input_ids,
+            token_type_ids,
+            attention_mask,
+            position_ids,
+            inputs_embeds=inputs_embeds,
+            bounds=bounds,
+        )
+        chosen = found.last_hidden_state.flatten(0, -2)  # (B * T, D) or (N, D)
+        if masked is not None:
+            chosen = chosen.index_select(0, masked)
+        return PreTrainingOutput(
+            hidden=self.norm(self.activation(self.transform(chosen))),
+            next_sentence=self.next_sentence(found.pooled_output),
+            last_hidden_state=found.last_hidden_state,
+        )
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return the score of every word. Args: hidden: (M, D) from `forward`. Returns: (M, V)."""
+        return linear(hidden, self.bert.embeddings.word.weight, self.bias)
+
+    def masked_loss(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the summed cross-entropy, 0-d, and how many words were guessed right, 0-d int64.
+
+        Args: hidden: (M, D) from `forward`. targets: (M,) int64, the words that stood there.
+        """
+        return linear_cross_entropy(hidden, self.bert.embeddings.word.weight, self.bias, targets)
+
+
+def start_bias(model: PreTraining, counts: Tensor) -> None:
+    """Let a new model guess words by their frequency: each word's bias becomes the log of its share.
+
+    Spares the first steps of learning just that. Every word counts once more than it was seen, so that one
+    never seen, as special tokens are, has a small share and no infinite bias.
+
+    Args: counts: (V,), how often each word stands in the text; 0 for what is never to be guessed.
+    """
+    seen = counts.to(torch.float64) + 1.0
+    with torch.no_grad():
+        model.bias.copy_((seen / seen.sum()).log())

@@ -14,11 +14,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-# N rows, K inputs, M outputs of a linear layer
+# N rows, K inputs, M outputs of a linear layer; V words of a vocabulary, D width
 
 ROW_MULTIPLE = (
     32  # oneDNN prepares a kernel a shape (0.6 ms): pack rows to a multiple, so that shapes come back
 )
+CHUNK_BYTES = 40 * 2**20  # of logits at a time: more saves nothing, less multiplies small matrices slowly
 
 
 def _find_onednn() -> Any:
@@ -62,17 +63,103 @@ class _OneDnnLinear(torch.autograd.Function):
         return dx, dweight, dy.sum(0) if need_bias and ctx.has_bias else None
 
 
+def _is_fast(*tensors: Tensor | None) -> bool:
+    """Whether oneDNN serves here: float32 on a CPU, without autocast."""
+    if _onednn is None or torch.is_autocast_enabled("cpu"):
+        return False
+    return all(t is None or (t.device.type == "cpu" and t.dtype == torch.float32) for t in tensors)
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`F.linear`, by oneDNN where that is faster. Args: input: (..., K). weight: (M, K), giving (..., M)."""
+    if not _is_fast(input, weight, bias):
+        return F.linear(input, weight, bias)
+    rows = input.reshape(-1, input.shape[-1])
+    output: Tensor = _OneDnnLinear.apply(rows, weight, bias)  # type: ignore[no-untyped-call]
+    return output.view(*input.shape[:-1], -1)
+
+
 class Linear(nn.Linear):
-    """`nn.Linear`, by oneDNN where that is faster: float32 on a CPU."""
+    """`nn.Linear`, by oneDNN where that is faster."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Args: input: (..., K). Returns: (..., M)."""
-        usable = _onednn is not None and input.device.type == "cpu" and input.dtype == torch.float32
-        if not usable or self.weight.dtype != torch.float32 or torch.is_autocast_enabled("cpu"):
-            return super().forward(input)
-        rows = input.reshape(-1, input.shape[-1])
-        output: Tensor = _OneDnnLinear.apply(rows, self.weight, self.bias)  # type: ignore[no-untyped-call]
-        return output.view(*input.shape[:-1], -1)
+        return linear(input, self.weight, self.bias)
+
+
+class _LinearCrossEntropy(torch.autograd.Function):
+    """The loss and its gradients in one go, a chunk of rows at a time: (M, V) never exists whole."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, want_gradients: bool
+    ) -> tuple[Tensor, Tensor]:
+        num_chunks = -(-hidden.shape[0] * weight.shape[0] * 4 // CHUNK_BYTES)
+        num_rows = -(-hidden.shape[0] // (num_chunks * ROW_MULTIPLE)) * ROW_MULTIPLE
+        turn_rows = hidden.shape[1] < num_rows  # which costs less than to turn the chunk
+        losses, hits, dhidden = [], [], []
+        dweight = dbias = None
+        for rows, answers in zip(hidden.split(num_rows), targets.split(num_rows), strict=True):
+            scores = _onednn(rows, weight, bias, "none", [], "")  # (rows, V)
+            loss, num_hits = _cross_entropy_(scores, answers)  # scores are their own gradient from here
+            losses.append(loss)
+            hits.append(num_hits)
+            if want_gradients:
+                dhidden.append(_onednn(scores, weight.t(), None, "none", [], ""))
+                if turn_rows:
+                    part = _onednn(rows.t(), scores.t(), None, "none", [], "")  # (D, V)
+                else:
+                    part = _onednn(scores.t().contiguous(), rows.t(), None, "none", [], "")  # (V, D)
+                dweight = part if dweight is None else dweight.add_(part)
+                dbias = scores.sum(0) if dbias is None else dbias.add_(scores.sum(0))
+        if dweight is not None:
+            ctx.gradients = [torch.cat(dhidden), dweight.t().contiguous() if turn_rows else dweight, dbias]
+        total = torch.stack(hits).sum()
+        ctx.mark_non_differentiable(total)
+        return torch.stack(losses).sum(), total
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        dhidden, dweight, dbias = ctx.gradients
+        ctx.gradients = ()  # theirs alone, so that autograd adds to them in place; a second backward fails
+        if grads[0] != 1.0:
+            for gradient in (dhidden, dweight, dbias):
+                gradient.mul_(grads[0])
+        return dhidden, dweight, dbias, None, None
+
+
+def _cross_entropy_(scores: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the summed loss and the hits, and leave the gradient of the loss in `scores`, (M, V)."""
+    column = targets[:, None]
+    best, right = scores.amax(1, keepdim=True), scores.gather(1, column)
+    torch.softmax(scores, 1, out=scores)
+    # log(sum of exp(score)) is best - log(share of the best), and that share is no less than 1 / V
+    loss = (best - scores.amax(1, keepdim=True).log() - right).sum()
+    scores.scatter_add_(1, column, scores.new_full((1, 1), -1.0).expand_as(column))
+    return loss, (right == best).sum()
+
+
+def linear_cross_entropy(
+    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the summed cross-entropy of hidden W^T + b, 0-d, and how many rows score their target highest.
+
+    On a CPU the logits exist a few rows at a time and the gradients are computed with them, so that memory
+    and its bandwidth do not grow with M x V. Elsewhere it is `F.cross_entropy` in float32.
+
+    Args: hidden: (M, D). weight: (V, D). bias: (V,). targets: (M,) int64; M may be 0.
+    """
+    if _is_fast(hidden, weight, bias) and len(hidden):
+        gradients = torch.is_grad_enabled() and any(t.requires_grad for t in (hidden, weight, bias))
+        result: tuple[Tensor, Tensor] = _LinearCrossEntropy.apply(  # type: ignore[no-untyped-call]
+            hidden, weight, bias, targets, gradients
+        )
+        return result
+    logits = F.linear(hidden, weight, bias)
+    logits = logits if logits.dtype == torch.float64 else logits.float()
+    right = logits.detach().gather(1, targets[:, None])
+    hits = (right == logits.detach().amax(1, keepdim=True)).sum()
+    return F.cross_entropy(logits, targets, reduction="sum"), hits
 
 
 class Noise:

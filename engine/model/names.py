@@ -27,8 +27,25 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "layers.#.output_norm": ("encoder.layer.#.output.LayerNorm",),
     "pooler": ("pooler.dense",),
     "classifier": ("classifier",),
+    "transform": ("cls.predictions.transform.dense",),
+    "norm": ("cls.predictions.transform.LayerNorm",),
+    "": ("cls.predictions",),  # the bias of each word, which no module of ours holds
+    "next_sentence": ("cls.seq_relationship",),
+}
+PARTS: dict[str, tuple[str, ...]] = {  # what may be missing in a folder -> our modules
+    "pooler": ("pooler",),
+    "classifier": ("classifier",),
+    "masked_word": ("transform", "norm", ""),
+    "next_sentence": ("next_sentence",),
+}
+SHARED = {  # stored by some twice: the second must equal the first, or stands for it where that is missing
+    "embeddings.word_embeddings.weight": "cls.predictions.decoder.weight",
+    "cls.predictions.bias": "cls.predictions.decoder.bias",
 }
 _PREFIX = "bert."
+_PART_OF_MODULE = {
+    module: part for part, owns in PARTS.items() for own in owns for module in (own, *_TABLE[own])
+} | {"cls.predictions.decoder": "masked_word"}
 _BUFFERS = {"embeddings.position_ids", "embeddings.token_type_ids"}  # constants that old releases stored
 _OTHER_HEADS = {
     "cls.predictions.": marked("engine", "Not needed here: the masked-word head ({count} weights)."),
@@ -59,9 +76,19 @@ def plain_name(name: str) -> str:
 
 
 def part_of(name: str) -> str:
-    """Return "pooler", "classifier" or "encoder" for the name, ours or published, of a weight that we use."""
-    first = name.removeprefix(_PREFIX).partition(".")[0]
-    return first if first in ("pooler", "classifier") else "encoder"
+    """Return which of PARTS a weight is in, by our name or the published one; else "encoder"."""
+    return _PART_OF_MODULE.get(name.removeprefix(_PREFIX).rpartition(".")[0], "encoder")
+
+
+def names_of_part(part: str) -> tuple[str, ...]:
+    """Return the published names of all weights of one of PARTS."""
+    own = [
+        f"{module}.{kind}".removeprefix(".")
+        for module in PARTS[part]
+        for kind in ("weight", "bias")
+        if module or kind == "bias"
+    ]
+    return tuple(name for one in own for name in published_names(one))
 
 
 def is_buffer(name: str) -> bool:

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from engine.config import FineTuneConfig
-from engine.device import Device, flops_estimate, is_out_of_memory, open_device
-from engine.errors import RunError, Sentence, UserError, marked
+from engine.device import Device, flops_estimate, open_device
+from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
 from engine.model.bert import Attention, initialize
 from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
-from engine.model.kernels import Dropout, cpu_kernels
+from engine.model.kernels import Dropout
 from engine.model.weights import load_classifier, save_model
+from engine.train.conduct import as_before, check_space, guarded, recipe_of, reopened
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.loop import Loop, evaluated
 from engine.train.optimizer import default_learning_rate
 from engine.train.prepare import Setup, prepare
-from engine.train.runs import MODEL, SETUP, Checkpoint, Run, check_new, read_status
+from engine.train.runs import MODEL, SETUP, Checkpoint, Run, check_new
 from engine.train.schedule import Epochs
 from engine.train.tasks import Classification
 
@@ -82,28 +81,25 @@ def fine_tune(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
     check_new(run_dir)
     device = open_device(config.device)
     setup = yield from prepare(config)  # no folder is left behind by data that cannot be used
-    _check_space(run_dir, setup.config)
+    check_space(run_dir, setup.config)
     with Run.create(run_dir, config) as run:
         run.set_status("running", step=0, num_steps=0)
-        yield from _guarded(run, _anew(run, setup, device))
+        yield from guarded(run, _anew(run, setup, device))
 
 
 def resume(run_dir: Path) -> Iterator[Event]:
     """Continue a run from its folder alone. Raises: RunError if it is finished, in use or not a run."""
-    run_dir = Path(run_dir)
-    with Run.reopen(run_dir) as run:
-        if read_status(run_dir).get("state") == "finished":
-            raise RunError(
-                marked("engine", "The run in {path} is finished; its model lies in {model}."),
-                path=run_dir,
-                model=run_dir / MODEL,
-            )
-        run.set_status("running")
-        yield from _guarded(run, _again(run))
+    with reopened(Path(run_dir)) as run:
+        yield from guarded(run, _again(run))
+
+
+def _config(run: Run) -> FineTuneConfig:
+    assert isinstance(run.config, FineTuneConfig)
+    return run.config
 
 
 def _anew(run: Run, setup: Setup, device: Device) -> Iterator[Event]:
-    setup = replace(setup, about={**setup.about, "recipe": _recipe(device)})
+    setup = replace(setup, about={**setup.about, "recipe": recipe_of(device)})
     setup.save(run.path / SETUP)
     yield from _train(run, setup, device, None)
 
@@ -111,49 +107,19 @@ def _anew(run: Run, setup: Setup, device: Device) -> Iterator[Event]:
 def _again(run: Run) -> Iterator[Event]:
     if (run.path / SETUP).is_dir():
         setup, checkpoint = Setup.load(run.path / SETUP), run.newest_checkpoint()
-        device, differences = _as_before(run.config, setup.about["recipe"], checkpoint)
+        device, differences = as_before(_config(run).device, setup.about["recipe"], checkpoint)
         for difference in differences:
             yield Noted(sentence=difference)
         yield from _train(run, setup, device, checkpoint)
     else:  # it was cut off before anything was settled
-        device = open_device(run.config.device)
-        setup = yield from prepare(run.config)
+        device = open_device(_config(run).device)
+        setup = yield from prepare(_config(run))
         yield from _anew(run, setup, device)
-
-
-def _guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:
-    """Run a task and leave the folder's status true, however it ends; the first fault is the one told."""
-    try:
-        yield from task
-    except GeneratorExit:
-        run.set_status("stopped")
-        raise
-    except BaseException as error:
-        fault = _plainly(error)
-        with suppress(UserError):
-            run.set_status("failed", reason=str(fault) if isinstance(fault, UserError) else repr(fault))
-        if fault is error:
-            raise
-        raise fault from error
-    run.set_status("finished")
-
-
-def _plainly(error: BaseException) -> BaseException:
-    """Return a sentence in the place of an error that says no more than that memory ran out."""
-    if isinstance(error, UserError) or not is_out_of_memory(error):
-        return error
-    return UserError(
-        marked(
-            "engine",
-            "Memory does not suffice for this model. Choose a smaller one, or end other programs; the last "
-            "checkpoint is kept.",
-        )
-    )
 
 
 def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None) -> Iterator[Event]:
     run.open_metrics(int(checkpoint.state["metrics_bytes"]) if checkpoint else 0)
-    model, notes = _model(run.config, setup, device, checkpoint)
+    model, notes = _model(_config(run), setup, device, checkpoint)
     loop = _loop(run, setup, device, model)
     if checkpoint is not None:
         loop.restore(checkpoint)
@@ -180,7 +146,7 @@ def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None
 
 
 def _loop(run: Run, setup: Setup, device: Device, model: nn.Module) -> Loop:
-    training, task = run.config.training, Classification(setup.labels)
+    training, task = _config(run).training, Classification(setup.labels)
     feed = EpochFeed(
         setup.sets["train"], training.batch_size, training.gradient_accumulation_steps, training.seed
     )
@@ -210,8 +176,8 @@ def _started(run: Run, setup: Setup, device: Device, loop: Loop) -> Started:
         device=device.describe(),
         num_steps=loop.schedule.num_steps,
         first_step=loop.at.step + 1,
-        num_epochs=run.config.training.num_epochs,
-        steps_per_epoch=loop.schedule.num_steps // run.config.training.num_epochs,
+        num_epochs=_config(run).training.num_epochs,
+        steps_per_epoch=loop.schedule.num_steps // _config(run).training.num_epochs,
         num_train=len(setup.sets["train"]),
         num_validation=len(setup.sets.get("validation", ())),
         num_test=len(setup.sets.get("test", ())),
@@ -274,7 +240,7 @@ def _save_result(run: Run, setup: Setup, loop: Loop, step: int) -> None:
             "validated": is_best,
             "run": run.path.name,
             "learning_rate": loop.peak,
-            "batch_size": run.config.training.batch_size,
+            "batch_size": _config(run).training.batch_size,
             "seed": loop.config.seed,
         },
     }
@@ -305,60 +271,3 @@ def _model(
         if isinstance(part, Attention):
             part.dropout_p = config.model.attention_dropout
     return model.to(device.device), notes
-
-
-def _recipe(device: Device) -> dict[str, Any]:
-    """Return what decides the last bits beside the settings, for the record of a run."""
-    return {
-        "device": device.device.type,
-        "precision": str(device.precision).removeprefix("torch."),
-        "num_threads": device.num_threads,
-        "micro_batch_tokens": device.micro_batch_tokens,
-        "cpu_kernels": cpu_kernels(),
-        "cpu_capability": torch.backends.cpu.get_cpu_capability(),
-        "torch": torch.__version__,
-    }
-
-
-def _as_before(
-    config: FineTuneConfig, recipe: dict[str, Any], checkpoint: Checkpoint | None
-) -> tuple[Device, list[Sentence]]:
-    """Return the device a run was begun on, as near as there is one here, and what differs from then."""
-    names = ("device", "precision", "num_threads", "micro_batch_tokens")
-    wanted = replace(config.device, **{name: recipe[name] for name in names})
-    if checkpoint is not None:  # smaller, where memory ran out on the way
-        wanted = replace(wanted, micro_batch_tokens=int(checkpoint.state["micro_batch_tokens"]))
-    if wanted.device == "cuda" and not torch.cuda.is_available():
-        wanted = replace(wanted, device="cpu", precision="float32")
-    if wanted.device == "cpu":
-        wanted = replace(wanted, precision="auto")
-    device = open_device(wanted)
-    now = _recipe(device)
-    template = marked(
-        "engine", "This run was begun with {name} {before}; here it is {now}, so its last digits may differ."
-    )
-    told = ("device", "precision", "cpu_kernels", "cpu_capability", "torch")
-    return device, [
-        Sentence(template, {"name": name, "before": recipe[name], "now": now[name]})
-        for name in told
-        if recipe[name] != now[name]
-    ]
-
-
-def _check_space(run_dir: Path, config: BertConfig) -> None:
-    """Refuse a run whose checkpoints the disk cannot hold. Raises: UserError."""
-    weights = 4 * sum(count_parameters(config).values())
-    needed = 8 * weights  # two checkpoints of weights and two moments each, a third in the making, the result
-    there = next(folder for folder in (run_dir, *run_dir.absolute().parents) if folder.exists())
-    free = shutil.disk_usage(there).free
-    if free < needed:
-        raise UserError(
-            marked(
-                "engine",
-                "The disk has too little room: checkpoints need {needed:.1f} GB in {path}, and "
-                "{free:.1f} GB are free.",
-            ),
-            needed=needed / 1e9,
-            free=free / 1e9,
-            path=there,
-        )

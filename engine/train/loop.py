@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import Sentence, UserError, marked
-from engine.events import Beat, Evaluated, Event, Noted, Saved, Step
+from engine.events import Beat, Evaluated, Event, Noted, Pinned, Saved, Step
 from engine.model.bert import Bert
 from engine.train.feed import Feed
 from engine.train.optimizer import Optimizer
@@ -39,13 +39,13 @@ class Recipe(Protocol):
     """The settings that the loop itself reads."""
 
     @property
-    def seed(self) -> int: ...  # noqa: D102
+    def seed(self) -> int: ...
     @property
-    def weight_decay(self) -> float: ...  # noqa: D102
+    def weight_decay(self) -> float: ...
     @property
-    def max_gradient_norm(self) -> float: ...  # noqa: D102
+    def max_gradient_norm(self) -> float: ...
     @property
-    def checkpoint_every_steps(self) -> int: ...  # noqa: D102
+    def checkpoint_every_steps(self) -> int: ...
 
 
 class Watch(Protocol):
@@ -151,7 +151,10 @@ class Loop:
                 yield from self._flush()
                 yield from self._checkpoint()
             if self.watch is not None:
-                yield from self.watch.look(self.model, self.device, self.at.step, self._progress())
+                for event in self.watch.look(self.model, self.device, self.at.step, self._progress()):
+                    if isinstance(event, Pinned):
+                        self.run.log(event)
+                    yield event
         yield from self._flush()
 
     def _progress(self) -> float:
@@ -191,7 +194,7 @@ class Loop:
             yield from self._flush()
 
     def _gradients(self, step: int, taken: Any) -> Generator[Event, None, tuple[Tensor, Tensor, int]]:
-        """Gather the gradients of a step's examples; return tally (J,), totals (K,) and tokens, of all ranks."""
+        """Gather the gradients of a step; return tally (J,), totals (K,) and tokens, of all ranks."""
         self.optimizer.clear()
         self.noise.seed(self.config.seed, step, *self.ranks.seeds)
         with self._timed():

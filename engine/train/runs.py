@@ -37,12 +37,15 @@ from engine.durable import (
     replaced_folder,
     sweep_partials,
 )
-from engine.errors import RunError, Sentence, marked
+from engine.errors import ModelError, RunError, Sentence, marked
 from engine.events import Event
+from engine.model.folder import read_json
 from engine.model.weights import load_tensors, save_tensors
+from engine.pretrain_config import PretrainConfig
 from engine.train.lock import is_locked, locked
 
 CONFIG, METRICS, STATUS, LOCK = "config.toml", "metrics.jsonl", "status.json", "lock"
+AnyConfig = FineTuneConfig | PretrainConfig
 SETUP, CHECKPOINTS, MODEL, MANIFEST = "setup", "checkpoints", "model", "manifest.json"
 
 
@@ -95,14 +98,14 @@ def new_run_dir(root: Path, name: str) -> Path:
 class Run:
     """One run folder, held by this process. Make it with `create` or `reopen`, in a `with`."""
 
-    def __init__(self, path: Path, config: FineTuneConfig) -> None:
+    def __init__(self, path: Path, config: AnyConfig) -> None:
         self.path = path
         self.config = config
         self._metrics: int | None = None
 
     @classmethod
     @contextmanager
-    def create(cls, path: Path, config: FineTuneConfig) -> Iterator[Run]:
+    def create(cls, path: Path, config: AnyConfig) -> Iterator[Run]:
         """Make a new run folder. Raises: RunError if `path` is not empty; UserError if it cannot be
         written.
         """
@@ -112,7 +115,7 @@ class Run:
         with cls(path, config)._held() as run:
             check_new(path)  # now that nobody else can take it
             with replaced_file(path / CONFIG) as beside:
-                beside.write_text(to_toml(config), encoding="utf-8")
+                beside.write_text(_document(config), encoding="utf-8")
             yield run
 
     @classmethod
@@ -220,14 +223,31 @@ def check_new(path: Path) -> None:
         )
 
 
-def read_config(path: Path) -> FineTuneConfig:
+def read_config(path: Path) -> AnyConfig:
     """Return the settings of a run. Raises: RunError if `path` is not a run folder; ConfigError."""
     if not (path / CONFIG).is_file():
         raise RunError(
             marked("engine", "{path} is not a run folder: it has no config.toml. Start the run again."),
             path=path,
         )
-    return with_values(FineTuneConfig(), from_toml(path / CONFIG))
+    values = from_toml(path / CONFIG)
+    is_pretraining = values.pop("task", "finetune") == "pretrain"
+    return with_values(PretrainConfig() if is_pretraining else FineTuneConfig(), values)
+
+
+def chain_of(model: str) -> list[dict[str, Any]]:
+    """Return the stages of training that a model folder tells of, oldest first; [] for a new model."""
+    try:
+        document = read_json(Path(model) / "cloze.json")
+    except (ModelError, OSError):
+        return []
+    chain = document.get("chain")
+    return [stage for stage in chain if isinstance(stage, dict)] if isinstance(chain, list) else []
+
+
+def _document(config: AnyConfig) -> str:
+    kind = "pretrain" if isinstance(config, PretrainConfig) else "finetune"
+    return f'task = "{kind}"\n' + to_toml(config)
 
 
 def read_status(path: Path) -> dict[str, Any]:
@@ -299,10 +319,17 @@ def event_from_record(record: Mapping[str, Any]) -> Event | None:
             values["labels"] = tuple(values["labels"])
         if "per_label" in values:
             values["per_label"] = {label: tuple(scores) for label, scores in values["per_label"].items()}
+        if "readings" in values:
+            values["readings"] = tuple(_reading(reading) for reading in values["readings"])
         made: Event = kind(**values)  # type: ignore[operator,assignment]
         return made
     except TypeError:
         return None
+
+
+def _reading(values: Mapping[str, Any]) -> events.Reading:
+    guesses = tuple((str(word), float(share)) for word, share in values["guesses"])
+    return events.Reading(**{**values, "guesses": guesses})
 
 
 def _last_step(path: Path, fallback: int) -> int:
@@ -332,6 +359,8 @@ def _record(event: Event) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, events.Reading):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Sentence):
         return {"template": value.template, "values": {k: _plain(v) for k, v in value.values.items()}}
     if isinstance(value, np.ndarray):

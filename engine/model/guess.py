@@ -1,0 +1,248 @@
+"""What a model makes of a gap: words for a [MASK], whether B follows A, and sentences pinned while it learns.
+
+Everything is one batch, runs where the model is, draws no random numbers and leaves the model as it was.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+
+from engine.errors import ModelError, UserError, marked
+from engine.model.heads import PreTraining
+from engine.model.trim import check_vocabulary
+from engine.text.batch import Bounds
+from engine.text.wordpiece import Encoding, WordPiece
+
+# B sentences, N tokens of all of them, P masks, V words of the vocabulary
+
+_MARK = re.compile(r"\[([^\[\]]+)\]")
+_NUM_GUESSES = 5
+_IDEOGRAPH = re.compile("[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class MaskGuess:
+    """The likeliest words for one [MASK], best first. position: its place among the tokens, [CLS] is 0."""
+
+    position: int
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    probabilities: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PinReading:
+    """What a model makes of a pinned sentence.
+
+    guesses: the five likeliest fillings with their probabilities, best first. right: the marked word, or
+    None. probability: of the right word. rank: its place among all words, 1 the best. Both are None without a
+    right word, or when the vocabulary cannot spell it.
+    """
+
+    guesses: tuple[tuple[str, float], ...]
+    right: str | None
+    probability: float | None
+    rank: int | None
+
+
+def fill_mask(
+    model: PreTraining, wordpiece: WordPiece, text: str, text_pair: str | None = None, *, top_k: int = 5
+) -> list[MaskGuess]:
+    """Return the `top_k` likeliest words for each [MASK] of a text or pair, in the order they stand in.
+
+    Raises: UserError: no [MASK] in the text, or more WordPieces than the model has positions. ModelError: the
+            vocabulary has no [MASK], or does not belong to the model.
+    """
+    mask_id = _mask_id(wordpiece)
+    encoding = _encode(model, wordpiece, text, text_pair)
+    places = [place for place, number in enumerate(encoding.input_ids) if number == mask_id]
+    if not places:
+        raise UserError(
+            marked("engine", "The text has no [MASK]. Write [MASK] where a word is to be guessed.")
+        )
+    with _looking(model) as device:
+        ids, types = _tensors(encoding, device)
+        hidden = model(ids, types, masked=torch.tensor(places, device=device)).hidden
+        shares = model.logits(hidden).float().softmax(-1)[:, : wordpiece.vocab_size]  # (P, V)
+        best = shares.topk(min(top_k, wordpiece.vocab_size), -1)
+        values, numbers = best.values.tolist(), best.indices.tolist()
+    return [
+        MaskGuess(place, tuple(wordpiece.tokens[n] for n in found), tuple(found), tuple(probabilities))
+        for place, found, probabilities in zip(places, numbers, values, strict=True)
+    ]
+
+
+def next_sentence(model: PreTraining, wordpiece: WordPiece, a: str, b: str) -> float:
+    """Return how probable it is that B follows A. Raises: as `fill_mask`."""
+    encoding = _encode(model, wordpiece, a, b)
+    with _looking(model) as device:
+        ids, types = _tensors(encoding, device)
+        output = model(ids, types, masked=torch.zeros(1, dtype=torch.long, device=device))
+        return float(output.next_sentence.float().softmax(-1)[0, 0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Pin:
+    """An encoded sentence. answer: the ids of its right word, one for each mask, or none."""
+
+    ids: tuple[int, ...]
+    right: str | None
+    answer: tuple[int, ...]
+    num_masks: int
+
+
+class Pins:
+    """Sentences with one gap each, encoded once and looked at again and again.
+
+    The gap is marked by square brackets: "The capital of France is [Paris]." with its right word, or [MASK]
+    without. A right word of several pieces masks as many; its probability is then the product over them, each
+    guessed without seeing the others, and its rank that of its worst piece. Guesses are such products too. A
+    bracket ends a word: "play[ing]" are two.
+
+    Raises: UserError: a sentence without a gap, or with several. ModelError: a vocabulary without [MASK].
+    """
+
+    def __init__(self, sentences: Sequence[str], wordpiece: WordPiece) -> None:
+        self.sentences = tuple(sentences)
+        self._wordpiece = wordpiece
+        self._pins = [_pin(sentence, wordpiece) for sentence in self.sentences]
+        order = sorted(range(len(self)), key=lambda number: -len(self._pins[number].ids))
+        packed = [self._pins[number] for number in order]  # the longest first, as batches are
+        self._lengths = [len(pin.ids) for pin in packed]
+        self._ids = torch.tensor([token for pin in packed for token in pin.ids], dtype=torch.long)
+        self._positions = torch.tensor(
+            [n for length in self._lengths for n in range(length)], dtype=torch.long
+        )
+        self._masked = (self._ids == _mask_id(wordpiece)).nonzero()[:, 0]  # (P,)
+        answers = [token for pin in packed for token in pin.answer or (0,) * pin.num_masks]
+        self._answers = torch.tensor(answers, dtype=torch.long)[:, None]  # (P, 1)
+        ends = accumulate(pin.num_masks for pin in packed)
+        gaps = [slice(end - pin.num_masks, end) for pin, end in zip(packed, ends, strict=True)]
+        self._gaps = dict(zip(order, gaps, strict=True))  # number of a sentence -> its rows of P
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def look(self, model: PreTraining) -> list[PinReading]:
+        """Return a reading for each sentence, from one packed batch and the scores of the gaps alone.
+
+        Raises: UserError: a sentence is longer than the model reads. ModelError: not this model's vocabulary.
+        """
+        if not self._pins:
+            return []
+        check_vocabulary(model, self._wordpiece)
+        _check_length(model, self._lengths[0])
+        with _looking(model) as device:
+            bounds = Bounds(self._lengths, device)
+            inputs = {"input_ids": self._ids.to(device), "position_ids": self._positions.to(device)}
+            hidden = model(**inputs, bounds=bounds, masked=self._masked.to(device)).hidden
+            logs = model.logits(hidden).float().log_softmax(-1)[:, : self._wordpiece.vocab_size]  # (P, V)
+            best = logs.topk(min(_NUM_GUESSES, logs.shape[-1]), -1)
+            right = logs.gather(-1, self._answers.to(device))  # (P, 1)
+            ranks = 1 + (logs > right).sum(-1)
+            columns = (best.indices, best.values, right[:, 0], ranks)
+            rows = [_Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+        return [self._reading(pin, rows[self._gaps[number]]) for number, pin in enumerate(self._pins)]
+
+    def _reading(self, pin: _Pin, rows: list[_Row]) -> PinReading:
+        fillings: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+        for row in rows:  # the best of a product are products of the best
+            longer = [
+                ((*ids, number), log + own)
+                for ids, log in fillings
+                for number, own in zip(row.ids, row.logs, strict=True)
+            ]
+            fillings = sorted(longer, key=lambda filling: -filling[1])[:_NUM_GUESSES]
+        known = bool(pin.answer)
+        return PinReading(
+            guesses=tuple((_spelled(self._wordpiece, ids), math.exp(log)) for ids, log in fillings),
+            right=pin.right,
+            probability=math.exp(sum(row.right_log for row in rows)) if known else None,
+            rank=max(row.rank for row in rows) if known else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One mask: its best ids and their log probabilities, and those of the right piece."""
+
+    ids: list[int]
+    logs: list[float]
+    right_log: float
+    rank: int
+
+
+def _pin(sentence: str, wordpiece: WordPiece) -> _Pin:
+    marks = list(_MARK.finditer(sentence))
+    if len(marks) != 1 or not marks[0][1].strip():
+        template = marked(
+            "engine",
+            "The pinned sentence {sentence!r} needs one gap: put the right word in square brackets, or write "
+            "[MASK].",
+        )
+        raise UserError(template, sentence=sentence[:80])
+    right = None if marks[0][1] == "MASK" else marks[0][1].strip()
+    parts = [sentence[: marks[0].start()], right or "", sentence[marks[0].end() :]]
+    before, answer, after = (ids.tolist() for ids in wordpiece.encode_ids(parts))
+    known = bool(answer) and wordpiece.unk_id not in answer
+    masks = (len(answer) if known else 1) * [_mask_id(wordpiece)]
+    ids = (wordpiece.cls_id, *before, *masks, *after, wordpiece.sep_id)
+    return _Pin(ids, right, tuple(answer) if known else (), len(masks))
+
+
+def _mask_id(wordpiece: WordPiece) -> int:
+    if wordpiece.mask_id is None:
+        template = marked("engine", "The vocabulary has no [MASK], so no word can be masked. Choose another.")
+        raise ModelError(template)
+    return wordpiece.mask_id
+
+
+def _encode(model: PreTraining, wordpiece: WordPiece, text: str, text_pair: str | None) -> Encoding:
+    check_vocabulary(model, wordpiece)
+    encoding = wordpiece.encode(text, text_pair)
+    _check_length(model, len(encoding.input_ids))
+    return encoding
+
+
+def _check_length(model: PreTraining, length: int) -> None:
+    if length > model.config.max_position_embeddings:
+        template = marked(
+            "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
+        )
+        raise UserError(template, length=length, most=model.config.max_position_embeddings)
+
+
+def _tensors(encoding: Encoding, device: torch.device) -> tuple[Tensor, Tensor]:
+    ids = torch.tensor([encoding.input_ids], device=device)
+    return ids, torch.tensor([encoding.token_type_ids], device=device)
+
+
+@contextmanager
+def _looking(model: PreTraining) -> Iterator[torch.device]:
+    """Switch dropout and gradients off; give the device of the model."""
+    training = model.training
+    model.eval()
+    try:
+        with torch.inference_mode():
+            yield model.bias.device
+    finally:
+        model.train(training)
+
+
+def _spelled(wordpiece: WordPiece, ids: Sequence[int]) -> str:
+    text = ""
+    for token in (wordpiece.tokens[number] for number in ids):
+        if token.startswith("##"):
+            text += token[2:]
+        else:
+            apart = text and not _IDEOGRAPH.match(text[-1]) and not _IDEOGRAPH.match(token)
+            text += f" {token}" if apart else token
+    return text

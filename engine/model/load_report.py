@@ -1,0 +1,53 @@
+"""What became of each weight of a model folder, and how a person is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.errors import Sentence, marked
+from engine.model import names
+
+_MOST_NAMES = 3  # listed in one sentence
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """What became of each weight.
+
+    loaded, unexpected: names as the files spell them. missing: published names of those started at random.
+    refused: (name, the sentence that says why). notes: what else a person should know.
+    """
+
+    loaded: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+    refused: tuple[tuple[str, Sentence], ...] = ()
+    notes: tuple[Sentence, ...] = ()
+
+    def sentences(self) -> list[Sentence]:
+        """Return the report for a person: what was loaded, what is new, what was left out and why."""
+        encoder = sum(names.part_of(names.plain_name(name)) == "encoder" for name in self.loaded)
+        said = [
+            Sentence(marked("engine", "All {count} weights of the encoder were loaded."), {"count": encoder})
+        ]
+        said += {str(reason): reason for _, reason in self.refused}.values()  # each reason once
+        said += self.notes
+        heads: dict[str, int] = {}
+        for name in self.unexpected:
+            heads[names.head_sentence(name)] = heads.get(names.head_sentence(name), 0) + 1
+        said += [Sentence(template, {"count": count}) for template, count in heads.items() if template]
+        unknown = [name for name in self.unexpected if not names.head_sentence(name)]
+        if unknown:
+            template = marked(
+                "engine", "Left out, for config.json does not ask for them: {names} ({count} weights)."
+            )
+            said.append(Sentence(template, {"names": listed(unknown), "count": len(unknown)}))
+        return said
+
+
+def listed(values: Sequence[str]) -> str:
+    """Return a few names for a sentence, cut short where they come from a stranger."""
+    return ", ".join(value[:60] for value in values[:_MOST_NAMES]) + (
+        ", ..." if len(values) > _MOST_NAMES else ""
+    )

@@ -1,0 +1,247 @@
+"""The weights of a model folder by their plain names, and how they become a module of ours.
+
+Not to be broken: shapes, types and sizes are compared before any memory is taken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from engine.errors import ModelError, Sentence, marked
+from engine.model import names
+from engine.model.config import BertConfig
+from engine.model.folder import StoredWeights
+from engine.model.load_report import LoadReport, listed
+from engine.model.tensor_files import unreadable_type
+
+_FLOATS: dict[torch.dtype, str] = {
+    getattr(torch, kind): kind for kind in ("float32", "float16", "bfloat16", "float64")
+}
+_HEADS = {part: [names.plain_name(n) for n in names.names_of_part(part)] for part in names.PARTS}
+_LACKING = {
+    "masked_word": marked("engine", "The model's own masked-word head was not used: its file lacks {names}."),
+    "next_sentence": marked(
+        "engine", "The model's own next-sentence head was not used: its file lacks {names}."
+    ),
+}
+_UNTIED = marked(
+    "engine",
+    "The model's own masked-word head was not used: it has word weights or biases of its own, where BERT "
+    "uses the token embeddings.",
+)
+
+Model = TypeVar("Model", bound=nn.Module)
+
+
+class Source:
+    """A model folder's weights, looked at but not read yet."""
+
+    def __init__(self, stored: StoredWeights) -> None:
+        self._stored = stored
+        self._found: dict[str, str] = {}  # plain name -> name in the file
+        self._loaded: set[str] = set()
+        for name in stored.infos:
+            if self._found.setdefault(names.plain_name(name), name) != name:
+                raise ModelError(
+                    marked("engine", "{path} holds two weights for one place: {first} and {second}."),
+                    path=stored.path,
+                    first=self._found[names.plain_name(name)],
+                    second=name,
+                )
+        for first, second in names.SHARED.items():
+            if first not in self._found and second in self._found:
+                self._found[first] = self._found.pop(second)
+
+    def has(self, part: str) -> bool:
+        """Whether one of names.PARTS is there, whole."""
+        return all(name in self._found for name in _HEADS[part])
+
+    def objection(self, part: str, config: BertConfig) -> Sentence | None:
+        """Return why the stored head of pretraining, "masked_word" or "next_sentence", cannot be used.
+
+        None if it can, or there is none. Call `check` of the encoder first.
+        """
+        lacking = [name for name in _HEADS[part] if name not in self._found]
+        if lacking and len(lacking) < len(_HEADS[part]):
+            return Sentence(_LACKING[part], {"names": listed(lacking)})
+        shapes = ((config.vocab_size, config.hidden_size), (config.vocab_size,))
+        if lacking or part != "masked_word":
+            return None
+        pairs = zip(names.SHARED.items(), shapes, strict=True)
+        return None if all(self._agree(*pair, shape) for pair, shape in pairs) else Sentence(_UNTIED)
+
+    def _agree(self, first: str, second: str, shape: tuple[int, ...]) -> bool:
+        """Whether a weight that is stored twice is the same both times. A wrong shape is told elsewhere."""
+        if second not in self._found or self._stored.infos[self._found[first]].shape != shape:
+            return True
+        if self._stored.infos[self._found[second]].shape != shape:
+            return False
+        values = [torch.empty(shape), torch.empty(shape)]
+        for name, value in zip((first, second), values, strict=True):
+            self._stored.read_into(self._found[name], value)
+        self._loaded.add(self._found[second])
+        return torch.equal(*values)
+
+    def labels(self, config: BertConfig) -> tuple[tuple[str, ...], Sentence | None]:
+        """Return the labels of the stored classifier; or none and, if there is one, what is wrong with it."""
+        if not self.has("classifier"):
+            return (), None
+        weight, bias = (self._stored.infos[self._found[name]].shape for name in _HEADS["classifier"])
+        count = len(config.id2label) or (bias[0] if len(bias) == 1 else 0)
+        if count and weight == (count, config.hidden_size) and bias == (count,):
+            return config.id2label or tuple(f"LABEL_{number}" for number in range(count)), None
+        template = marked(
+            "engine",
+            "The model's own classifier does not fit its config.json: classifier.weight has the shape "
+            "{shape}, but {count} labels and a width of {width} are named there.",
+        )
+        return (), Sentence(template, {"shape": weight, "count": count, "width": config.hidden_size})
+
+    def fill(
+        self,
+        make: Callable[[BertConfig], Model],
+        config: BertConfig,
+        fresh: Collection[str] = (),
+        seed: int = 0,
+    ) -> Model:
+        """Return make(config) with the stored weights, allocated once; parts in `fresh` start from `seed`."""
+        shapes = self.check(make, config, fresh)
+        generator = torch.Generator().manual_seed(seed)  # its own, so that nobody else's numbers change
+        weights: dict[str, Tensor] = {}
+        for own, shape in shapes.items():
+            weights[own] = torch.empty(shape)
+            if names.part_of(own) not in fresh:
+                self._read(own, weights[own])
+            elif len(shape) == 1:
+                weights[own].fill_(float(own.endswith("norm.weight")))
+            else:
+                weights[own].normal_(0.0, config.initializer_range, generator=generator)
+        model = unfilled(make, config)
+        model.load_state_dict(weights, assign=True)
+        return model.eval()
+
+    def report(
+        self,
+        notes: Sequence[Sentence] = (),
+        fresh: Collection[str] = (),
+        objections: Mapping[str, Sentence] | None = None,
+    ) -> LoadReport:
+        """Return what became of each weight. Args: objections: part -> why it is not used."""
+        stored = self._found.values()
+        refused = {
+            self._found[name]: reason
+            for part, reason in (objections or {}).items()
+            for name in (*_HEADS[part], *names.SHARED.values())
+            if name in self._found and names.part_of(name) == part
+        }
+        kinds = {_FLOATS[dtype] for n in self._loaded if (dtype := self._stored.infos[n].dtype) in _FLOATS}
+        converted = ", ".join(sorted(kinds - {"float32"}))
+        if converted:
+            template = marked("engine", "The weights are stored as {kinds} and were converted to float32.")
+            notes = [Sentence(template, {"kinds": converted}), *notes]
+        left = [name for name in stored if name not in self._loaded and name not in refused]
+        return LoadReport(
+            loaded=tuple(name for name in stored if name in self._loaded and name not in refused),
+            missing=tuple(name for part in names.PARTS if part in fresh for name in _HEADS[part]),
+            unexpected=tuple(name for name in left if not names.is_buffer(name)),
+            refused=tuple(refused.items()),
+            notes=tuple(notes),
+        )
+
+    def check(
+        self, make: Callable[[BertConfig], nn.Module], config: BertConfig, fresh: Collection[str] = ()
+    ) -> dict[str, tuple[int, ...]]:
+        """Return our parameters' shapes, once names, shapes, types and sizes in the files are found to fit.
+
+        Raises: ModelError: what is wrong with the weights of all parts but those in `fresh`.
+        """
+        shapes = _shapes(make, config)
+        wanted: dict[str, tuple[int, ...]] = {}
+        for own, shape in shapes.items():
+            if names.part_of(own) not in fresh:
+                pieces = _plain_names(own)
+                wanted.update(dict.fromkeys(pieces, (shape[0] // len(pieces), *shape[1:])))
+        missing = [name for name in wanted if name not in self._found]
+        if missing:
+            template = marked(
+                "engine", "{path} lacks {count} of the {total} weights that config.json asks for ({names})."
+            )
+            raise ModelError(
+                template,
+                path=self._stored.path,
+                count=len(missing),
+                total=len(wanted),
+                names=listed(missing),
+            )
+        num_bytes = sum(self._check_one(self._found[name], shape) for name, shape in wanted.items())
+        if num_bytes > self._stored.num_bytes:
+            raise ModelError(
+                marked("engine", "{path} claims {claimed} bytes of weights but is only {size} bytes long."),
+                path=self._stored.path,
+                claimed=num_bytes,
+                size=self._stored.num_bytes,
+            )
+        return shapes
+
+    def _check_one(self, name: str, expected: tuple[int, ...]) -> int:
+        """Return the bytes that a stored weight must have. Raises: ModelError: another shape, no floats."""
+        info = self._stored.infos[name]
+        if info.shape != expected:
+            raise ModelError(
+                marked("engine", "{name} in {path} has the shape {shape}; config.json asks for {expected}."),
+                name=name,
+                path=self._stored.path,
+                shape=info.shape,
+                expected=expected,
+            )
+        if info.dtype not in _FLOATS:
+            raise unreadable_type(self._stored.path, name)
+        return math.prod(expected) * info.dtype.itemsize
+
+    def _read(self, own: str, target: Tensor) -> None:
+        pieces = _plain_names(own)
+        for name, rows in zip(pieces, target.chunk(len(pieces)), strict=True):
+            self._stored.read_into(self._found[name], rows)
+            self._loaded.add(self._found[name])
+            if not rows.sum().isfinite() and not rows.isfinite().all():
+                template = marked(
+                    "engine", "{name} in {path} holds values that are no numbers. Choose another model."
+                )
+                raise ModelError(template, name=self._found[name], path=self._stored.path)
+
+
+class _NoFilling(TorchFunctionMode):
+    """Skips `normal_`: to fill a tensor without memory, torch imports its compiler (2 s, 70 MB)."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in (nn.init.normal_, Tensor.normal_):
+            return None  # nobody looks at what they return
+        return func(*args, **(kwargs or {}))
+
+
+def unfilled(make: Callable[[BertConfig], Model], config: BertConfig) -> Model:
+    """Return make(config) without memory for its parameters, drawing no random numbers."""
+    with torch.device("meta"), _NoFilling():
+        return make(config)
+
+
+def _plain_names(own: str) -> list[str]:
+    return [names.plain_name(name) for name in names.published_names(own)]
+
+
+def _shapes(make: Callable[[BertConfig], nn.Module], config: BertConfig) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each of our parameters. One layer is built, on no device; all are alike."""
+    one = unfilled(make, dataclasses.replace(config, num_hidden_layers=1))
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, value in one.state_dict().items():
+        start, layer, end = name.partition("layers.0.")
+        for number in range(config.num_hidden_layers if layer else 1):
+            shapes[f"{start}layers.{number}.{end}" if layer else name] = tuple(value.shape)
+    return shapes

@@ -1,0 +1,268 @@
+"""Cuts many sentences into WordPieces at once, for a token store: the ids of `WordPiece.encode_ids`, flat.
+
+Each word is cut once and looked up from then on. What comes out never depends on what was cut before, so
+texts may be cut in any order, in any number of processes.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import ConfigError, UserError, marked
+from engine.text.vocabulary import MASK, SPECIALS
+from engine.text.wordpiece import WordPiece
+
+# N pieces of all sentences, S sentences, W parts of words
+
+SEGMENTERS = ("", "jieba")
+_PACKAGES = {"jieba": "rjieba"}  # jieba's words and dictionary, in Rust: wheels for every Python and system
+_MAX_KNOWN = 2**18  # parts of words, up to about 60 MB
+_PARTS_AT_ONCE = 256
+_LONG_PART = 64
+_PUNCTUATION = string.punctuation + "\u3001\u3002\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
+_IDEOGRAPHS = (  # those that tokenizers cuts off, as BERT does; it begins one range at 2B920, not 2B820
+    *(range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00), range(0x20000, 0x2A6E0)),
+    *(range(0x2A700, 0x2B820), range(0x2B920, 0x2CEB0), range(0x2F800, 0x2FA20)),
+)
+_NUM_CHARACTERS = 0x110000
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Sentences as pieces, without special tokens.
+
+    ids: (N,) uint16 or uint32. sizes: (S,) int32, pieces of each sentence. continues: (N,) bool, where a
+    piece goes on with the word before it; None without a segmenter.
+    """
+
+    ids: np.ndarray
+    sizes: npt.NDArray[np.int32]
+    continues: npt.NDArray[np.bool_] | None
+
+
+def id_type(vocab_size: int) -> np.dtype:
+    """Return the smallest type that holds every id, little-endian."""
+    return np.dtype("<u2" if vocab_size < 2**16 else "<u4")
+
+
+def segmenter_version(name: str) -> str:
+    """Return what finds the words and which version, for a header; "" for none.
+
+    Raises: ConfigError if there is no such segmenter, UserError if its package is not installed.
+    """
+    if not name:
+        return ""
+    _segmenter(name)
+    return f"{_PACKAGES[name]} {metadata.version(_PACKAGES[name])}"
+
+
+def _segmenter(name: str) -> Callable[[str], list[str]] | None:
+    if name not in SEGMENTERS:
+        raise ConfigError(
+            marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
+            field="segmenter",
+            value=name,
+            choices=", ".join(SEGMENTERS[1:]),
+        )
+    if not name:
+        return None
+    try:
+        cut: Callable[[str], list[str]] = import_module(_PACKAGES[name]).cut
+    except ImportError as error:
+        raise UserError(
+            marked(
+                "engine",
+                "Chinese words are found by the package {package}, which is not installed. "
+                "Install it with: pip install {package}",
+            ),
+            package=_PACKAGES[name],
+        ) from error
+    return cut
+
+
+class Cutter:
+    """Cuts sentences with one vocabulary. Not for several threads at once.
+
+    Args:   segmenter: of `SEGMENTERS`. With "jieba", all pieces of a word that it finds in Chinese text
+            continue that word, except the first. Elsewhere a word is what "##" says.
+    Raises: ConfigError, UserError, as `segmenter_version`.
+    """
+
+    def __init__(self, wordpiece: WordPiece, segmenter: str = "") -> None:
+        self._wordpiece = wordpiece
+        self._words_of = _segmenter(segmenter)
+        self._type = id_type(wordpiece.vocab_size)
+        inner = (token.startswith("##") and len(token) > 2 for token in wordpiece.tokens)
+        self._is_inner = np.fromiter(inner, bool, wordpiece.vocab_size)
+        self._is_ideograph, self._is_alone = _characters(wordpiece)
+        self._parts = _parts(wordpiece, self._is_alone)
+        self._known = _Numbers()
+        self._starts = self._lengths = np.empty(0, np.int32)
+        self._pieces = np.empty(0, self._type)
+
+    def cut(self, sentences: Sequence[str]) -> Cut:
+        """Return the pieces of some sentences; the ids are those of `WordPiece.encode_ids`."""
+        if self._parts is None:
+            return self._cut_whole(sentences)
+        parts = list(map(self._parts.findall, sentences))
+        num_parts = np.fromiter(map(len, parts), np.int64, len(parts))
+        numbers = self._numbers_of(parts, int(num_parts.sum()))
+        lengths = self._lengths[numbers]
+        ends = np.cumsum(lengths, dtype=np.int64)
+        total = int(ends[-1]) if len(ends) else 0
+        places = np.repeat(self._starts[numbers] - (ends - lengths), lengths) + np.arange(total)
+        ids = self._pieces[places]
+        bounds = np.concatenate(([0], ends))[np.concatenate(([0], np.cumsum(num_parts)))]
+        continues = None
+        if self._words_of is not None:
+            continues = self._is_inner[ids]
+            inside = self._inside_words(sentences, len(numbers)) & (lengths > 0)
+            continues[(ends - lengths)[inside]] = True
+        return Cut(ids, np.diff(bounds).astype(np.int32), continues)
+
+    def _numbers_of(self, parts: list[list[str]], num_parts: int) -> npt.NDArray[np.int64]:
+        """Return (W,) the place of each part in the table of known ones; new ones are cut and added."""
+        known = self._known
+        if known.count > _MAX_KNOWN:
+            known.forget()
+            self._starts, self._lengths, self._pieces = self._starts[:0], self._lengths[:0], self._pieces[:0]
+        numbers = np.fromiter(map(known.__getitem__, chain.from_iterable(parts)), np.int64, num_parts)
+        if known.new:
+            each = [known.new[i : i + _PARTS_AT_ONCE] for i in range(0, len(known.new), _PARTS_AT_ONCE)]
+            pieces, sizes = zip(*map(self._cut_parts, each), strict=True)
+            lengths = np.concatenate(sizes)
+            starts = len(self._pieces) + np.cumsum(lengths) - lengths
+            self._starts = np.concatenate((self._starts, starts.astype(np.int32)))
+            self._lengths = np.concatenate((self._lengths, lengths.astype(np.int32)))
+            self._pieces = np.concatenate((self._pieces, *pieces))
+            for part in known.new:
+                if len(part) > _LONG_PART:
+                    del known[part]
+            known.new.clear()
+        return numbers
+
+    def _cut_parts(self, parts: Sequence[str]) -> tuple[np.ndarray, npt.NDArray[np.int64]]:
+        """Return the pieces of some parts, flat, and how many are of each: one text is cut fastest."""
+        encoding = self._wordpiece.encode(" ".join(parts))
+        ids = np.array(encoding.input_ids[1:-1], self._type)
+        firsts = [first for first, _ in encoding.offsets[1:-1]]
+        ends = np.cumsum([len(part) + 1 for part in parts])
+        return ids, np.bincount(np.searchsorted(ends, firsts, "right"), minlength=len(parts))
+
+    def _inside_words(self, sentences: Sequence[str], num_parts: int) -> npt.NDArray[np.bool_]:
+        """Return (W,) where a part goes on with a word of the segmenter, of which an ideograph is a part."""
+        characters = _codes("".join(sentences))
+        space, alone = characters == ord(" "), self._is_alone[characters]
+        ideograph = self._is_ideograph[characters]
+        word, sentence = np.zeros((2, len(characters)), bool)
+        lengths = np.fromiter(chain.from_iterable(map(self._word_lengths, sentences)), np.int64)
+        assert int(lengths.sum()) == len(characters), "the segmenter lost characters"
+        word[np.cumsum(lengths) - lengths] = True
+        starts = np.cumsum([0, *map(len, sentences)])
+        sentence[starts[starts < len(characters)]] = True
+        word |= sentence
+        before = slice(0, -1)
+        begins, after_space, after_ideograph = sentence | alone, sentence.copy(), np.zeros_like(sentence)
+        after_space[1:] |= space[before]
+        begins[1:] |= space[before] | alone[before]
+        after_ideograph[1:] = ideograph[before]
+        begins &= ~space
+        inside = ~word & ~after_space & (ideograph | after_ideograph)
+        found = inside[begins]
+        assert len(found) == num_parts
+        return found
+
+    def _word_lengths(self, sentence: str) -> list[int]:
+        if sentence.isascii() or self._words_of is None:
+            return [len(sentence)] if sentence else []
+        try:
+            words = self._words_of(sentence)
+        except UnicodeEncodeError:  # half characters, as a table of JSON can hold
+            words = self._words_of(sentence.encode("utf-8", "replace").decode())
+        return [len(word) for word in words if word]
+
+    def _cut_whole(self, sentences: Sequence[str]) -> Cut:
+        """Cut each sentence anew: with tokens that reach across words, parts of words tell too little."""
+        cut = self._wordpiece.encode_ids(sentences)
+        ids = np.concatenate([np.empty(0, np.int32), *cut]).astype(self._type)
+        sizes = np.fromiter(map(len, cut), np.int32, len(cut))
+        if self._words_of is None:
+            return Cut(ids, sizes, None)
+        continues = [np.empty(0, bool), *map(self._continues_of, sentences)]
+        return Cut(ids, sizes, np.concatenate(continues))
+
+    def _continues_of(self, sentence: str) -> npt.NDArray[np.bool_]:
+        encoding = self._wordpiece.encode(sentence)
+        ids, firsts = np.array(encoding.input_ids[1:-1]), [start for start, _ in encoding.offsets[1:-1]]
+        ends = np.cumsum(self._word_lengths(sentence))
+        inner = self._is_inner[ids] if len(ids) else np.zeros(0, bool)
+        ideograph = self._is_ideograph[_codes(" " + sentence)]  # one place on: what stands before it
+        touches = [bool(ideograph[first] or ideograph[first + 1]) for first in firsts]
+        starts = set(ends.tolist()) | {0}
+        space = [first == 0 or sentence[first - 1] == " " for first in firsts]
+        inside = [
+            near and not gap and first not in starts
+            for near, gap, first in zip(touches, space, firsts, strict=True)
+        ]
+        return np.asarray(inner | np.array(inside, bool))
+
+
+class _Numbers(dict[str, int]):
+    """Parts of words -> their places in a table; one that is asked for and not there is given the next."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.new: list[str] = []
+
+    def __missing__(self, part: str) -> int:
+        number = self[part] = self.count
+        self.count += 1
+        self.new.append(part)
+        return number
+
+    def forget(self) -> None:
+        self.clear()
+        self.count = 0
+
+
+def _codes(text: str) -> npt.NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+
+
+def _characters(wordpiece: WordPiece) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return for each character whether it is an ideograph, and whether it ends what stands before it."""
+    is_ideograph, is_alone = np.zeros((2, _NUM_CHARACTERS), bool)
+    if wordpiece.chinese_chars:
+        for some in _IDEOGRAPHS:
+            is_ideograph[some.start : some.stop] = True
+    is_alone |= is_ideograph
+    in_tokens = set("".join(_looked_for(wordpiece)))
+    is_alone[[ord(mark) for mark in _PUNCTUATION if mark not in in_tokens]] = True
+    return is_ideograph, is_alone
+
+
+def _parts(wordpiece: WordPiece, is_alone: npt.NDArray[np.bool_]) -> re.Pattern[str] | None:
+    """Return a pattern for the parts of a text that are cut alone; None if a token may reach across them.
+
+    It finds smaller parts than `WordPiece.encode_ids` looks for, for the same reasons.
+    """
+    flags = any(token.single_word or token.lstrip or token.rstrip for token in wordpiece.added)
+    if flags or not re.fullmatch("[!-~]+", "".join(_looked_for(wordpiece))):
+        return None
+    edges = np.flatnonzero(np.diff(is_alone, prepend=False, append=False)).reshape(-1, 2)
+    alone = "".join(f"{re.escape(chr(a))}-{re.escape(chr(b - 1))}" for a, b in edges.tolist())
+    return re.compile(f"[{alone}]|[^ {alone}]+")
+
+
+def _looked_for(wordpiece: WordPiece) -> list[str]:
+    """Return the tokens that are found in the text itself, before it is cut into words."""
+    usual = [name for name in (*SPECIALS.values(), MASK) if name in set(wordpiece.tokens)]
+    return usual + [token.content for token in wordpiece.added]

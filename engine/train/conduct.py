@@ -1,0 +1,121 @@
+"""What every run needs around its loop: a true status, the machine it was begun on, room on the disk."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.config import DeviceConfig
+from engine.device import Device, is_out_of_memory, open_device
+from engine.errors import RunError, Sentence, UserError, marked
+from engine.events import Event
+from engine.model.config import BertConfig, count_parameters
+from engine.model.kernels import cpu_kernels
+from engine.train.runs import MODEL, Checkpoint, Run, read_status
+
+
+@contextmanager
+def reopened(path: Path) -> Iterator[Run]:
+    """Hold a run folder to go on with it. Raises: RunError if it is finished, in use or not a run."""
+    with Run.reopen(path) as run:
+        if read_status(path).get("state") == "finished":
+            raise RunError(
+                marked("engine", "The run in {path} is finished; its model lies in {model}."),
+                path=path,
+                model=path / MODEL,
+            )
+        run.set_status("running")
+        yield run
+
+
+def guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:
+    """Run a task and leave the folder's status true, however it ends; the first fault is the one told."""
+    try:
+        yield from task
+    except GeneratorExit:
+        run.set_status("stopped")
+        raise
+    except BaseException as error:
+        fault = _plainly(error)
+        with suppress(UserError):
+            run.set_status("failed", reason=str(fault) if isinstance(fault, UserError) else repr(fault))
+        if fault is error:
+            raise
+        raise fault from error
+    run.set_status("finished")
+
+
+def _plainly(error: BaseException) -> BaseException:
+    """Return a sentence in the place of an error that says no more than that memory ran out."""
+    if isinstance(error, UserError) or not is_out_of_memory(error):
+        return error
+    return UserError(
+        marked(
+            "engine",
+            "Memory does not suffice for this model. Choose a smaller one, or end other programs; the last "
+            "checkpoint is kept.",
+        )
+    )
+
+
+def recipe_of(device: Device) -> dict[str, Any]:
+    """Return what decides the last bits beside the settings, for the record of a run."""
+    return {
+        "device": device.device.type,
+        "precision": str(device.precision).removeprefix("torch."),
+        "num_threads": device.num_threads,
+        "micro_batch_tokens": device.micro_batch_tokens,
+        "cpu_kernels": cpu_kernels(),
+        "cpu_capability": torch.backends.cpu.get_cpu_capability(),
+        "torch": torch.__version__,
+    }
+
+
+def as_before(
+    config: DeviceConfig, recipe: dict[str, Any], checkpoint: Checkpoint | None
+) -> tuple[Device, list[Sentence]]:
+    """Return the device a run was begun on, as near as there is one here, and what differs from then."""
+    names = ("device", "precision", "num_threads", "micro_batch_tokens")
+    wanted = replace(config, **{name: recipe[name] for name in names})
+    if checkpoint is not None:  # smaller, where memory ran out on the way
+        wanted = replace(wanted, micro_batch_tokens=int(checkpoint.state["micro_batch_tokens"]))
+    if wanted.device == "cuda" and not torch.cuda.is_available():
+        wanted = replace(wanted, device="cpu", precision="float32")
+    if wanted.device == "cpu":
+        wanted = replace(wanted, precision="auto")
+    device = open_device(wanted)
+    now = recipe_of(device)
+    template = marked(
+        "engine", "This run was begun with {name} {before}; here it is {now}, so its last digits may differ."
+    )
+    told = ("device", "precision", "cpu_kernels", "cpu_capability", "torch")
+    return device, [
+        Sentence(template, {"name": name, "before": recipe[name], "now": now[name]})
+        for name in told
+        if recipe[name] != now[name]
+    ]
+
+
+def check_space(run_dir: Path, config: BertConfig) -> None:
+    """Refuse a run whose checkpoints the disk cannot hold. Raises: UserError."""
+    weights = 4 * sum(count_parameters(config).values())
+    needed = 8 * weights  # two checkpoints of weights and two moments each, a third in the making, the result
+    there = next(folder for folder in (run_dir, *run_dir.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(there).free
+    if free < needed:
+        raise UserError(
+            marked(
+                "engine",
+                "The disk has too little room: checkpoints need {needed:.1f} GB in {path}, and "
+                "{free:.1f} GB are free.",
+            ),
+            needed=needed / 1e9,
+            free=free / 1e9,
+            path=there,
+        )

@@ -1,0 +1,406 @@
+"""What pretraining stands on: text found and looked at, a vocabulary, the token store, what is kept apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.config import with_values
+from engine.durable import replaced_folder
+from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
+from engine.events import Event, Noted
+from engine.model.config import PRESETS, BertConfig
+from engine.model.folder import read_json
+from engine.model.kernels import ROW_MULTIPLE
+from engine.model.trim import ids_to_keep, trimmed_wordpiece
+from engine.model.weights import check_weights, read_config
+from engine.pretrain_config import ObjectiveConfig, PretrainConfig, StartConfig, check_budget
+from engine.text.batch import split_by_tokens
+from engine.text.corpus import Corpus, find_files
+from engine.text.instances import MaskedBatch, Store, collate_masked, paired, single
+from engine.text.masking import Masker, Masking
+from engine.text.new_vocabulary import train_vocabulary
+from engine.text.tokens import TokenStore, counts, default_store_root, hold_out, open_store, store_key
+from engine.text.vocabulary import MASK
+from engine.text.wordpiece import WordPiece
+
+TOKENS, VALIDATION_TOKENS = "tokens", "validation"  # folders in setup/
+_VALIDATION_SALT, _VALIDATION_SEED = 2**31, 7  # the same held-out examples and masks in every run
+
+
+@dataclass(frozen=True)
+class Pretext:
+    """Everything settled before the first step.
+
+    keep: ids of the base model's vocabulary that are kept, (V,), or None for all. stores: of training and
+    held-out text, the same one when the latter is a share of the first. about: plain facts for cloze.json.
+    """
+
+    config: BertConfig
+    wordpiece: WordPiece
+    keep: np.ndarray | None
+    stores: tuple[TokenStore, TokenStore]
+    about: dict[str, Any]
+
+    def save(self, folder: Path) -> None:
+        """Write setup/, whole or not at all; the token stores are linked, not copied, where that can be."""
+        with replaced_folder(folder) as beside:
+            self.wordpiece.save(beside)
+            for name, document in (("config.json", self.config.to_json()), ("setup.json", self.about)):
+                text = json.dumps(document, indent=1, ensure_ascii=False)
+                (beside / name).write_text(text, encoding="utf-8")
+            if self.keep is not None:
+                np.save(beside / "keep.npy", self.keep)
+            _link(self.stores[0].path, beside / TOKENS)
+            if self.stores[1] is not self.stores[0]:
+                _link(self.stores[1].path, beside / VALIDATION_TOKENS)
+
+
+def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, Pretext]:
+    """Read what `save` wrote; a token store that was cut or lost is built again from the text.
+
+    Raises: DataError if the text is needed and has changed; ModelError if the rest is damaged.
+    """
+    wordpiece, about = WordPiece.from_folder(folder), read_json(folder / "setup.json")
+    keep = np.load(folder / "keep.npy") if (folder / "keep.npy").is_file() else None
+    train = yield from _reopened(folder / TOKENS, config, config.text.text, wordpiece, about["text"])
+    held_out = train
+    if config.text.validation_text:
+        places, known = config.text.validation_text, about["validation_text"]
+        held_out = yield from _reopened(folder / VALIDATION_TOKENS, config, places, wordpiece, known)
+    return Pretext(read_config(folder), wordpiece, keep, (train, held_out), about)
+
+
+def check_quickly(config: PretrainConfig) -> None:
+    """Refuse what can be refused in a moment, before a run folder is made. Raises: UserError."""
+    check_budget(config.budget)
+    objective = config.objective
+    if objective.mask_share + objective.random_share > 1.0 + 1e-9:
+        raise ConfigError(
+            marked(
+                "engine",
+                "mask_share and {field} are {total:.2f} together; they can be 1 at most.",
+            ),
+            field="random_share",
+            total=objective.mask_share + objective.random_share,
+        )
+    shape_of(config.start)
+    for places in (config.text.text, config.text.validation_text):
+        if places or places is config.text.text:
+            corpus = corpus_of(config, places)
+            next(iter(corpus.documents()))  # one clear sentence for an empty file or a wrong encoding
+    if not config.start.model.startswith("new:"):
+        wordpiece = WordPiece.from_folder(Path(config.start.model))
+        check_vocabulary(wordpiece, read_config(Path(config.start.model)), Path(config.start.model))
+        if config.start.vocab:
+            check_same(
+                WordPiece.from_vocab(Path(config.start.vocab), lowercase=wordpiece.lowercase), wordpiece
+            )
+    elif config.start.vocab:
+        check_vocabulary(_published(config.start), None, Path(config.start.vocab))
+
+
+def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:
+    """Find the text, choose the vocabulary, cut the text into pieces, keep some of it apart.
+
+    Raises: UserError in one sentence.
+    """
+    corpus = corpus_of(config, config.text.text)
+    start, shape, keep = config.start, shape_of(config.start), None
+    if not start.model.startswith("new:"):
+        wordpiece = WordPiece.from_folder(Path(start.model))
+    elif start.vocab:
+        wordpiece = _published(start)
+    else:
+        lowercase = start.lowercase != "no"
+        wordpiece = yield from train_vocabulary(corpus, size=start.vocab_size, lowercase=lowercase)
+    for note in wordpiece.notes:
+        yield Noted(sentence=note, level="fine")
+    store = yield from _stored(corpus, wordpiece, config.text.segmenter)
+    if start.trim_vocab and not start.model.startswith("new:"):
+        keep = ids_to_keep(counts(store), start.trim_vocab, wordpiece)
+        wordpiece = trimmed_wordpiece(wordpiece, keep)
+        store = yield from _stored(corpus, wordpiece, config.text.segmenter)
+    shape = replace(shape, vocab_size=wordpiece.vocab_size, pad_token_id=wordpiece.pad_id)
+    held_out = store
+    facts: dict[str, Any] = {"num_tokens": store.num_tokens, "num_documents": store.num_documents}
+    if config.text.validation_text:
+        other = corpus_of(config, config.text.validation_text)
+        held_out = yield from _stored(other, wordpiece, config.text.segmenter)
+        facts["validation_text"] = other.fingerprint()
+    facts |= {
+        "text": corpus.fingerprint(),
+        "num_tokens": store.num_tokens,
+        "num_documents": store.num_documents,
+    }
+    setup = Pretext(shape, wordpiece, keep, (store, held_out), facts)
+    split(setup, config)  # refuses what is too small, before anything is written
+    return setup
+
+
+def corpus_of(config: PretrainConfig, places: str) -> Corpus:
+    """Return the corpus of some places, one a line. Raises: UserError."""
+    named = [place.strip() for place in places.split("\n") if place.strip()]
+    if not named:
+        raise ConfigError(marked("engine", "No text was chosen. Give text files or folders."), field="text")
+    text = config.text
+    return Corpus(
+        tuple(find_files(named, column=text.column)),
+        text.layout,
+        text.column,
+        text.encoding,
+        text.drop_repeated,
+    )
+
+
+def shape_of(start: StartConfig) -> BertConfig:
+    """Return the shape of the model a run starts from; of a new one, the vocabulary is settled later.
+
+    Raises: ConfigError, ModelError.
+    """
+    if not start.model.startswith("new:"):
+        check_weights(Path(start.model))
+        return read_config(Path(start.model))
+    name = start.model.removeprefix("new:")
+    if name in PRESETS:
+        return BertConfig.preset(name, max_position_embeddings=start.max_positions)
+    numbers = name.split("x")
+    if len(numbers) not in (2, 3) or not all(part.isdigit() and int(part) for part in numbers):
+        raise ConfigError(
+            marked(
+                "engine",
+                "{field} is {value}; after new: can stand {names}, or layers x width such as new:6x384.",
+            ),
+            field="model",
+            value=start.model,
+            names=", ".join(PRESETS),
+        )
+    layers, width, *heads = map(int, numbers)
+    return BertConfig(
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads[0] if heads else max(1, width // 64),
+        intermediate_size=4 * width,
+        max_position_embeddings=start.max_positions,
+    )
+
+
+def masking_of(objective: ObjectiveConfig, wordpiece: WordPiece) -> Masking:
+    """Return how tokens are masked; terms are cut into pieces. Raises: DataError."""
+    terms: tuple[tuple[int, ...], ...] = ()
+    if objective.mask_unit == "term":
+        path = Path(objective.terms)
+        if not objective.terms or not path.is_file():
+            raise ConfigError(
+                marked("engine", "There is no list of terms at {path}. Give a text file with a term a line."),
+                field="terms",
+                path=path,
+            )
+        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").split("\n")]
+        cut = wordpiece.encode_ids([line for line in lines if line])
+        terms = tuple(tuple(ids.tolist()) for ids in cut if len(ids))
+    return Masking(
+        objective.mask_rate,
+        objective.mask_share,
+        objective.random_share,
+        objective.mask_unit,
+        objective.max_ngram,
+        terms,
+    )
+
+
+def split(setup: Pretext, config: PretrainConfig) -> tuple[Store, np.ndarray, Store, np.ndarray]:
+    """Return the stores and documents to train on and to measure on.
+
+    A text of one document is cut in two at a sentence. Raises: DataError: too little text, or no second
+    document for next sentences.
+    """
+    store, other = setup.stores
+    train_store: Store = store
+    held_store: Store = other
+    if other is not store:
+        train, held = np.arange(store.num_documents), np.arange(other.num_documents)
+    elif not config.text.validation_share:
+        train, held = np.arange(store.num_documents), np.zeros(0, np.int64)
+    elif store.num_documents > 1:
+        train, held = hold_out(store, config.text.validation_share, _VALIDATION_SEED)
+    else:
+        train_store = held_store = _in_two(store, config.text.validation_share)
+        train, held = np.array([0]), np.array([1])
+    if config.objective.next_sentence and store.num_documents < 2:
+        raise DataError(
+            marked(
+                "engine",
+                "Next sentences need a second document to draw wrong ones from, and the text is one. Put "
+                "blank lines between documents, or switch next_sentence off.",
+            )
+        )
+    tokens = int(np.diff(np.asarray(train_store.doc_tokens))[train].sum())
+    if tokens < config.budget.batch_tokens:
+        raise DataError(
+            marked(
+                "engine",
+                "The text has {tokens} tokens to train on, fewer than one step takes ({batch}). Give more "
+                "text, or lower batch_tokens.",
+            ),
+            tokens=tokens,
+            batch=config.budget.batch_tokens,
+        )
+    return train_store, train, held_store, held
+
+
+def validation_batches(
+    setup: Pretext, config: PretrainConfig, num_tokens: int, at_once: int
+) -> list[MaskedBatch]:
+    """Return the held-out examples with fixed masks, in batches of `at_once` tokens; none if none is kept.
+
+    Masks are by piece at BERT's shares whatever is trained, so that runs can be compared.
+    """
+    _, train, store, documents = split(setup, config)
+    if not len(documents):
+        return []
+    kind = {"max_length": config.objective.max_length, "seed": _VALIDATION_SEED, "epoch": 0}
+    if config.objective.next_sentence:
+        own = len(documents) > 1 or config.text.validation_text != ""
+        pool = documents if own else np.concatenate([documents, train])
+        made = paired(store, documents, pool=pool, **kind)
+    else:
+        made = single(store, documents, **kind)
+    keys = np.random.PCG64([_VALIDATION_SEED]).random_raw(len(made))
+    order = np.argsort(keys, kind="stable")
+    enough = max(1, int(np.searchsorted(np.cumsum(made.lengths[order]), num_tokens)))
+    chosen = order[:enough]
+    chosen = chosen[np.argsort(-made.lengths[chosen], kind="stable")]
+    masker = Masker(Masking(), setup.wordpiece, _VALIDATION_SEED)
+    return [
+        collate_masked(store, made, part, masker, setup.wordpiece, _VALIDATION_SALT, multiple=ROW_MULTIPLE)
+        for part in split_by_tokens(chosen, made.lengths, at_once)
+    ]
+
+
+def check_vocabulary(wordpiece: WordPiece, shape: BertConfig | None, path: Path) -> None:
+    """Refuse a vocabulary without [MASK], or of another model. Raises: DataError, ModelError."""
+    if wordpiece.mask_id is None:
+        raise DataError(
+            marked(
+                "engine", "The vocabulary of {path} lacks {mask}, so no word can be hidden. Choose another."
+            ),
+            path=path,
+            mask=MASK,
+        )
+    if shape is not None and wordpiece.vocab_size > shape.vocab_size:
+        raise ModelError(
+            marked(
+                "engine",
+                "The vocabulary has {tokens} tokens, but the model has embeddings for {rows}: they do not "
+                "belong together.",
+            ),
+            tokens=wordpiece.vocab_size,
+            rows=shape.vocab_size,
+        )
+
+
+def check_same(given: WordPiece, own: WordPiece) -> None:
+    """Refuse a vocabulary that is not the model's. Raises: ConfigError."""
+    if given.tokens != own.tokens:
+        raise ConfigError(
+            marked(
+                "engine",
+                "{field} names a vocabulary of {given} pieces, which is not the model's own of {own}. Leave "
+                "it empty to train the model further, or start from new:SIZE.",
+            ),
+            field="vocab",
+            given=given.vocab_size,
+            own=own.vocab_size,
+        )
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """A store of one document seen as two: what stands before a sentence, and what follows."""
+
+    ids: np.ndarray
+    sentences: np.ndarray
+    documents: np.ndarray
+    continues: np.ndarray | None
+
+    @property
+    def doc_tokens(self) -> np.ndarray:
+        tokens: np.ndarray = np.asarray(self.sentences)[self.documents]
+        return tokens
+
+
+def _in_two(store: TokenStore, share: float) -> _Halves:
+    ends = np.asarray(store.sentences)
+    cut = int(np.searchsorted(ends, ends[-1] * (1 - share)))
+    cut = min(max(1, cut), max(1, len(ends) - 2))
+    return _Halves(store.ids, store.sentences, np.array([0, cut, len(ends) - 1]), store.continues)
+
+
+def _published(start: StartConfig) -> WordPiece:
+    lowercase = {"": None, "yes": True, "no": False}[start.lowercase]
+    return WordPiece.from_vocab(Path(start.vocab), lowercase=lowercase)
+
+
+def _stored(corpus: Corpus, wordpiece: WordPiece, segmenter: str) -> Generator[Event, None, TokenStore]:
+    place = default_store_root() / store_key(corpus, wordpiece, segmenter)
+    store = yield from open_store(place, corpus, wordpiece, segmenter=segmenter)
+    return store
+
+
+def _reopened(
+    path: Path, config: PretrainConfig, places: str, wordpiece: WordPiece, known: Any
+) -> Generator[Event, None, TokenStore]:
+    """Open a run's own token store, or build it again where it is not whole."""
+    try:
+        return TokenStore.open(path)
+    except DataError as error:
+        corpus = corpus_of(config, places)
+        if corpus.fingerprint() != known:
+            raise DataError(
+                marked(
+                    "engine",
+                    "The run's tokens in {path} are not whole, and the text has changed since, so the run "
+                    "cannot go on as it was. Start a new one.",
+                ),
+                path=path,
+            ) from error
+        note = marked("engine", "The run's tokens were not whole and are made again: {reason}")
+        yield Noted(sentence=Sentence(note, {"reason": error.sentence}))
+        store = yield from open_store(path, corpus, wordpiece, segmenter=config.text.segmenter)
+        return store
+
+
+def _link(source: Path, target: Path) -> None:
+    """Give a folder's files a second name, or copy them where the disk cannot do that."""
+    target.mkdir()
+    for file in sorted(source.iterdir()):
+        try:
+            os.link(file, target / file.name)
+        except OSError:
+            shutil.copyfile(file, target / file.name)
+
+
+def absolute(config: PretrainConfig) -> PretrainConfig:
+    """Return the settings with every path whole, so that they hold from any folder."""
+
+    def whole(places: str) -> str:
+        return "\n".join(str(Path(place).absolute()) for place in _lines(places))
+
+    values = {"text": whole(config.text.text), "validation_text": whole(config.text.validation_text)}
+    for name, place in (("vocab", config.start.vocab), ("terms", config.objective.terms)):
+        values[name] = str(Path(place).absolute()) if place else ""
+    if not config.start.model.startswith("new:"):
+        values["model"] = str(Path(config.start.model).absolute())
+    return with_values(config, values)
+
+
+def _lines(text: str) -> Sequence[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]

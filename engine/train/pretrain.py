@@ -1,0 +1,288 @@
+"""Pretraining from plain text, from random weights or further: masked words and next sentences."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.device import Device, open_device
+from engine.errors import Sentence, UserError, marked
+from engine.events import Event, Finished, Noted, Started
+from engine.model.bert import Attention
+from engine.model.config import BertConfig
+from engine.model.heads import PreTraining, start_bias
+from engine.model.kernels import Dropout
+from engine.model.start import start_weights
+from engine.model.trim import trimmed
+from engine.model.weights import load_pretraining, save_model
+from engine.pretrain_config import PretrainConfig
+from engine.text.masking import Masker
+from engine.text.neighbours import neighbour_vectors
+from engine.text.tokens import counts
+from engine.text.wordpiece import WordPiece
+from engine.train import pretext
+from engine.train.conduct import as_before, check_space, guarded, recipe_of, reopened
+from engine.train.language import LanguageModel
+from engine.train.loop import Loop
+from engine.train.pretext import Pretext
+from engine.train.ranks import ALONE, Ranks
+from engine.train.runs import MODEL, SETUP, Checkpoint, Run, chain_of, check_new
+from engine.train.schedule import Budget
+from engine.train.text_feed import Growth, TextFeed
+from engine.train.watch import PinWatch, Questions
+
+
+def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:
+    """Train a language model in a new run folder. The result lies in run_dir/model.
+
+    Args:   questions: sentences to ask while it learns; None: those pinned in the settings.
+    Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
+    """
+    run_dir, config = Path(run_dir), pretext.absolute(config)
+    check_new(run_dir)
+    pretext.check_quickly(config)
+    device = open_device(config.device)
+    check_space(run_dir, pretext.shape_of(config.start))
+    with Run.create(run_dir, config) as run:
+        run.set_status("running", step=0, num_steps=0)
+        yield from guarded(run, _anew(run, config, device, questions))
+
+
+def resume(run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:
+    """Continue a run from its folder. Raises: RunError if it is finished, in use or not a run."""
+    with reopened(Path(run_dir)) as run:
+        assert isinstance(run.config, PretrainConfig)
+        yield from guarded(run, _again(run, run.config, questions))
+
+
+def _anew(run: Run, config: PretrainConfig, device: Device, questions: Questions | None) -> Iterator[Event]:
+    setup = yield from pretext.prepare(config)
+    setup = replace(setup, about={**setup.about, "recipe": recipe_of(device)})
+    setup.save(run.path / SETUP)
+    yield from _train(run, config, setup, device, None, questions)
+
+
+def _again(run: Run, config: PretrainConfig, questions: Questions | None) -> Iterator[Event]:
+    if not (run.path / SETUP).is_dir():  # it was cut off before anything was settled
+        yield from _anew(run, config, open_device(config.device), questions)
+        return
+    setup = yield from pretext.load(run.path / SETUP, config)
+    checkpoint = run.newest_checkpoint()
+    device, differences = as_before(config.device, setup.about["recipe"], checkpoint)
+    for difference in differences:
+        yield Noted(sentence=difference)
+    yield from _train(run, config, setup, device, checkpoint, questions)
+
+
+def _train(
+    run: Run,
+    config: PretrainConfig,
+    setup: Pretext,
+    device: Device,
+    checkpoint: Checkpoint | None,
+    questions: Questions | None,
+    ranks: Ranks = ALONE,
+) -> Iterator[Event]:
+    run.open_metrics(int(checkpoint.state["metrics_bytes"]) if checkpoint else 0)
+    model, notes = yield from starting_model(config, setup, checkpoint)
+    model.to(device.device)
+    loop = loop_of(run, config, setup, device, model, ranks)
+    pins = [line.strip() for line in config.budget.pins.split("\n") if line.strip()]
+    loop.watch = PinWatch(questions or Questions(pins), setup.wordpiece)
+    if checkpoint is not None:
+        loop.restore(checkpoint)
+        run.keep_only({checkpoint.step})  # a kill may have come before that
+    started = _started(run, config, setup, loop)
+    if checkpoint is None:
+        run.log(started)
+        run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
+    try:
+        for note in notes:
+            yield Noted(sentence=note, level="fine")
+        yield started
+        if checkpoint is None:
+            yield from loop.begin()
+        yield from loop.train()
+        yield from _finish(run, config, setup, loop)
+    except BaseException:
+        with suppress(UserError, MemoryError):  # the fault itself is what is told
+            _keep(run, config, setup, loop)
+        raise
+
+
+def starting_model(
+    config: PretrainConfig, setup: Pretext, checkpoint: Checkpoint | None = None
+) -> Generator[Event, None, tuple[PreTraining, list[Sentence]]]:
+    """Return the model that a run begins or goes on with, and what a person should know of its weights."""
+    notes: list[Sentence] = []
+    if checkpoint is not None:
+        model = PreTraining(setup.config)
+        model.load_state_dict(checkpoint.weights())
+    elif config.start.model.startswith("new:"):
+        model = PreTraining(setup.config)
+        yield from _start(config, setup, model)
+        notes.append(
+            Sentence(marked("engine", "The model is new: all its weights start from random numbers."))
+        )
+    else:
+        model, report = load_pretraining(Path(config.start.model), seed=config.budget.seed)
+        notes += report.sentences()
+        if setup.keep is not None:
+            model, _ = trimmed(model, WordPiece.from_folder(Path(config.start.model)), setup.keep)
+        if any(name.startswith("cls.predictions.") for name in report.missing):
+            start_bias(model, torch.from_numpy(frequencies(setup)))
+    for part in model.modules():
+        if isinstance(part, Dropout):
+            part.p = config.start.hidden_dropout
+        if isinstance(part, Attention):
+            part.dropout_p = config.start.attention_dropout
+    if not config.objective.next_sentence:  # nothing would reach them
+        assert model.bert.pooler is not None
+        for parameter in (*model.next_sentence.parameters(), *model.bert.pooler.parameters()):
+            parameter.requires_grad_(False)
+    return model, notes
+
+
+def _start(config: PretrainConfig, setup: Pretext, model: PreTraining) -> Iterator[Event]:
+    """Give a new model its first weights."""
+    counted, vectors = frequencies(setup), None
+    if config.start.informed_start:
+        ids, width = setup.stores[0].ids, setup.config.hidden_size
+        vectors = yield from neighbour_vectors(ids, counted, width, config.budget.seed)
+    start_weights(model, torch.from_numpy(counted), vectors, config.budget.seed)
+
+
+def frequencies(setup: Pretext) -> np.ndarray:
+    """Return (V,) int64: how often each piece stands in the text; 0 for what is never to be guessed."""
+    counted = counts(setup.stores[0])
+    wordpiece = setup.wordpiece
+    special = (wordpiece.pad_id, wordpiece.unk_id, wordpiece.cls_id, wordpiece.sep_id, wordpiece.mask_id)
+    counted[[number for number in special if number is not None]] = 0
+    return counted
+
+
+def loop_of(
+    run: Run, config: PretrainConfig, setup: Pretext, device: Device, model: PreTraining, ranks: Ranks
+) -> Loop:
+    """Return the training loop of a run, at its beginning."""
+    objective, budget = config.objective, config.budget
+    store, documents, _, _ = pretext.split(setup, config)
+    feed = TextFeed(
+        store,
+        documents,
+        setup.wordpiece,
+        Masker(pretext.masking_of(objective, setup.wordpiece), setup.wordpiece, budget.seed),
+        Growth(objective.start_length if is_new(config) else 0, objective.max_length, objective.growth_share),
+        budget.batch_tokens,
+        objective.next_sentence,
+        not objective.dynamic_masking,
+        budget.seed,
+        ranks,
+    )
+    task = LanguageModel(objective.next_sentence)
+    loop = Loop(
+        run,
+        model,
+        task,
+        feed,
+        Budget(budget.steps, budget.tokens, budget.minutes, budget.warmup_ratio, budget.evaluations),
+        None,
+        budget,
+        device,
+        peak=budget.learning_rate or default_rate(config, setup.config),
+        betas=(0.9, budget.adam_beta2),
+        ranks=ranks,
+    )
+    batches = pretext.validation_batches(
+        setup, config, config.text.validation_tokens, device.micro_batch_tokens
+    )
+    if batches:
+        loop.evaluation = lambda: task.evaluate(model, batches, loop.device)
+    return loop
+
+
+def is_new(config: PretrainConfig) -> bool:
+    """Whether the model starts from random weights."""
+    return config.start.model.startswith("new:")
+
+
+def default_rate(config: PretrainConfig, shape: BertConfig) -> float:
+    """Return a good peak rate by the encoder's size; further pretraining wants less than a new model."""
+    weights = 12 * shape.num_hidden_layers * shape.hidden_size**2  # embeddings left out
+    for limit, rate in ((2e6, 1e-3), (5e6, 7e-4), (15e6, 5e-4), (50e6, 3e-4), (150e6, 2e-4)):
+        if weights < limit:
+            return rate if is_new(config) else rate / 2
+    return 1e-4 if is_new(config) else 5e-5
+
+
+def _started(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> Started:
+    _, train, _, held_out = pretext.split(setup, config)
+    return Started(
+        run_dir=run.path,
+        task=loop.task.name,
+        device=loop.device.describe(),
+        num_steps=loop.schedule.num_steps,
+        first_step=loop.at.step + 1,
+        num_epochs=0.0,
+        steps_per_epoch=0,
+        num_train=len(train),
+        num_validation=len(held_out),
+        num_test=0,
+        labels=(),
+        metric=loop.task.metric,
+        num_parameters=sum(p.numel() for p in loop.model.parameters()),
+        learning_rate=loop.peak,
+        cut_share=0.0,
+    )
+
+
+def _finish(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> Iterator[Event]:
+    save_result(run, config, setup, loop)
+    metric = loop.at.best_metric if loop.evaluation else None
+    finished = Finished(path=run.path / MODEL, seconds=loop.at.used_s, best_metric=metric)
+    run.log(finished)
+    yield finished
+
+
+def _keep(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> None:
+    """Leave the newest weights in model/ when a run ends before its time."""
+    kept = run.newest_checkpoint()
+    if kept is not None and kept.step > 0:  # the model in memory may hold what went wrong
+        loop.model.load_state_dict(kept.weights())
+        save_result(run, config, setup, loop)
+
+
+def save_result(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> None:
+    """Write model/: the published layout, and cloze.json with what it came from, on what, for how long."""
+    assert isinstance(loop.model, PreTraining)
+    stage: dict[str, Any] = {
+        "task": loop.task.name,
+        "run": run.path.name,
+        "from": config.start.model,
+        "text": [
+            {name: file[name] for name in ("name", "sha256") if name in file}
+            for file in setup.about["text"].get("files", [])
+        ],
+        "steps": loop.at.step,
+        "tokens": loop.at.tokens,
+        "seconds": round(loop.at.used_s, 1),
+        "learning_rate": loop.peak,
+        "mlm_accuracy": loop.at.best_metric if loop.at.num_evaluations and loop.evaluation else None,
+        "date": time.strftime("%Y-%m-%d"),
+    }
+    cloze = {
+        "schema_version": 1,
+        "task": loop.task.name,
+        "max_length": config.objective.max_length,
+        "next_sentence": config.objective.next_sentence,
+        "base_model": config.start.model,
+        "chain": [*chain_of(config.start.model), stage],
+    }
+    save_model(run.path / MODEL, loop.model, setup.wordpiece, cloze)
