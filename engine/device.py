@@ -68,7 +68,8 @@ def check_device(config: DeviceConfig) -> None:
 def open_device(config: DeviceConfig) -> Device:
     """Choose and prepare a device; sets torch's thread count. Raises: ConfigError."""
     check_device(config)
-    num_threads = config.num_threads or num_cores()
+    beside = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))  # processes of one run on this machine
+    num_threads = config.num_threads or max(1, num_cores() // beside)
     if torch.get_num_threads() != num_threads:
         torch.set_num_threads(num_threads)
     if config.device == "cpu" or not torch.cuda.is_available():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Generator
@@ -72,7 +73,9 @@ def _add_pretrain(commands: Any) -> None:
         pretrain.add_argument(f"--{name.replace('_', '-')}", help=_help(name))
     pretrain.add_argument("--size", help="a new model's size: tiny, mini, small, medium, base, large, 6x384")
     pretrain.add_argument("--pin", action="append", help="a sentence to watch, its word in [brackets]")
-    pretrain.add_argument("--run", dest="run_dir", required=True, help="a new folder for this run")
+    pretrain.add_argument(  # torchrun takes --run for its own --run-path
+        "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
+    )
     pretrain.add_argument("--config", type=Path, help="a TOML file with settings")
     pretrain.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"
@@ -108,7 +111,12 @@ def _pretrain(options: argparse.Namespace) -> int:
     from engine.train.pretrain import pretrain
 
     run_dir = Path(options.run_dir).absolute()
-    code = show(pretrain(config_from(options), run_dir))
+    task = pretrain(config_from(options), run_dir)
+    if int(os.environ.get("RANK", "0")):  # started by torchrun: the first rank speaks for all
+        for _ in task:
+            pass
+        return 0
+    code = show(task)
     if code and (run_dir / "config.toml").is_file():
         command = shlex.join(["python", "-m", "engine", "resume", str(run_dir)])
         print(f"Kept in {run_dir}. Go on with: {command}", file=sys.stderr)

@@ -107,7 +107,8 @@ def trimmed_wordpiece(wordpiece: WordPiece, keep: np.ndarray) -> WordPiece:
 def _order(wordpiece: WordPiece, keep: np.ndarray) -> list[int]:
     """Return the old ids in the order of the new ones."""
     ids = {token: number for number, token in enumerate(wordpiece.tokens)}
-    first = [ids[name] for name in (*SPECIALS.values(), MASK) if name in ids]
+    base = len(wordpiece.base)  # tokens that were added behind it stay there
+    first = [ids[name] for name in (*SPECIALS.values(), MASK) if ids.get(name, base) < base]
     added = {ids[token.content] for token in wordpiece.added}
     others = (added | {int(number) for number in keep}) - set(first)
     return sorted(first) + sorted(others)  # those that only `added` knows have the highest ids, as they must

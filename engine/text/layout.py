@@ -64,7 +64,7 @@ def _has_headings(full: Sequence[str]) -> bool:
 
 
 def _is_wrapped(lines: Sequence[str]) -> bool:
-    """Whether blank lines stand between paragraphs whose lines are broken at a width, wherever a word ends."""
+    """Whether blank lines stand between paragraphs whose lines are broken at a width, not at a stop."""
     inner = [line for line, following in pairwise(lines) if line and following]
     if "" not in lines or len(inner) < 5:
         return False

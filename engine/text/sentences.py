@@ -3,7 +3,7 @@
 Rules of our own, because no library served (tried on 20 MB each of Wikipedia and novels, one core): sentencex
 1.0.32 is fast and well kept, but swallows what stands in or between straight quotes and finds 146,000 of the
 205,000 sentences of the novels; blingfire 0.1.8 cuts before 」 and ” and is no longer kept; pysbd, syntok and
-sentence-splitter are ten to a hundred times too slow. `RULES` counts up when documents may come out otherwise.
+sentence-splitter are ten to a hundred times too slow. `RULES` counts up when documents come out otherwise.
 """
 
 from __future__ import annotations

@@ -72,11 +72,18 @@ def _decode_head(data: bytes, path: Path, encoding: str, whole: bool) -> Decoded
         if end and not (found.damaged and end != ends[-1]):
             return found
     assert first is not None
-    if "kind" in first.sentence.values:
-        raise DataError(
-            marked("engine", "{path} is {kind}, not plain text. Choose a .txt file, or unpack it first."),
-            **first.sentence.values,
-        ) from first
+    values = first.sentence.values
+    if "kind" in values:
+        template = marked(
+            "engine", "{path} is {kind}, not plain text. Choose a .txt file, or unpack it first."
+        )
+        raise DataError(template, **values) from first
+    if set(values) == {"path"}:
+        template = marked(
+            "engine",
+            "{path} holds no text, or its encoding cannot be told. Choose a .txt file, or its encoding.",
+        )
+        raise DataError(template, **values) from first
     raise first
 
 

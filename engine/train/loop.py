@@ -140,22 +140,26 @@ class Loop:
             raise
 
     def _work(self) -> Generator[Event, None, None]:
-        if self.schedule.is_due(self.at):
+        if self._is_due():
             yield from self._evaluate()  # it was stopped while evaluating
         while self._progress() < 1.0 and not self.is_patience_over():
             yield from self._one_step()
-            if self.schedule.is_due(self.at):
+            if self._is_due():
                 yield from self._flush()
                 yield from self._evaluate()
             elif self.at.step % self.config.checkpoint_every_steps == 0:
                 yield from self._flush()
                 yield from self._checkpoint()
             if self.watch is not None:
-                for event in self.watch.look(self.model, self.device, self.at.step, self._progress()):
+                progress = self.schedule.progress(self.at)
+                for event in self.watch.look(self.model, self.device, self.at.step, progress):
                     if isinstance(event, Pinned):
                         self.run.log(event)
                     yield event
         yield from self._flush()
+
+    def _is_due(self) -> bool:
+        return self.ranks.is_first and self.schedule.is_due(self.at)
 
     def _progress(self) -> float:
         return self.ranks.agreed(self.schedule.progress(self.at))
@@ -181,7 +185,7 @@ class Loop:
             yield Noted(sentence=sentence)
         if not tally.is_cuda:
             self._check_finite(step, float(tally[0]))
-        rate = self.schedule.learning_rate(self.at, self.peak)
+        rate = self.schedule.learning_rate(step, progress, self.peak)
         with self._timed():
             norm = self.optimizer.step(rate)
         self.at.step = step

@@ -32,8 +32,8 @@ from engine.train.conduct import as_before, check_space, guarded, recipe_of, reo
 from engine.train.language import LanguageModel
 from engine.train.loop import Loop
 from engine.train.pretext import Pretext
-from engine.train.ranks import ALONE, Ranks
-from engine.train.runs import MODEL, SETUP, Checkpoint, Run, chain_of, check_new
+from engine.train.ranks import Ranks, joined_ranks
+from engine.train.runs import MODEL, SETUP, Checkpoint, FollowedRun, Run, chain_of, check_new, read_config
 from engine.train.schedule import Budget
 from engine.train.text_feed import Growth, TextFeed
 from engine.train.watch import PinWatch, Questions
@@ -46,39 +46,62 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
     Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
     """
     run_dir, config = Path(run_dir), pretext.absolute(config)
-    check_new(run_dir)
-    pretext.check_quickly(config)
-    device = open_device(config.device)
-    check_space(run_dir, pretext.shape_of(config.start))
-    with Run.create(run_dir, config) as run:
-        run.set_status("running", step=0, num_steps=0)
-        yield from guarded(run, _anew(run, config, device, questions))
+    with joined_ranks() as ranks:
+        if not ranks.is_first:
+            yield from _follow(run_dir, config, ranks)
+            return
+        check_new(run_dir)
+        pretext.check_quickly(config)
+        device = open_device(config.device)
+        check_space(run_dir, pretext.shape_of(config.start))
+        with Run.create(run_dir, config) as run:
+            run.set_status("running", step=0, num_steps=0)
+            yield from guarded(run, _anew(run, config, device, questions, ranks))
 
 
 def resume(run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:
     """Continue a run from its folder. Raises: RunError if it is finished, in use or not a run."""
-    with reopened(Path(run_dir)) as run:
-        assert isinstance(run.config, PretrainConfig)
-        yield from guarded(run, _again(run, run.config, questions))
+    with joined_ranks() as ranks:
+        if not ranks.is_first:
+            config = read_config(Path(run_dir))
+            assert isinstance(config, PretrainConfig)
+            yield from _follow(Path(run_dir), config, ranks)
+            return
+        with reopened(Path(run_dir)) as run:
+            assert isinstance(run.config, PretrainConfig)
+            yield from guarded(run, _again(run, run.config, questions, ranks))
 
 
-def _anew(run: Run, config: PretrainConfig, device: Device, questions: Questions | None) -> Iterator[Event]:
+def _follow(run_dir: Path, config: PretrainConfig, ranks: Ranks) -> Iterator[Event]:
+    """Train as one rank of many, beside the first, which alone writes."""
+    device = open_device(config.device)
+    ranks.wait()  # until the first one has settled everything
+    setup = yield from pretext.load(run_dir / SETUP, config)
+    run = FollowedRun(run_dir, config)
+    yield from _train(run, config, setup, device, run.newest_checkpoint(), None, ranks)
+
+
+def _anew(
+    run: Run, config: PretrainConfig, device: Device, questions: Questions | None, ranks: Ranks
+) -> Iterator[Event]:
     setup = yield from pretext.prepare(config)
     setup = replace(setup, about={**setup.about, "recipe": recipe_of(device)})
     setup.save(run.path / SETUP)
-    yield from _train(run, config, setup, device, None, questions)
+    ranks.wait()
+    yield from _train(run, config, setup, device, None, questions, ranks)
 
 
-def _again(run: Run, config: PretrainConfig, questions: Questions | None) -> Iterator[Event]:
+def _again(run: Run, config: PretrainConfig, questions: Questions | None, ranks: Ranks) -> Iterator[Event]:
     if not (run.path / SETUP).is_dir():  # it was cut off before anything was settled
-        yield from _anew(run, config, open_device(config.device), questions)
+        yield from _anew(run, config, open_device(config.device), questions, ranks)
         return
     setup = yield from pretext.load(run.path / SETUP, config)
     checkpoint = run.newest_checkpoint()
     device, differences = as_before(config.device, setup.about["recipe"], checkpoint)
     for difference in differences:
         yield Noted(sentence=difference)
-    yield from _train(run, config, setup, device, checkpoint, questions)
+    ranks.wait()
+    yield from _train(run, config, setup, device, checkpoint, questions, ranks)
 
 
 def _train(
@@ -88,14 +111,15 @@ def _train(
     device: Device,
     checkpoint: Checkpoint | None,
     questions: Questions | None,
-    ranks: Ranks = ALONE,
+    ranks: Ranks,
 ) -> Iterator[Event]:
     run.open_metrics(int(checkpoint.state["metrics_bytes"]) if checkpoint else 0)
     model, notes = yield from starting_model(config, setup, checkpoint)
     model.to(device.device)
     loop = loop_of(run, config, setup, device, model, ranks)
     pins = [line.strip() for line in config.budget.pins.split("\n") if line.strip()]
-    loop.watch = PinWatch(questions or Questions(pins), setup.wordpiece)
+    if ranks.is_first:
+        loop.watch = PinWatch(questions or Questions(pins), setup.wordpiece)
     if checkpoint is not None:
         loop.restore(checkpoint)
         run.keep_only({checkpoint.step})  # a kill may have come before that
@@ -244,6 +268,8 @@ def _started(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> St
 
 
 def _finish(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> Iterator[Event]:
+    if not loop.ranks.is_first:
+        return
     save_result(run, config, setup, loop)
     metric = loop.at.best_metric if loop.evaluation else None
     finished = Finished(path=run.path / MODEL, seconds=loop.at.used_s, best_metric=metric)
@@ -253,7 +279,7 @@ def _finish(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> Ite
 
 def _keep(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> None:
     """Leave the newest weights in model/ when a run ends before its time."""
-    kept = run.newest_checkpoint()
+    kept = run.newest_checkpoint() if loop.ranks.is_first else None
     if kept is not None and kept.step > 0:  # the model in memory may hold what went wrong
         loop.model.load_state_dict(kept.weights())
         save_result(run, config, setup, loop)

@@ -212,6 +212,26 @@ class Run:
         return Checkpoint(path, step, json.loads((path / "state.json").read_text(encoding="utf-8")))
 
 
+class FollowedRun(Run):
+    """The run folder of another process, the first of many ranks: read here, never written."""
+
+    def open_metrics(self, offset: int) -> None:
+        """Do nothing."""
+
+    def log(self, event: Event) -> None:
+        """Do nothing."""
+
+    def set_status(self, state: str, **more: Any) -> None:
+        """Do nothing."""
+
+    def save_checkpoint(self, step: int, *args: Any, **kwargs: Any) -> Path:
+        """Do nothing."""
+        return self.path / CHECKPOINTS / f"step-{step:08d}"
+
+    def keep_only(self, steps: Collection[int]) -> None:
+        """Do nothing."""
+
+
 def check_new(path: Path) -> None:
     """Refuse a path that is not free for a new run. Raises: RunError; UserError if it is read-only."""
     check_place(path)

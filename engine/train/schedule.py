@@ -39,8 +39,8 @@ class Schedule(Protocol):
     def progress(self, at: Progressed) -> float:
         """Return the share of the run that is done, 0..1."""
 
-    def learning_rate(self, at: Progressed, peak: float) -> float:
-        """Return the rate of the step that comes next."""
+    def learning_rate(self, step: int, progress: float, peak: float) -> float:
+        """Return the rate of a 1-based step that begins at a progress."""
 
     def is_due(self, at: Progressed) -> bool:
         """Whether the held-out data is to be looked at now."""
@@ -67,9 +67,9 @@ class Epochs:
         """Return the share of steps done."""
         return at.step / self.num_steps
 
-    def learning_rate(self, at: Progressed, peak: float) -> float:
-        """Return the rate of step at.step + 1."""
-        return learning_rate_at(at.step + 1, self.num_steps, self.warmup_ratio, peak)
+    def learning_rate(self, step: int, progress: float, peak: float) -> float:
+        """Climb over the warm-up, then fall to 0."""
+        return learning_rate_at(step, self.num_steps, self.warmup_ratio, peak)
 
     def is_due(self, at: Progressed) -> bool:
         """Whether a step that is followed by an evaluation has not had it yet."""
@@ -106,10 +106,9 @@ class Budget:
             return min(1.0, at.tokens / self.tokens)
         return min(1.0, at.used_s / (60 * self.minutes))
 
-    def learning_rate(self, at: Progressed, peak: float) -> float:
-        """Climb over the warm-up, then fall to 0 at the end; the first step counts as half done."""
-        share = self.progress(at)
-        done = share + 0.5 * share / max(1, at.step) if at.step else min(self.warmup_ratio / 100, 1e-4)
+    def learning_rate(self, step: int, progress: float, peak: float) -> float:
+        """Climb over the warm-up, then fall to 0 at the end; a step counts as half done."""
+        done = progress + 0.5 * progress / (step - 1) if step > 1 else 1e-4
         if done < self.warmup_ratio:
             return peak * done / self.warmup_ratio
         return peak * max(0.0, 1 - done) / max(1e-9, 1 - self.warmup_ratio)
