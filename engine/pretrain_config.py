@@ -260,12 +260,12 @@ class ObjectiveConfig:
         maximum=8192,
     )
     start_length: int = setting(
-        16,
+        0,
         marked("engine", "First length"),
         marked(
             "engine",
-            "Examples start at this length and double up to the maximum: short ones teach a new model "
-            "sooner to use a word's neighbours. 0: the maximum from the start.",
+            "Examples start at this length and double up to the maximum, for models that start at random: "
+            "short ones teach nearest neighbours first. 0: the maximum from the start.",
         ),
         minimum=0,
         maximum=8192,
