@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from engine.config import DataConfig, FineTuneConfig, from_toml, values_of, with_values
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event
-from engine.language_commands import add_language_commands
+from engine.language_commands import add_language_commands, run_pipeline
 from engine.screen import print_json, show
 from engine.setting import settings_of
 from engine.text.examples import Roles
@@ -125,10 +125,12 @@ def _finetune(options: argparse.Namespace) -> int:
 
 
 def _resume(options: argparse.Namespace) -> int:
-    from engine.train.resume import resume
+    from engine.train import pipeline, resume
 
     run_dir = Path(options.run_dir).absolute()
-    return _train(resume(run_dir), run_dir)
+    if pipeline.is_pipeline(run_dir):
+        return run_pipeline(pipeline.resume(run_dir), run_dir)
+    return _train(resume.resume(run_dir), run_dir)
 
 
 def _train(events: Iterator[Event], run_dir: Path) -> int:
@@ -225,7 +227,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_finetune(commands)
     add_language_commands(commands)
-    resume = commands.add_parser("resume", help="continue a run from its folder")
+    resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
     resume.add_argument("run_dir", metavar="RUN")
     resume.set_defaults(run=_resume)
     evaluate = _add_use(commands, "evaluate", _evaluate, "measure a model on a table")

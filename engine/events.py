@@ -146,3 +146,20 @@ class Finished(Event):
     best_metric: float | None = None
     metrics: Mapping[str, float] | None = None
     stopped_early: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gained(Event):
+    """A run of a pipeline is done: what its stage has reached so far."""
+
+    stage: str  # "base", "domain" or "task"
+    seeds_done: int  # fine-tuning runs, one for each seed
+    metric: str  # of those, such as "accuracy"
+    values: tuple[float, ...]  # of each seed
+    mean: float | None  # None before the first
+    spread: float | None  # standard deviation over the seeds; None below two
+    split: str  # "validation" or "test": the rows that were measured on
+    mlm_loss_before: float | None = (
+        None  # of masked words in held-out text; None where nothing was pretrained
+    )
+    mlm_loss_after: float | None = None

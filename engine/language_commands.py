@@ -1,23 +1,29 @@
-"""The commands of language models: pretrain, vocab, fill-mask, next-sentence. See command_line.py."""
+"""The commands of language models: pretrain, pipeline, vocab, fill-mask, next-sentence. See command_line.py."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from engine.config import from_toml, values_of, with_values
 from engine.errors import UserError, marked
 from engine.events import Event
+from engine.pipeline_config import PipelineConfig
 from engine.pretrain_config import PretrainConfig
 from engine.screen import print_json, show
 from engine.setting import settings_of
 
 FLAGS = ("vocab", "vocab_size", "model", "minutes", "steps", "tokens")
+PIPELINE_FLAGS = (
+    *("model", "domain_minutes", "domain_steps", "task_minutes", "task_steps", "data", "validation_data"),
+    *("text", "text_pair", "label", "max_length", "num_epochs", "batch_size", "seeds", "trim_vocab"),
+)
 
 
 def pretrain_command(config: PretrainConfig, run_dir: Path) -> str:
@@ -40,6 +46,7 @@ def pretrain_command(config: PretrainConfig, run_dir: Path) -> str:
 def add_language_commands(commands: Any) -> None:
     """Add the commands to the parser's."""
     _add_pretrain(commands)
+    _add_pipeline(commands)
     vocab = commands.add_parser("vocab", help="learn a WordPiece vocabulary from text")
     vocab.add_argument("--text", nargs="+", required=True, help=_help("text"))
     vocab.add_argument("--size", type=int, default=8192, help=_help("vocab_size"))
@@ -65,7 +72,7 @@ def _add_pretrain(commands: Any) -> None:
     pretrain = commands.add_parser(
         "pretrain",
         help="train a language model from plain text",
-        epilog=_settings_help(),
+        epilog=_settings_help(PretrainConfig(), (*FLAGS, "text", "pins")),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     pretrain.add_argument("--text", nargs="+", help=_help("text"))
@@ -76,24 +83,37 @@ def _add_pretrain(commands: Any) -> None:
     pretrain.add_argument(  # torchrun takes --run for its own --run-path
         "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
     )
-    pretrain.add_argument("--config", type=Path, help="a TOML file with settings")
-    pretrain.add_argument(
+    _add_settings(pretrain)
+    pretrain.set_defaults(run=_pretrain)
+
+
+def _add_pipeline(commands: Any) -> None:
+    config = PipelineConfig()
+    pipeline = commands.add_parser(
+        "pipeline",
+        help="pretrain further on domain text, then on task text, fine-tune after each, show the gains",
+        epilog=_settings_help(config, (*PIPELINE_FLAGS, "domain_text", "task_text")),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for name in ("domain_text", "task_text"):
+        pipeline.add_argument(f"--{name.replace('_', '-')}", nargs="+", help=_help(name, config))
+    for name in PIPELINE_FLAGS:
+        pipeline.add_argument(f"--{name.replace('_', '-')}", help=_help(name, config))
+    pipeline.add_argument("--run", dest="run_dir", required=True, help="a folder; one begun is gone on with")
+    _add_settings(pipeline)
+    pipeline.set_defaults(run=_pipeline)
+
+
+def _add_settings(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--config", type=Path, help="a TOML file with settings")
+    command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"
     )
-    pretrain.set_defaults(run=_pretrain)
 
 
 def config_from(options: argparse.Namespace) -> PretrainConfig:
     """Return the settings that a command line gives. Raises: ConfigError."""
-    values: dict[str, Any] = {}
-    if options.config:
-        values.update(from_toml(options.config))
-        values.pop("task", None)
-    for assignment in options.set:
-        name, equals, value = assignment.partition("=")
-        if not equals:
-            raise UserError(marked("engine", "--set takes name=value, not {given!r}."), given=assignment)
-        values[name.strip()] = value.strip(" ")
+    values = _given(options)
     if options.size and options.model:
         raise UserError(marked("engine", "Give --size for a new model, or --model to train one further."))
     if options.size:
@@ -105,6 +125,32 @@ def config_from(options: argparse.Namespace) -> PretrainConfig:
         if lines:
             values[name] = "\n".join(lines)
     return with_values(PretrainConfig(), values)
+
+
+def pipeline_config_from(options: argparse.Namespace) -> PipelineConfig:
+    """Return the settings that a command line gives. Raises: ConfigError."""
+    values = _given(options)
+    for name in PIPELINE_FLAGS:
+        if getattr(options, name) is not None:
+            values[name] = getattr(options, name)
+    for name in ("domain_text", "task_text"):
+        if getattr(options, name):
+            values[name] = "\n".join(getattr(options, name))
+    return with_values(PipelineConfig(), values)
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of --config and, over them, of --set."""
+    values: dict[str, Any] = {}
+    if options.config:
+        values.update(from_toml(options.config))
+        values.pop("task", None)
+    for assignment in options.set:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise UserError(marked("engine", "--set takes name=value, not {given!r}."), given=assignment)
+        values[name.strip()] = value.strip(" ")
+    return values
 
 
 def _pretrain(options: argparse.Namespace) -> int:
@@ -120,6 +166,26 @@ def _pretrain(options: argparse.Namespace) -> int:
     if code and (run_dir / "config.toml").is_file():
         command = shlex.join(["python", "-m", "engine", "resume", str(run_dir)])
         print(f"Kept in {run_dir}. Go on with: {command}", file=sys.stderr)
+    return code
+
+
+def _pipeline(options: argparse.Namespace) -> int:
+    from engine.train.pipeline import pipeline
+
+    return run_pipeline(pipeline(pipeline_config_from(options), Path(options.run_dir)), Path(options.run_dir))
+
+
+def run_pipeline(task: Iterator[Event], folder: Path) -> int:
+    """Run a pipeline and, at its end, print its table on stdout. Returns: the exit code."""
+    from engine.train.gains import table
+    from engine.train.pipeline import REPORT, is_pipeline
+
+    code = show(task)
+    if code == 0:
+        print("\n".join(table(json.loads((folder / REPORT).read_text(encoding="utf-8")))))
+    elif is_pipeline(folder):
+        command = shlex.join(["python", "-m", "engine", "resume", str(folder.absolute())])
+        print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
     return code
 
 
@@ -169,19 +235,19 @@ def _next_sentence(options: argparse.Namespace) -> int:
     return 0
 
 
-def _help(name: str) -> str:
-    for group in vars(PretrainConfig()).values():
+def _help(name: str, config: Any = None) -> str:
+    for group in vars(config or PretrainConfig()).values():
         if name in settings_of(group):
             return settings_of(group)[name].help.replace("%", "%%")
     raise KeyError(name)
 
 
-def _settings_help() -> str:
+def _settings_help(config: Any, flags: Sequence[str]) -> str:
     lines = ["settings for --set and --config, with their defaults:"]
-    defaults = values_of(PretrainConfig())
-    for group in vars(PretrainConfig()).values():
+    defaults = values_of(config)
+    for group in vars(config).values():
         for name, about in settings_of(group).items():
-            if name not in (*FLAGS, "text", "pins"):
+            if name not in flags:
                 value = about.auto if defaults[name] in (None, "") else defaults[name]
                 lines.append(f"  {name}={value}  {about.help}")
     return "\n".join(lines)

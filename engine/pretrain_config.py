@@ -308,7 +308,7 @@ class BudgetConfig:
         maximum=10**13,
     )
     batch_tokens: int = setting(
-        4096,
+        2048,
         marked("engine", "Tokens a step"),
         marked("engine", "Tokens in every step, whatever the memory: they are worked off in parts."),
         minimum=64,

@@ -14,6 +14,7 @@ from engine.events import (
     Evaluated,
     Event,
     Finished,
+    Gained,
     Noted,
     Pinned,
     Predicted,
@@ -40,7 +41,7 @@ class Screen:
         """Show one event."""
         match event:
             case Started():
-                self._num_steps = event.num_steps
+                self._num_steps, self._told, self._told_pins = event.num_steps, 0, 0
                 if event.task == "pretraining":
                     texts = f"{event.num_train} documents to train on, {event.num_validation} to validate"
                     model = f"{event.num_parameters:,} weights; {event.device}"
@@ -65,6 +66,8 @@ class Screen:
                 self._line(f"done in {event.seconds:.1f} s" + (f": {event.path}" if event.path else ""))
             case Pinned():
                 self._pinned(event)
+            case Gained():
+                self._gained(event)
             case Beat() | Saved() | Predicted():
                 pass
             case _:
@@ -95,6 +98,16 @@ class Screen:
         for reading in event.readings:
             guesses = ", ".join(f"{word} {share:.2f}" for word, share in reading.guesses)
             self._line(f"  {reading.sentence}  {guesses}")
+
+    def _gained(self, event: Gained) -> None:
+        words = []
+        if event.mlm_loss_before is not None:
+            words.append(f"masked-word loss {event.mlm_loss_before:.4f} -> {event.mlm_loss_after:.4f}")
+        if event.mean is not None:
+            about = "" if event.spread is None else f" ± {event.spread:.4f}"
+            seeds = f"{event.seeds_done} seed{'s' if event.seeds_done > 1 else ''}"
+            words.append(f"{event.split} {event.metric} {event.mean:.4f}{about} over {seeds}")
+        self._line(f"  {event.stage}: {', '.join(words) or 'nothing was measured'}")
 
     def _over(self, words: str) -> None:
         if self._live:

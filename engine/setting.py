@@ -8,6 +8,8 @@ from typing import Any, get_args
 
 from engine.errors import ConfigError, marked
 
+_BOOLS = {"true": True, "yes": True, "false": False, "no": False}  # as typed in a terminal
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
@@ -75,6 +77,8 @@ def convert(name: str, value: Any, kind: Any) -> Any:
             )
         if wanted is float and isinstance(value, str | int) and not isinstance(value, bool):
             return float(value)
+        if wanted is bool and isinstance(value, str) and value.strip().lower() in _BOOLS:
+            return _BOOLS[value.strip().lower()]
         if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
             raise ValueError
     except (ValueError, OverflowError):

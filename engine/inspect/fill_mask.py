@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import ModelError, marked
+from engine.errors import ModelError, UserError, marked
 from engine.model.guess import MaskGuess, fill_mask, next_sentence
 from engine.model.heads import PreTraining
 from engine.model.weights import LoadReport, load_pretraining
@@ -30,6 +30,8 @@ class Filler:
 
     def fill(self, text: str, text_pair: str | None = None, *, top_k: int = 5) -> list[MaskGuess]:
         """Return the likeliest words for each [MASK]. Raises: UserError; ModelError without the head."""
+        if top_k < 1:
+            raise UserError(marked("engine", "{count} guesses are none. Ask for 1 or more."), count=top_k)
         self._require("cls.predictions.", marked("engine", "masked-word"))
         return fill_mask(self.model, self.wordpiece, text, text_pair, top_k=top_k)
 

@@ -2,7 +2,9 @@
 
 Everywhere else (CUDA, half precision, builds without oneDNN) torch's own operations run. Measured on two
 cores of a Zen 5 CPU in float32: oneDNN's matrix product reaches 400 GFLOP/s where MKL's reaches 190; torch's
-dropout makes 0.16 G values a second, sixteen random bits a value make 2 G.
+dropout makes 0.16 G values a second, sixteen random bits a value make 2 G. The loss over a vocabulary writes
+fresh memory for M x V logits several times over in torch; here it works on one chunk, in place: a third of
+the time for a narrow model (D = 128), nine tenths for a wide one (768).
 """
 
 from __future__ import annotations

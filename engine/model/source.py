@@ -85,6 +85,7 @@ class Source:
             return False
         values = [torch.empty(shape), torch.empty(shape)]
         for name, value in zip((first, second), values, strict=True):
+            self._check_one(self._found[name], shape)
             self._stored.read_into(self._found[name], value)
         self._loaded.add(self._found[second])
         return torch.equal(*values)

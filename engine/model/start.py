@@ -30,7 +30,7 @@ PASSED_ON = 0.5  # the share of a neighbour's state that is added
 
 
 def start_weights(model: PreTraining, counts: Tensor, vectors: Tensor | None, seed: int) -> None:
-    """Give a new model its first weights; `vectors` None: random ones as published, and the bias.
+    """Give a new model its first weights; `vectors` None: random ones as published, and no bias.
 
     Args: counts: (V,), how often each word stands in the text. vectors: (V, D) of length 1, or of zeros
         where a word has none.

@@ -5,12 +5,15 @@ These bits decide which words are hidden. Change one constant, and every recorde
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 _ALL_BITS = 2**64 - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
+@lru_cache
 def key(*numbers: int) -> int:
     """Return 64 bits that name a stream of random numbers, as (seed, epoch, purpose) does."""
     bits = 0

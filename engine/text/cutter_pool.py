@@ -29,7 +29,7 @@ from engine.text.wordpiece import WordPiece
 
 BLOCK = 2**18  # characters cut at once: 0.05 s
 POOL_FROM = 2**22  # characters; fewer are cut sooner than workers have started
-MAX_WORKERS = 6  # more would wait for whoever reads the text, and each takes some 200 MB
+MAX_WORKERS = 8  # more would wait for whoever reads the text, and each takes some 100 MB
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from engine.text.cutter_pool import serve; serve()"
@@ -175,6 +175,14 @@ def _setup(wordpiece: WordPiece, segmenter: str) -> bytes:
     return _LENGTH.pack(len(data)) + data
 
 
+def _cutter_of(setup: bytes) -> Cutter:
+    document = json.loads(setup)
+    segmenter = document.pop("segmenter")
+    base, added = (tuple(document.pop(name)) for name in ("base", "added"))
+    wordpiece = WordPiece(base, added=tuple(Added(**token) for token in added), **document)
+    return Cutter(wordpiece, segmenter)
+
+
 def _read(pipe: IO[bytes], size: int) -> bytes:
     data = pipe.read(size)
     if len(data) < size:
@@ -194,15 +202,13 @@ def serve() -> None:
 
 def _serve(questions: IO[bytes], answers: IO[bytes]) -> None:
     (size,) = _LENGTH.unpack(_read(questions, _LENGTH.size))
-    setup = json.loads(_read(questions, size))
-    added = tuple(Added(**token) for token in setup.pop("added"))
-    segmenter = setup.pop("segmenter")
-    cutter = Cutter(WordPiece(tuple(setup.pop("base")), added=added, **setup), segmenter)
+    setup, cutter = _read(questions, size), None
     while True:
         num_sentences, size = _QUESTION.unpack(_read(questions, _QUESTION.size))
         ends = np.cumsum(np.frombuffer(_read(questions, 4 * num_sentences), "<i4")).tolist()
         text = _read(questions, size).decode("utf-8", "surrogatepass")
         try:
+            cutter = cutter or _cutter_of(setup)
             cut = cutter.cut([text[a:b] for a, b in zip([0, *ends], ends, strict=False)])
         except Exception:
             said = traceback.format_exc().encode()

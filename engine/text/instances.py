@@ -319,7 +319,7 @@ def joined(
     ids = np.asarray(store.ids).take(places).astype(np.int64)
     ids[cls], ids[sep] = cls_id, sep_id
     places[cls] = places[sep] = -1
-    token_type_ids = np.repeat(np.arange(len(sizes)) & 1, sizes)
+    token_type_ids = np.repeat(np.arange(len(sizes)) & 1, sizes) if len_b.any() else np.zeros_like(rows)
     position_ids = rows - np.repeat(cls, lengths)
     return ids, token_type_ids, position_ids, places, lengths
 
@@ -348,7 +348,7 @@ def collate_masked(
         continues = np.asarray(store.continues).take(
             places, mode="clip"
         )  # special tokens continue nothing anyway
-    done = masker.mask(ids, lengths, places, salt, continues=continues)
+    done = masker.mask(ids, lengths, places, salt, continues=continues, overwrite=True)
     labels = instances.is_random[indices]
 
     def tensor(array: np.ndarray) -> torch.Tensor:

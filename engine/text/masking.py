@@ -110,10 +110,10 @@ class _Units:
         """Return larger units: each begins at one of `heads` and ends before the next."""
         if not len(heads):
             return self
-        lasts = self.lasts[np.append(heads[1:], len(self.starts)) - 1]
-        starts = self.starts[heads]
+        lasts = self.lasts.take(np.append(heads[1:], len(self.starts)) - 1)
+        starts = self.starts.take(heads)
         counts = np.diff(np.searchsorted(starts, bounds))
-        return _Units(starts, lasts, counts, self.hashes[heads], is_term)
+        return _Units(starts, lasts, counts, self.hashes.take(heads), is_term)
 
 
 class Masker:
@@ -156,6 +156,7 @@ class Masker:
         salt: int,
         *,
         continues: np.ndarray | None = None,
+        overwrite: bool = False,
     ) -> Masked:
         """Hide a share of the tokens and say what they were.
 
@@ -167,23 +168,28 @@ class Masker:
         Args: ids: (N,) int, examples end to end, special tokens included; not changed. lengths: (B,) tokens
             of each. places: (N,) int64, each token's place in the store; special tokens have any, such as -1.
             salt: 0 always for static masks, the epoch for dynamic ones. continues: (N,) bool, True where a
-            piece continues a word; None: where it begins with "##" (which always continues one).
+            piece continues a word; None: where it begins with "##" (which always continues one). overwrite:
+            whether `ids`, of int64, may become input_ids.
         """
         lengths = np.asarray(lengths, np.int64)
         assert int(lengths.sum()) == len(ids) == len(places) and int(lengths.max(initial=1)) <= MAX_TOKENS
         keys = [key(self.seed, salt, stream) for stream in range(4)]
-        input_ids, places = np.array(ids, np.int64), np.asarray(places, np.int64)
-        parts = [(np.zeros(0, np.int64), np.zeros(0, np.uint8))]
+        input_ids, places = np.array(ids, np.int64, copy=not overwrite), np.asarray(places, np.int64)
+        parts = []
         for examples, tokens in _chunks(lengths):
             kinds = self._kinds.take(input_ids[tokens])
             if continues is not None:
                 kinds += continues[tokens].astype(bool) & (kinds == _BEGINS)
             chosen, done = self._choose(input_ids[tokens], kinds, lengths[examples], places[tokens], keys)
             parts.append((chosen + tokens.start, done))
+        if not parts:
+            return Masked(input_ids, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
         positions, actions = (np.concatenate(part) for part in zip(*parts, strict=True))
-        targets = input_ids[positions]
-        input_ids[positions[actions == MASKED]] = self.mask_id
-        drawn = positions[actions == RANDOM]
+        targets = input_ids.take(positions)
+        input_ids[positions] = self.mask_id
+        others = np.flatnonzero(actions)
+        input_ids[positions[others]] = targets[others]
+        drawn = positions[others[actions[others] == RANDOM]]
         bits = hashes(places[drawn], keys[_WORD]) >> 32
         input_ids[drawn] = self._words[bits * len(self._words) >> 32]
         return Masked(input_ids, positions, targets, actions)
@@ -199,19 +205,18 @@ class Masker:
         offsets, rounding = uniform(drawn), uniform(drawn >> 24)
         units = self._units(ids, kinds, bounds, places, keys)
         chosen, counts = self._pick(units, offsets)
-        starts = units.starts[chosen]
+        starts = units.starts.take(chosen)
         unit = self.masking.unit
         if unit == "piece":  # these come in random order
             return _ascending(starts, self._fates(counts, rounding))
-        sizes = units.lasts[chosen] - starts + 1
-        positions = np.arange(sizes.sum()) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
-        example = np.repeat(np.arange(len(counts)), counts)
+        sizes = units.lasts.take(chosen) - starts + 1
+        ends = np.concatenate(([0], np.cumsum(sizes)))
+        positions = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], sizes)
         if unit in _WHOLE_FATE:
-            order = _shuffled(hashes(places[starts], keys[_ACTION]), example)
+            order = _shuffled(hashes(places.take(starts), keys[_ACTION]), counts)
         else:
-            example = np.repeat(example, sizes)
-            order = _shuffled(hashes(places[positions], keys[_ACTION]), example)
-            counts = np.bincount(example, minlength=len(counts))
+            counts = np.diff(ends[np.cumsum(counts)], prepend=0)  # of pieces
+            order = _shuffled(hashes(places.take(positions), keys[_ACTION]), counts)
         actions = np.empty(len(order), np.int64)
         actions[order] = self._fates(counts, rounding)
         return _ascending(positions, np.repeat(actions, sizes) if unit in _WHOLE_FATE else actions)
@@ -225,7 +230,7 @@ class Masker:
         else:
             starts, lasts = _words(kinds, bounds)
         counts = np.diff(np.searchsorted(starts, bounds))
-        units = _Units(starts, lasts, counts, hashes(places[starts], keys[_ORDER]))
+        units = _Units(starts, lasts, counts, hashes(places.take(starts), keys[_ORDER]))
         if self._draws is not None:
             return units.joined(self._heads(units), bounds)
         if self._terms is None:
@@ -256,7 +261,8 @@ class Masker:
 
     def _pick(self, units: _Units, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the chosen units (K,), example by example, and how many each example has (B,)."""
-        order: np.ndarray = (units.hashes >> 32 << 25) | np.arange(len(units.starts), dtype=np.uint64)
+        order: np.ndarray = units.hashes & (2**57 - 2**25)  # 32 bits of it; 25 for the number of the unit
+        order |= np.arange(len(order), dtype=np.uint64)
         if units.lasts is not units.starts:
             order |= np.minimum(units.lasts - units.starts, 63).view(np.uint64) << 57
         if units.is_term is not None:
@@ -264,7 +270,7 @@ class Masker:
         width = int(units.counts.max(initial=0))
         if len(order) < width * len(offsets):  # a row for each example
             rows: np.ndarray = np.full((len(offsets), width), _LAST, np.uint64)
-            rows[np.arange(width) < units.counts[:, None]] = order
+            rows[np.arange(width, dtype=np.int32) < units.counts.astype(np.int32)[:, None]] = order
         else:
             rows = order.reshape(len(offsets), width)  # all have as many
         rows.sort(axis=1)
@@ -274,7 +280,7 @@ class Masker:
             places, taken = _every(counts, rates, offsets, begins)
         else:
             places, taken = self._terms_first(units, offsets, begins, rates)
-        chosen: np.ndarray = rows.ravel()[places] & (2**25 - 1)
+        chosen: np.ndarray = rows.ravel().take(places) & (2**25 - 1)
         return chosen.astype(np.int64), taken
 
     def _terms_first(
@@ -305,11 +311,12 @@ class Masker:
     def _fates(self, counts: np.ndarray, rounding: np.ndarray) -> np.ndarray:
         """Return an action for each chosen one, `counts` of each example, in random order."""
         share = self.masking.mask_share
-        masked = np.floor(share * counts + rounding)
         changed = np.floor((share + self.masking.random_share) * counts + rounding)
-        changed = np.minimum(changed, counts)
-        numbers = np.stack((masked, changed - masked, counts - changed), 1).astype(np.int64)
-        return np.repeat(np.tile(np.arange(3), len(counts)), numbers.ravel())
+        numbers = np.empty((len(counts), 3), np.int64)
+        numbers[:, 0] = np.floor(share * counts + rounding)
+        numbers[:, 1] = np.minimum(changed, counts) - numbers[:, 0]
+        numbers[:, 2] = counts - numbers[:, 0] - numbers[:, 1]
+        return np.repeat(np.arange(numbers.size) % 3, numbers.ravel())
 
 
 def _refuse(template: str, name: str, value: object, **values: object) -> None:
@@ -331,6 +338,9 @@ def _lengths_to_draw(masking: Masking) -> np.ndarray | None:
 def _chunks(lengths: np.ndarray) -> Iterator[tuple[slice, slice]]:
     """Yield examples and their tokens, few enough that they fit a small table with a row for each."""
     start = token = 0
+    if int(lengths.max(initial=0)) * len(lengths) <= _CHUNK and len(lengths):
+        yield slice(0, len(lengths)), slice(0, int(lengths.sum()))
+        return
     while start < len(lengths):
         rest = lengths[start : start + _CHUNK]
         area = np.maximum.accumulate(rest) * np.arange(1, len(rest) + 1)
@@ -367,11 +377,11 @@ def _every(
     return np.minimum(ranks, np.repeat(counts - 1, taken)) + np.repeat(begins, taken), taken
 
 
-def _shuffled(hashes: np.ndarray, example: np.ndarray) -> np.ndarray:
-    """Return an order that keeps the examples in theirs and is random in each of them."""
-    keys = example.astype(np.uint64) << 44
-    keys |= hashes >> 40 << 20
+def _shuffled(hashes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return an order that keeps the examples in theirs, of `counts` each, and is random in each of them."""
+    keys = hashes & (2**44 - 2**20)
     keys |= np.arange(len(keys), dtype=np.uint64)
+    keys |= np.repeat(np.arange(len(counts), dtype=np.uint64) << 44, counts)
     keys.sort()
     return (keys & (2**20 - 1)).astype(np.int64)
 

@@ -35,6 +35,7 @@ from engine.text.wordpiece import WordPiece
 _WAIT_S = 0.2
 _READ_AT_ONCE = 1 << 24  # bytes: 0.02 s
 _COUNTED_AT_ONCE = 1 << 20
+_NOT_OURS = {".DS_Store", "Thumbs.db", "desktop.ini"}  # that systems leave in any folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,11 +176,12 @@ def _fresh(
     path: Path, wanted: dict[str, Any]
 ) -> Generator[Event, None, tuple[TokenStore | None, Sentence | None]]:
     """Return the store if it is whole and of what is wanted; else why not, None if nothing was there."""
-    if path.exists() and not (path.is_dir() and {item.name for item in path.iterdir()} <= {HEADER, *ARRAYS}):
+    there = {item.name for item in path.iterdir()} - _NOT_OURS if path.is_dir() else set()
+    if not there <= {HEADER, *ARRAYS} or (path.exists() and not path.is_dir()):
         raise UserError(
             marked("engine", "{path} holds other files than a token store. Choose another folder."), path=path
         )
-    if not path.exists() or not any(path.iterdir()):
+    if not there:
         cut_off = marked("engine", "Cutting this text into WordPieces was broken off before; it begins anew.")
         return None, Sentence(cut_off) if _leftovers(path) else None
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from engine.train.feed import EpochFeed
 from engine.train.loop import Loop, evaluated
 from engine.train.optimizer import default_learning_rate
 from engine.train.prepare import Setup, prepare
-from engine.train.runs import MODEL, SETUP, Checkpoint, Run, check_new
+from engine.train.runs import MODEL, SETUP, Checkpoint, Run, chain_of, check_new, origin_of
 from engine.train.schedule import Epochs
 from engine.train.tasks import Classification
 
@@ -99,7 +100,8 @@ def _config(run: Run) -> FineTuneConfig:
 
 
 def _anew(run: Run, setup: Setup, device: Device) -> Iterator[Event]:
-    setup = replace(setup, about={**setup.about, "recipe": recipe_of(device)})
+    chain = chain_of(_config(run).model.model)
+    setup = replace(setup, about={**setup.about, "recipe": recipe_of(device), "chain": chain})
     setup.save(run.path / SETUP)
     yield from _train(run, setup, device, None)
 
@@ -230,8 +232,21 @@ def _keep(run: Run, setup: Setup, loop: Loop) -> None:
 
 def _save_result(run: Run, setup: Setup, loop: Loop, step: int) -> None:
     is_best = step == loop.at.best_step
+    stage = {
+        "task": loop.task.name,
+        "run": run.path.name,
+        "from": origin_of(_config(run).model.model),
+        "data": setup.about["data"],
+        "steps": step,
+        "seconds": round(loop.at.elapsed_s, 1),
+        "learning_rate": loop.peak,
+        "seed": loop.config.seed,
+        loop.task.metric: loop.at.best_metric if is_best else None,
+        "date": time.strftime("%Y-%m-%d"),
+    }
     cloze: dict[str, Any] = {
         **{key: value for key, value in setup.about.items() if key != "reported"},
+        "chain": [*setup.about.get("chain", []), stage],
         "trained": {
             "step": step,
             "of_steps": loop.schedule.num_steps,

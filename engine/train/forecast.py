@@ -29,6 +29,7 @@ from engine.text.vocabulary import read_vocab
 from engine.train.language import LanguageModel
 from engine.train.optimizer import Optimizer
 from engine.train.pretext import corpus_of, shape_of
+from engine.train.refusals import check_objective
 
 PIECES_PER_BYTE = 0.24  # of English text with 8,192 to 30,522 pieces, to guess how long a text is
 _STEPS = 5  # measured of each depth, the first left out
@@ -57,6 +58,7 @@ def forecast(config: PretrainConfig) -> Generator[Event, None, Forecast]:
     """
     device = open_device(config.device)
     shape = replace(shape_of(config.start), vocab_size=_vocab_size(config))
+    check_objective(config.objective, shape)
     parts = count_parameters(shape, pretraining=True)
     speed = yield from _speed(config, shape, device)
     budget = config.budget

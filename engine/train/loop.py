@@ -141,22 +141,27 @@ class Loop:
 
     def _work(self) -> Generator[Event, None, None]:
         if self._is_due():
-            yield from self._evaluate()  # it was stopped while evaluating
+            yield from self._evaluate()  # before the first step, or it was stopped while evaluating
         while self._progress() < 1.0 and not self.is_patience_over():
             yield from self._one_step()
+            yield from self._look()
             if self._is_due():
                 yield from self._flush()
                 yield from self._evaluate()
             elif self.at.step % self.config.checkpoint_every_steps == 0:
                 yield from self._flush()
                 yield from self._checkpoint()
-            if self.watch is not None:
-                progress = self.schedule.progress(self.at)
-                for event in self.watch.look(self.model, self.device, self.at.step, progress):
-                    if isinstance(event, Pinned):
-                        self.run.log(event)
-                    yield event
         yield from self._flush()
+
+    def _look(self) -> Iterator[Event]:
+        """Let the model be asked: before the step's checkpoint, so that no answer is lost on resuming."""
+        if self.watch is None:
+            return
+        progress = self.schedule.progress(self.at)
+        for event in self.watch.look(self.model, self.device, self.at.step, progress):
+            if isinstance(event, Pinned):
+                self.run.log(event)
+            yield event
 
     def _is_due(self) -> bool:
         return self.ranks.is_first and self.schedule.is_due(self.at)
@@ -173,7 +178,8 @@ class Loop:
     def _one_step(self) -> Iterator[Event]:
         step = self.at.step + 1
         progress = self._progress()
-        taken = self.feed.take(step, progress)
+        with self._timed():
+            taken = self.feed.take(step, progress)
         while True:
             try:
                 tally, totals, num_tokens = yield from self._gradients(step, taken)
@@ -297,7 +303,7 @@ class Loop:
     def _evaluate(self) -> Iterator[Event]:
         at = self.at
         if self.evaluation is None:
-            at.evaluated_step, at.num_evaluations = at.step, at.num_evaluations + 1
+            self._count_evaluation()
             yield from self._checkpoint()
             return
         measures = yield from self.evaluation()
@@ -307,15 +313,21 @@ class Loop:
         if better or not self.task.keeps_best:
             at.best_step = at.step if self.task.keeps_best else 0
             at.best_metric, at.best_loss = metric, measures.loss
-        at.evaluated_step, at.num_evaluations = at.step, at.num_evaluations + 1
         at.num_worse = 0 if better else at.num_worse + 1
+        self._count_evaluation()
         event = replace(event, is_best=better)
         self.run.log(event)
         yield event
         yield from self._checkpoint()
 
+    def _count_evaluation(self) -> None:
+        at = self.at
+        at.evaluated_step, at.num_evaluations = at.step, at.num_evaluations + 1
+        at.evaluated_progress = self.schedule.progress(at)
+
     def _checkpoint(self) -> Iterator[Event]:
-        yield self._save()
+        if self.at.step or self.saved_step:  # the starting weights are kept once
+            yield self._save()
 
     def _save(self) -> Event:
         step = self.at.step

@@ -29,6 +29,7 @@ from engine.text.batch import EncodedSet
 from engine.text.examples import (
     Example,
     Examples,
+    Indices,
     Roles,
     count_duplicates,
     count_leaks,
@@ -137,12 +138,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     found = examples_from(table, roles)
     yield from _report(found, table)
     labels = found.labels
-    known = np.array([example.label for example in found.examples], np.int64)
-    shares = (
-        0.0 if data.validation_data else data.validation_share,
-        0.0 if data.test_data else data.test_share,
-    )
-    parts = stratified_split(known, shares, data.split_seed)
+    parts = split_of(data, found)
     examples = {
         name: [found.examples[i] for i in part] for name, part in zip(SPLITS, parts, strict=True) if len(part)
     }
@@ -163,6 +159,16 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     about = _about(config, table, roles, labels, parts, cut / len(examples["train"]))
     about["reported"] = _reported(*read)
     return Setup(dataclasses.replace(shape, id2label=labels), wordpiece, labels, sets, about)
+
+
+def split_of(data: DataConfig, found: Examples) -> list[Indices]:
+    """Return the examples of each of SPLITS that the settings draw from the table itself."""
+    known = np.array([example.label for example in found.examples], np.int64)
+    shares = (
+        0.0 if data.validation_data else data.validation_share,
+        0.0 if data.test_data else data.test_share,
+    )
+    return stratified_split(known, shares, data.split_seed)
 
 
 def encode(

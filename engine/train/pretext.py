@@ -14,21 +14,21 @@ import numpy as np
 
 from engine.config import with_values
 from engine.durable import replaced_folder
-from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
+from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Event, Noted
 from engine.model.config import PRESETS, BertConfig
 from engine.model.folder import read_json
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.trim import ids_to_keep, trimmed_wordpiece
 from engine.model.weights import check_weights, read_config
-from engine.pretrain_config import ObjectiveConfig, PretrainConfig, StartConfig, check_budget
+from engine.pretrain_config import ObjectiveConfig, PretrainConfig, StartConfig
 from engine.text.batch import split_by_tokens
 from engine.text.corpus import Corpus, find_files
 from engine.text.instances import MaskedBatch, Store, collate_masked, paired, single
 from engine.text.masking import Masker, Masking
 from engine.text.new_vocabulary import train_vocabulary
+from engine.text.token_writer import hash_of
 from engine.text.tokens import TokenStore, counts, default_store_root, hold_out, open_store, store_key
-from engine.text.vocabulary import MASK
 from engine.text.wordpiece import WordPiece
 
 TOKENS, VALIDATION_TOKENS = "tokens", "validation"  # folders in setup/
@@ -70,41 +70,12 @@ def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, Pretext
     """
     wordpiece, about = WordPiece.from_folder(folder), read_json(folder / "setup.json")
     keep = np.load(folder / "keep.npy") if (folder / "keep.npy").is_file() else None
-    train = yield from _reopened(folder / TOKENS, config, config.text.text, wordpiece, about["text"])
-    held_out = train
-    if config.text.validation_text:
-        places, known = config.text.validation_text, about["validation_text"]
-        held_out = yield from _reopened(folder / VALIDATION_TOKENS, config, places, wordpiece, known)
+    train = yield from _reopened(folder / TOKENS, config, config.text.text, wordpiece, about, "text")
+    held_out, places = train, config.text.validation_text
+    if places:
+        path = folder / VALIDATION_TOKENS
+        held_out = yield from _reopened(path, config, places, wordpiece, about, "validation_text")
     return Pretext(read_config(folder), wordpiece, keep, (train, held_out), about)
-
-
-def check_quickly(config: PretrainConfig) -> None:
-    """Refuse what can be refused in a moment, before a run folder is made. Raises: UserError."""
-    check_budget(config.budget)
-    objective = config.objective
-    if objective.mask_share + objective.random_share > 1.0 + 1e-9:
-        raise ConfigError(
-            marked(
-                "engine",
-                "mask_share and {field} are {total:.2f} together; they can be 1 at most.",
-            ),
-            field="random_share",
-            total=objective.mask_share + objective.random_share,
-        )
-    shape_of(config.start)
-    for places in (config.text.text, config.text.validation_text):
-        if places or places is config.text.text:
-            corpus = corpus_of(config, places)
-            next(iter(corpus.documents()))  # one clear sentence for an empty file or a wrong encoding
-    if not config.start.model.startswith("new:"):
-        wordpiece = WordPiece.from_folder(Path(config.start.model))
-        check_vocabulary(wordpiece, read_config(Path(config.start.model)), Path(config.start.model))
-        if config.start.vocab:
-            check_same(
-                WordPiece.from_vocab(Path(config.start.vocab), lowercase=wordpiece.lowercase), wordpiece
-            )
-    elif config.start.vocab:
-        check_vocabulary(_published(config.start), None, Path(config.start.vocab))
 
 
 def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:
@@ -117,29 +88,33 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:
     if not start.model.startswith("new:"):
         wordpiece = WordPiece.from_folder(Path(start.model))
     elif start.vocab:
-        wordpiece = _published(start)
+        wordpiece = published(start)
     else:
         lowercase = start.lowercase != "no"
         wordpiece = yield from train_vocabulary(corpus, size=start.vocab_size, lowercase=lowercase)
     for note in wordpiece.notes:
         yield Noted(sentence=note, level="fine")
+    if start.trim_vocab and start.model.startswith("new:"):
+        note_template = marked("engine", "trim_vocab is for the vocabulary of a model; here it is left out.")
+        yield Noted(sentence=Sentence(note_template))
     store = yield from _stored(corpus, wordpiece, config.text.segmenter)
     if start.trim_vocab and not start.model.startswith("new:"):
         keep = ids_to_keep(counts(store), start.trim_vocab, wordpiece)
         wordpiece = trimmed_wordpiece(wordpiece, keep)
         store = yield from _stored(corpus, wordpiece, config.text.segmenter)
-    shape = replace(shape, vocab_size=wordpiece.vocab_size, pad_token_id=wordpiece.pad_id)
+    if keep is not None or start.model.startswith("new:"):  # else the model may have more rows than pieces
+        shape = replace(shape, vocab_size=wordpiece.vocab_size, pad_token_id=wordpiece.pad_id)
     held_out = store
-    facts: dict[str, Any] = {"num_tokens": store.num_tokens, "num_documents": store.num_documents}
-    if config.text.validation_text:
-        other = corpus_of(config, config.text.validation_text)
-        held_out = yield from _stored(other, wordpiece, config.text.segmenter)
-        facts["validation_text"] = other.fingerprint()
-    facts |= {
+    facts: dict[str, Any] = {
         "text": corpus.fingerprint(),
         "num_tokens": store.num_tokens,
         "num_documents": store.num_documents,
+        TOKENS: hash_of(store.header),
     }
+    if config.text.validation_text:
+        other = corpus_of(config, config.text.validation_text)
+        held_out = yield from _stored(other, wordpiece, config.text.segmenter)
+        facts |= {"validation_text": other.fingerprint(), VALIDATION_TOKENS: hash_of(held_out.header)}
     setup = Pretext(shape, wordpiece, keep, (store, held_out), facts)
     split(setup, config)  # refuses what is too small, before anything is written
     return setup
@@ -165,6 +140,10 @@ def shape_of(start: StartConfig) -> BertConfig:
 
     Raises: ConfigError, ModelError.
     """
+    if not start.model:
+        raise ConfigError(
+            marked("engine", "No model was chosen. Give new:SIZE, or the folder of a model."), field="model"
+        )
     if not start.model.startswith("new:"):
         check_weights(Path(start.model))
         return read_config(Path(start.model))
@@ -192,20 +171,30 @@ def shape_of(start: StartConfig) -> BertConfig:
     )
 
 
-def masking_of(objective: ObjectiveConfig, wordpiece: WordPiece) -> Masking:
-    """Return how tokens are masked; terms are cut into pieces. Raises: DataError."""
-    terms: tuple[tuple[int, ...], ...] = ()
-    if objective.mask_unit == "term":
-        path = Path(objective.terms)
-        if not objective.terms or not path.is_file():
-            raise ConfigError(
-                marked("engine", "There is no list of terms at {path}. Give a text file with a term a line."),
-                field="terms",
-                path=path,
-            )
+def terms_of(objective: ObjectiveConfig) -> list[str]:
+    """Return the terms to mask, none where other units are. Raises: ConfigError without a readable list."""
+    if objective.mask_unit != "term":
+        return []
+    path = Path(objective.terms)
+    if not objective.terms or not path.is_file():
+        raise ConfigError(
+            marked("engine", "There is no list of terms at {path}. Give a text file with a term a line."),
+            field="terms",
+            path=path if objective.terms else "-",
+        )
+    try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").split("\n")]
-        cut = wordpiece.encode_ids([line for line in lines if line])
-        terms = tuple(tuple(ids.tolist()) for ids in cut if len(ids))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            marked("engine", "{path} cannot be read as a list of terms in UTF-8."), field="terms", path=path
+        ) from error
+    return [line for line in lines if line]
+
+
+def masking_of(objective: ObjectiveConfig, wordpiece: WordPiece) -> Masking:
+    """Return how tokens are masked; terms are cut into pieces. Raises: ConfigError."""
+    cut = wordpiece.encode_ids(terms_of(objective))
+    terms = tuple(tuple(ids.tolist()) for ids in cut if len(ids))
     return Masking(
         objective.mask_rate,
         objective.mask_share,
@@ -219,8 +208,8 @@ def masking_of(objective: ObjectiveConfig, wordpiece: WordPiece) -> Masking:
 def split(setup: Pretext, config: PretrainConfig) -> tuple[Store, np.ndarray, Store, np.ndarray]:
     """Return the stores and documents to train on and to measure on.
 
-    A text of one document is cut in two at a sentence. Raises: DataError: too little text, or no second
-    document for next sentences.
+    A text of one document is cut in two at a sentence. Raises: DataError: too little text, or none that
+    next sentences can be asked of.
     """
     store, other = setup.stores
     train_store: Store = store
@@ -234,14 +223,10 @@ def split(setup: Pretext, config: PretrainConfig) -> tuple[Store, np.ndarray, St
     else:
         train_store = held_store = _in_two(store, config.text.validation_share)
         train, held = np.array([0]), np.array([1])
-    if config.objective.next_sentence and store.num_documents < 2:
-        raise DataError(
-            marked(
-                "engine",
-                "Next sentences need a second document to draw wrong ones from, and the text is one. Put "
-                "blank lines between documents, or switch next_sentence off.",
-            )
-        )
+    if config.objective.next_sentence:
+        check_pairs(store, train)
+        if other is not store:
+            check_pairs(other, held)
     tokens = int(np.diff(np.asarray(train_store.doc_tokens))[train].sum())
     if tokens < config.budget.batch_tokens:
         raise DataError(
@@ -254,6 +239,28 @@ def split(setup: Pretext, config: PretrainConfig) -> tuple[Store, np.ndarray, St
             batch=config.budget.batch_tokens,
         )
     return train_store, train, held_store, held
+
+
+def check_pairs(store: Store, documents: np.ndarray) -> None:
+    """Refuse documents of which no true and random pairs can be made. Raises: DataError."""
+    if len(documents) < 2:
+        raise DataError(
+            marked(
+                "engine",
+                "Next sentences need a second document to draw wrong ones from, and there is {count} beside "
+                "what is kept apart to measure on. Put blank lines between documents, or switch "
+                "next_sentence off.",
+            ),
+            count=len(documents),
+        )
+    if np.diff(np.asarray(store.documents))[documents].max() < 2:
+        raise DataError(
+            marked(
+                "engine",
+                "No document has two sentences, so none follows another. Choose another layout of the text, "
+                "or switch next_sentence off.",
+            )
+        )
 
 
 def validation_batches(
@@ -285,43 +292,6 @@ def validation_batches(
     ]
 
 
-def check_vocabulary(wordpiece: WordPiece, shape: BertConfig | None, path: Path) -> None:
-    """Refuse a vocabulary without [MASK], or of another model. Raises: DataError, ModelError."""
-    if wordpiece.mask_id is None:
-        raise DataError(
-            marked(
-                "engine", "The vocabulary of {path} lacks {mask}, so no word can be hidden. Choose another."
-            ),
-            path=path,
-            mask=MASK,
-        )
-    if shape is not None and wordpiece.vocab_size > shape.vocab_size:
-        raise ModelError(
-            marked(
-                "engine",
-                "The vocabulary has {tokens} tokens, but the model has embeddings for {rows}: they do not "
-                "belong together.",
-            ),
-            tokens=wordpiece.vocab_size,
-            rows=shape.vocab_size,
-        )
-
-
-def check_same(given: WordPiece, own: WordPiece) -> None:
-    """Refuse a vocabulary that is not the model's. Raises: ConfigError."""
-    if given.tokens != own.tokens:
-        raise ConfigError(
-            marked(
-                "engine",
-                "{field} names a vocabulary of {given} pieces, which is not the model's own of {own}. Leave "
-                "it empty to train the model further, or start from new:SIZE.",
-            ),
-            field="vocab",
-            given=given.vocab_size,
-            own=own.vocab_size,
-        )
-
-
 @dataclass(frozen=True)
 class _Halves:
     """A store of one document seen as two: what stands before a sentence, and what follows."""
@@ -344,38 +314,45 @@ def _in_two(store: TokenStore, share: float) -> _Halves:
     return _Halves(store.ids, store.sentences, np.array([0, cut, len(ends) - 1]), store.continues)
 
 
-def _published(start: StartConfig) -> WordPiece:
+def published(start: StartConfig) -> WordPiece:
+    """Return the vocabulary that the settings name. Raises: DataError, UserError."""
     lowercase = {"": None, "yes": True, "no": False}[start.lowercase]
     return WordPiece.from_vocab(Path(start.vocab), lowercase=lowercase)
 
 
 def _stored(corpus: Corpus, wordpiece: WordPiece, segmenter: str) -> Generator[Event, None, TokenStore]:
+    yield from corpus.hashed()
     place = default_store_root() / store_key(corpus, wordpiece, segmenter)
     store = yield from open_store(place, corpus, wordpiece, segmenter=segmenter)
     return store
 
 
 def _reopened(
-    path: Path, config: PretrainConfig, places: str, wordpiece: WordPiece, known: Any
+    path: Path, config: PretrainConfig, places: str, wordpiece: WordPiece, about: dict[str, Any], text: str
 ) -> Generator[Event, None, TokenStore]:
-    """Open a run's own token store, or build it again where it is not whole."""
+    """Open a run's own token store, or build it again where it is not whole, or another's."""
     try:
-        return TokenStore.open(path)
+        store = TokenStore.open(path)
+        if hash_of(store.header) == about.get(path.name, hash_of(store.header)):
+            return store
+        reason = Sentence(marked("engine", "{path} holds those of another run."), {"path": path})
     except DataError as error:
-        corpus = corpus_of(config, places)
-        if corpus.fingerprint() != known:
-            raise DataError(
-                marked(
-                    "engine",
-                    "The run's tokens in {path} are not whole, and the text has changed since, so the run "
-                    "cannot go on as it was. Start a new one.",
-                ),
-                path=path,
-            ) from error
-        note = marked("engine", "The run's tokens were not whole and are made again: {reason}")
-        yield Noted(sentence=Sentence(note, {"reason": error.sentence}))
-        store = yield from open_store(path, corpus, wordpiece, segmenter=config.text.segmenter)
-        return store
+        reason = error.sentence
+    corpus = corpus_of(config, places)
+    yield from corpus.hashed()
+    if corpus.fingerprint() != about[text]:
+        raise DataError(
+            marked(
+                "engine",
+                "The run's tokens in {path} are not whole, and the text has changed since, so the run "
+                "cannot go on as it was. Start a new one.",
+            ),
+            path=path,
+        )
+    note = marked("engine", "The run's tokens were not whole and are made again: {reason}")
+    yield Noted(sentence=Sentence(note, {"reason": reason}))
+    store = yield from open_store(path, corpus, wordpiece, segmenter=config.text.segmenter)
+    return store
 
 
 def _link(source: Path, target: Path) -> None:
@@ -397,7 +374,7 @@ def absolute(config: PretrainConfig) -> PretrainConfig:
     values = {"text": whole(config.text.text), "validation_text": whole(config.text.validation_text)}
     for name, place in (("vocab", config.start.vocab), ("terms", config.objective.terms)):
         values[name] = str(Path(place).absolute()) if place else ""
-    if not config.start.model.startswith("new:"):
+    if config.start.model and not config.start.model.startswith("new:"):
         values["model"] = str(Path(config.start.model).absolute())
     return with_values(config, values)
 

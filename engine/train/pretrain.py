@@ -33,7 +33,19 @@ from engine.train.language import LanguageModel
 from engine.train.loop import Loop
 from engine.train.pretext import Pretext
 from engine.train.ranks import Ranks, joined_ranks
-from engine.train.runs import MODEL, SETUP, Checkpoint, FollowedRun, Run, chain_of, check_new, read_config
+from engine.train.refusals import check_quickly, check_ranks
+from engine.train.runs import (
+    MODEL,
+    SETUP,
+    Checkpoint,
+    FollowedRun,
+    Run,
+    chain_of,
+    check_new,
+    discard,
+    origin_of,
+    read_config,
+)
 from engine.train.schedule import Budget
 from engine.train.text_feed import Growth, TextFeed
 from engine.train.watch import PinWatch, Questions
@@ -51,25 +63,33 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
             yield from _follow(run_dir, config, ranks)
             return
         check_new(run_dir)
-        pretext.check_quickly(config)
+        check_ranks(config, ranks)
+        check_quickly(config)
         device = open_device(config.device)
         check_space(run_dir, pretext.shape_of(config.start))
-        with Run.create(run_dir, config) as run:
-            run.set_status("running", step=0, num_steps=0)
-            yield from guarded(run, _anew(run, config, device, questions, ranks))
+        is_begun = False
+        try:
+            with Run.create(run_dir, config) as run:
+                is_begun = True
+                run.set_status("running", step=0, num_steps=0)
+                yield from guarded(run, _anew(run, config, device, questions, ranks))
+        except UserError:
+            if is_begun and not (run_dir / SETUP).is_dir():
+                discard(run_dir)  # the input was to blame, and nothing is settled: no run is left behind
+            raise
 
 
 def resume(run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:
     """Continue a run from its folder. Raises: RunError if it is finished, in use or not a run."""
     with joined_ranks() as ranks:
+        config = read_config(Path(run_dir))
+        assert isinstance(config, PretrainConfig)
+        check_ranks(config, ranks)
         if not ranks.is_first:
-            config = read_config(Path(run_dir))
-            assert isinstance(config, PretrainConfig)
             yield from _follow(Path(run_dir), config, ranks)
             return
         with reopened(Path(run_dir)) as run:
-            assert isinstance(run.config, PretrainConfig)
-            yield from guarded(run, _again(run, run.config, questions, ranks))
+            yield from guarded(run, _again(run, config, questions, ranks))
 
 
 def _follow(run_dir: Path, config: PretrainConfig, ranks: Ranks) -> Iterator[Event]:
@@ -85,7 +105,8 @@ def _anew(
     run: Run, config: PretrainConfig, device: Device, questions: Questions | None, ranks: Ranks
 ) -> Iterator[Event]:
     setup = yield from pretext.prepare(config)
-    setup = replace(setup, about={**setup.about, "recipe": recipe_of(device)})
+    chain = chain_of(config.start.model)
+    setup = replace(setup, about={**setup.about, "recipe": recipe_of(device), "chain": chain})
     setup.save(run.path / SETUP)
     ranks.wait()
     yield from _train(run, config, setup, device, None, questions, ranks)
@@ -153,7 +174,7 @@ def starting_model(
         model = PreTraining(setup.config)
         yield from _start(config, setup, model)
         notes.append(
-            Sentence(marked("engine", "The model is new: all its weights start from random numbers."))
+            Sentence(marked("engine", "The model is new: it has learned nothing yet."))
         )
     else:
         model, report = load_pretraining(Path(config.start.model), seed=config.budget.seed)
@@ -185,8 +206,9 @@ def _start(config: PretrainConfig, setup: Pretext, model: PreTraining) -> Iterat
 
 def frequencies(setup: Pretext) -> np.ndarray:
     """Return (V,) int64: how often each piece stands in the text; 0 for what is never to be guessed."""
-    counted = counts(setup.stores[0])
     wordpiece = setup.wordpiece
+    counted = np.zeros(setup.config.vocab_size, np.int64)  # a model may have more rows than pieces
+    counted[: wordpiece.vocab_size] = counts(setup.stores[0])
     special = (wordpiece.pad_id, wordpiece.unk_id, wordpiece.cls_id, wordpiece.sep_id, wordpiece.mask_id)
     counted[[number for number in special if number is not None]] = 0
     return counted
@@ -240,7 +262,7 @@ def is_new(config: PretrainConfig) -> bool:
 def default_rate(config: PretrainConfig, shape: BertConfig) -> float:
     """Return a good peak rate by the encoder's size; further pretraining wants less than a new model."""
     weights = 12 * shape.num_hidden_layers * shape.hidden_size**2  # embeddings left out
-    for limit, rate in ((2e6, 1e-3), (5e6, 7e-4), (15e6, 5e-4), (50e6, 3e-4), (150e6, 2e-4)):
+    for limit, rate in ((5e6, 1e-3), (15e6, 7e-4), (50e6, 4e-4), (150e6, 2e-4)):
         if weights < limit:
             return rate if is_new(config) else rate / 2
     return 1e-4 if is_new(config) else 5e-5
@@ -282,6 +304,8 @@ def _keep(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> None:
     kept = run.newest_checkpoint() if loop.ranks.is_first else None
     if kept is not None and kept.step > 0:  # the model in memory may hold what went wrong
         loop.model.load_state_dict(kept.weights())
+        spent = {name: kept.state[name] for name in ("tokens", "used_s")}
+        loop.at = replace(loop.at, step=kept.step, **spent)
         save_result(run, config, setup, loop)
 
 
@@ -291,7 +315,7 @@ def save_result(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) ->
     stage: dict[str, Any] = {
         "task": loop.task.name,
         "run": run.path.name,
-        "from": config.start.model,
+        "from": origin_of(config.start.model),
         "text": [
             {name: file[name] for name in ("name", "sha256") if name in file}
             for file in setup.about["text"].get("files", [])
@@ -309,6 +333,6 @@ def save_result(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) ->
         "max_length": config.objective.max_length,
         "next_sentence": config.objective.next_sentence,
         "base_model": config.start.model,
-        "chain": [*chain_of(config.start.model), stage],
+        "chain": [*setup.about.get("chain", []), stage],
     }
     save_model(run.path / MODEL, loop.model, setup.wordpiece, cloze)

@@ -18,7 +18,7 @@ import os
 import shutil
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -243,6 +243,14 @@ def check_new(path: Path) -> None:
         )
 
 
+def discard(path: Path) -> None:
+    """Remove what `Run.create` made, and the folder if nothing else is in it; nobody may hold it."""
+    for name in (CONFIG, STATUS, LOCK):
+        (path / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        path.rmdir()
+
+
 def read_config(path: Path) -> AnyConfig:
     """Return the settings of a run. Raises: RunError if `path` is not a run folder; ConfigError."""
     if not (path / CONFIG).is_file():
@@ -263,6 +271,12 @@ def chain_of(model: str) -> list[dict[str, Any]]:
         return []
     chain = document.get("chain")
     return [stage for stage in chain if isinstance(stage, dict)] if isinstance(chain, list) else []
+
+
+def origin_of(model: str) -> str:
+    """Return what a chain calls a model that a stage began from: its folder's name, or that of its run."""
+    path = Path(model)
+    return model if model.startswith("new:") else path.parent.name if path.name == MODEL else path.name
 
 
 def _document(config: AnyConfig) -> str:

@@ -26,6 +26,7 @@ class Progressed:
     best_loss: float = math.inf
     num_worse: int = 0  # evaluations since the best
     evaluated_step: int = 0
+    evaluated_progress: float = -1.0  # right after the last evaluation; below 0 before the first
     num_evaluations: int = 0
 
 
@@ -85,7 +86,10 @@ class Epochs:
 
 @dataclass(frozen=True)
 class Budget:
-    """So many steps, or tokens, or minutes: the one that is not 0. evaluations: spread evenly over it."""
+    """So many steps, or tokens, or minutes: the one that is not 0.
+
+    evaluations: spread evenly over it, beside one before the first step.
+    """
 
     steps: int
     tokens: int
@@ -114,8 +118,12 @@ class Budget:
         return peak * max(0.0, 1 - done) / max(1e-9, 1 - self.warmup_ratio)
 
     def is_due(self, at: Progressed) -> bool:
-        """Whether more evaluations are due by now than were made."""
-        return math.floor(self.progress(at) * self.evaluations + 1e-9) > at.num_evaluations
+        """Whether one is due since the last; those that its own length made late are left out."""
+        due, had = (
+            math.floor(progress * self.evaluations + 1e-9)
+            for progress in (self.progress(at), at.evaluated_progress)
+        )
+        return due > had
 
     def remaining_s(self, at: Progressed) -> float:
         """Return what the clock leaves, or the time left at the mean rate so far."""

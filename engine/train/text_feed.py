@@ -92,10 +92,13 @@ class TextFeed:
 
     def take(self, step: int, progress: float) -> np.ndarray:
         """Return the places in the block of this rank's examples of the next step, longest first."""
+        length = self.growth.at(progress)
         while self._instances is None or self.at.place >= len(self._steps):
             if self._instances is not None:
                 self._next_block()
-            self._open(self.growth.at(progress))
+            self._open(length)
+        if length != self.at.length:
+            self._grow(length)
         chosen = self._steps[self.at.place]
         self.at.place += 1
         return self._share(chosen)
@@ -133,6 +136,12 @@ class TextFeed:
         if self.at.length:
             self._open(self.at.length)
 
+    def _grow(self, length: int) -> None:
+        """Make longer examples of the block, and go on where as large a part of it is done as before."""
+        done = self.at.place / len(self._steps)
+        self._open(length)
+        self.at.place = min(int(done * len(self._steps)), max(0, len(self._steps) - 1))
+
     def _next_block(self) -> None:
         self.at.place = 0
         self.at.block += 1
@@ -145,8 +154,8 @@ class TextFeed:
             keys = np.random.PCG64([self.seed, epoch, _ORDER]).random_raw(len(self.documents))
             order = np.argsort(keys, kind="stable")
             ends = np.cumsum(self._tokens[order])
-            size = BLOCK_STEPS * self.batch_tokens
-            cuts = np.searchsorted(ends, size * np.arange(1, ends[-1] // size + 1))
+            count = max(1, round(int(ends[-1]) / (BLOCK_STEPS * self.batch_tokens)))
+            cuts = np.searchsorted(ends, ends[-1] * np.arange(1, count) / count)  # even: no scrap at the end
             parts = np.split(self.documents[order], np.unique(cuts[cuts > 0]))
             self._blocks = [part for part in parts if len(part)]
             self._blocks_of = epoch
@@ -172,7 +181,8 @@ class TextFeed:
         keys = np.random.PCG64([self.seed, at.epoch, at.block, _MIX]).random_raw(len(made))
         order = np.argsort(keys, kind="stable")
         num_steps = max(1, round(int(made.lengths.sum()) / self.batch_tokens))
-        self._steps = _drawn(order, made.lengths, num_steps, keys)
+        steps = _drawn(order, made.lengths, num_steps, keys)
+        self._steps = [step for step in steps if len(step) >= self.ranks.world_size]  # something for each
         at.length = length
 
     def _share(self, chosen: np.ndarray) -> np.ndarray:
@@ -184,6 +194,8 @@ class TextFeed:
             return order
         middles = np.cumsum(self._instances.lengths[order]) - self._instances.lengths[order] / 2
         owner = (middles * self.ranks.world_size / lengths.sum()).astype(int)
+        if len(np.unique(owner)) < self.ranks.world_size:  # a few examples of very different lengths
+            owner = np.arange(len(order)) % self.ranks.world_size
         own: np.ndarray = order[owner == self.ranks.rank]
         return own
 

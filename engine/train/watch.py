@@ -63,10 +63,10 @@ class PinWatch:
         self._worked += time.perf_counter() - self._last
         news, asked = self._questions.taken()
         if news is not None:
-            self._sentences = yield from self._good(news)
+            self._sentences = yield from self._good(news, model)
             self._pins = Pins(self._sentences, self._wordpiece) if self._sentences else None
             self._next_look = 0.0
-        for sentence in (yield from self._good(asked)):
+        for sentence in (yield from self._good(asked, model)):
             answer = _readings((sentence,), Pins([sentence], self._wordpiece), model)
             yield Pinned(step=step, progress=progress, readings=answer, is_question=True)
         is_last = progress >= 1.0
@@ -78,12 +78,14 @@ class PinWatch:
             yield Pinned(step=step, progress=progress, readings=readings)
         self._last = time.perf_counter()
 
-    def _good(self, sentences: Sequence[str]) -> Generator[Event, None, tuple[str, ...]]:
+    def _good(
+        self, sentences: Sequence[str], model: PreTraining
+    ) -> Generator[Event, None, tuple[str, ...]]:
         """Return the sentences that can be asked; of the others it is told why not."""
         good = []
         for sentence in sentences:
             try:
-                Pins([sentence], self._wordpiece)
+                Pins([sentence], self._wordpiece).look(model)  # refuses one that is too long, too
                 good.append(sentence)
             except UserError as error:
                 yield Noted(sentence=error.sentence)

@@ -1,0 +1,262 @@
+"""What the stages of a pipeline gained: read from finished run folders, put together, laid out as a table.
+
+Nothing is measured here. A figure of a stage is the mean over its fine-tuning runs, which differ in the seed
+alone; gains are differences seed by seed.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.errors import Sentence, marked
+from engine.events import Gained
+from engine.model.weights import read_config
+from engine.train.runs import MODEL, chain_of, read_metrics
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class FineTuned:
+    """What a finished fine-tuning run found. value: of `split`, at the run's best checkpoint, 0..1."""
+
+    run: str
+    seed: int
+    metric: str
+    split: str
+    value: float
+    validation: float
+    num_rows: Mapping[str, int]  # by split
+    best_step: int | None
+    num_steps: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """What a finished pretraining run found; losses are of masked words in held-out text, None without it."""
+
+    run: str
+    loss_before: float | None
+    loss_after: float | None
+    steps: int
+    tokens: int
+    seconds: float
+    text: tuple[str, ...]  # names of the files
+
+
+@dataclass(frozen=True)
+class StageFound:
+    """What is known of a stage; model: the folder that its fine-tuning runs begin with."""
+
+    name: str
+    model: str
+    pretrained: Pretrained | None
+    runs: tuple[FineTuned, ...]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The figure of each run."""
+        return tuple(run.value for run in self.runs)
+
+    @property
+    def seconds(self) -> float:
+        """What its runs took together, pauses left out."""
+        before = self.pretrained.seconds if self.pretrained else 0.0
+        return before + sum(run.seconds for run in self.runs)
+
+    def event(self) -> Gained:
+        """Return what this stage has reached."""
+        before = self.pretrained
+        return Gained(
+            stage=self.name,
+            seeds_done=len(self.runs),
+            metric=self.runs[0].metric if self.runs else "",
+            values=self.values,
+            mean=statistics.fmean(self.values) if self.runs else None,
+            spread=spread(self.values),
+            split=self.runs[0].split if self.runs else "",
+            mlm_loss_before=before.loss_before if before else None,
+            mlm_loss_after=before.loss_after if before else None,
+        )
+
+
+def fine_tuned(run_dir: Path, seed: int) -> FineTuned:
+    """Read a finished fine-tuning run. The figure is the test set's where there is one."""
+    records = read_metrics(run_dir)
+    started = next(record for record in records if record["event"] == "started")
+    finished = next(record for record in reversed(records) if record["event"] == "finished")
+    metric, validation = started["metric"], finished["best_metric"]
+    if validation is None:  # the best checkpoint was damaged: the last one is the result
+        measured = [record for record in records if record.get("split") == "validation"]
+        validation = measured[-1]["metrics"][metric]
+    has_test = bool(started["num_test"])
+    return FineTuned(
+        run=run_dir.name,
+        seed=seed,
+        metric=metric,
+        split="test" if has_test else "validation",
+        value=float(finished["metrics"][metric] if has_test else validation),
+        validation=float(validation),
+        num_rows={name: started[f"num_{name}"] for name in ("train", "validation", "test")},
+        best_step=finished["best_step"],
+        num_steps=int(started["num_steps"]),
+        seconds=float(finished["seconds"]),
+    )
+
+
+def pretrained(run_dir: Path) -> Pretrained:
+    """Read a finished pretraining run."""
+    losses = [
+        float(record["metrics"]["mlm_loss"])
+        for record in read_metrics(run_dir)
+        if record["event"] == "evaluated"
+    ]
+    stage = chain_of(str(run_dir / MODEL))[-1]
+    return Pretrained(
+        run=run_dir.name,
+        loss_before=losses[0] if losses else None,
+        loss_after=losses[-1] if losses else None,
+        steps=int(stage["steps"]),
+        tokens=int(stage["tokens"]),
+        seconds=float(stage["seconds"]),
+        text=tuple(str(file["name"]) for file in stage["text"]),
+    )
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """Return the sample standard deviation, or None below two values."""
+    return statistics.stdev(values) if len(values) > 1 else None
+
+
+def gain(stage: StageFound, base: StageFound) -> tuple[float, float | None]:
+    """Return the mean difference from the base, seed by seed, and its standard error; None below two seeds.
+
+    Both runs of a seed have the same new head, order and dropout, so what these do to both cancels.
+    """
+    known = {run.seed: run.value for run in base.runs}
+    differences = [run.value - known[run.seed] for run in stage.runs]
+    deviation = spread(differences)
+    error = None if deviation is None else deviation / math.sqrt(len(differences))
+    return statistics.fmean(differences), error
+
+
+def report_of(found: Sequence[StageFound]) -> dict[str, Any]:
+    """Return what report.json holds; every stage has the same seeds. The first stage is the base."""
+    base, first = found[0], found[0].runs[0]
+    rows = first.num_rows[first.split]
+    error = math.sqrt(statistics.fmean(base.values) * (1 - statistics.fmean(base.values)) / rows)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "metric": first.metric,
+        "split": first.split,
+        "rows": dict(first.num_rows),
+        "standard_error_of_rows": error,
+        "seeds": [run.seed for run in base.runs],
+        "stages": [_stage(stage, base) for stage in found],
+        "notes": [str(note) for note in _notes(found, rows, error)],
+    }
+
+
+def _stage(stage: StageFound, base: StageFound) -> dict[str, Any]:
+    difference, error = gain(stage, base)
+    before = stage.pretrained
+    return {
+        "stage": stage.name,
+        "model": stage.model,
+        "vocab_size": read_config(Path(stage.model)).vocab_size,
+        "pretraining": None if before is None else {**vars(before), "text": list(before.text)},
+        "mlm_loss_before": before.loss_before if before else None,
+        "mlm_loss_after": before.loss_after if before else None,
+        "mean": statistics.fmean(stage.values),
+        "spread": spread(stage.values),
+        "gain": None if stage is base else difference,
+        "gain_standard_error": None if stage is base else error,
+        "values": list(stage.values),
+        "runs": [{**vars(run), "num_rows": dict(run.num_rows)} for run in stage.runs],
+    }
+
+
+def _notes(found: Sequence[StageFound], rows: int, error: float) -> list[Sentence]:
+    """Return what a person must know to judge the figures."""
+    first = found[0].runs[0]
+    notes = [
+        Sentence(
+            marked(
+                "engine",
+                "Measured on the {rows} {split} rows: with so few, {metric} has one standard error of "
+                "{error:.4f} from the choice of rows alone, whatever the seeds do.",
+            ),
+            {"rows": f"{rows:,}", "split": first.split, "metric": first.metric, "error": error},
+        )
+    ]
+    if first.split == "validation":
+        template = marked(
+            "engine",
+            "Each run's best checkpoint was chosen on these same rows, so every figure is a little too good, "
+            "in all stages alike.",
+        )
+    else:
+        template = marked(
+            "engine",
+            "Each run's best checkpoint was chosen on {rows} validation rows; the test rows were looked at "
+            "once.",
+        )
+    notes.append(Sentence(template, {"rows": f"{first.num_rows['validation']:,}"}))
+    template = marked(
+        "engine",
+        "The ± of a mean is the standard deviation over {seeds} seeds of fine-tuning, that of a gain its "
+        "standard error, seed by seed. Each stage was pretrained once, so what another pretraining would "
+        "give is not in them.",
+    )
+    if len(found[0].runs) < 2:
+        template = marked(
+            "engine", "One seed says little: with several, mean and spread tell a gain from chance."
+        )
+    notes.append(Sentence(template, {"seeds": len(found[0].runs)}))
+    sizes = [read_config(Path(stage.model)).vocab_size for stage in found]
+    if sizes[0] != sizes[-1]:
+        template = marked(
+            "engine",
+            "The base stage has the model's own vocabulary of {own} pieces, the later ones {kept} of them.",
+        )
+        notes.append(Sentence(template, {"own": f"{sizes[0]:,}", "kept": f"{sizes[-1]:,}"}))
+    return notes
+
+
+def table(report: Mapping[str, Any]) -> list[str]:
+    """Return a report as lines for a terminal: a row for each stage, then what must be known to judge it."""
+    seeds = ", ".join(map(str, report["seeds"]))
+    head = (
+        "stage",
+        "masked-word loss",
+        f"{report['split']} {report['metric']}",
+        "gain over base",
+        f"seeds {seeds}",
+    )
+    rows = [head]
+    for stage in report["stages"]:
+        before, after = stage["mlm_loss_before"], stage["mlm_loss_after"]
+        rows.append(
+            (
+                stage["stage"],
+                "" if before is None else f"{before:.4f} -> {after:.4f}",
+                _with_error(f"{stage['mean']:.4f}", stage["spread"]),
+                ""
+                if stage["gain"] is None
+                else _with_error(f"{stage['gain']:+.4f}", stage["gain_standard_error"]),
+                "  ".join(f"{value:.4f}" for value in stage["values"]),
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return [*(line.rstrip() for line in lines), "", *report["notes"]]
+
+
+def _with_error(figure: str, error: float | None) -> str:
+    return figure if error is None else f"{figure} ± {error:.4f}"

@@ -1,0 +1,193 @@
+"""Domain text, task text, table: one command pretrains a model further, stage by stage, and shows the gains.
+
+folder/
+    pipeline.toml                  all settings
+    data.json                      hashes of the tables, so that all stages are measured on the same rows
+    task.txt                       the texts of the rows to train on, where no other task text is named
+    domain/ task/                  run folders of pretraining
+    finetune-<stage>-seed<seed>/   run folders of fine-tuning: the same rows and settings, other seeds
+    report.json                    the gains, once all is done
+
+The run folders are the truth: the same command goes on where an earlier one ended.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from engine.config import from_toml, to_toml, values_of, with_values
+from engine.durable import PARTIAL, check_place, explained, replaced_file, sweep_partials
+from engine.errors import DataError, RunError, Sentence, marked
+from engine.events import Event, Finished, Noted, Progress
+from engine.pipeline_config import PipelineConfig
+from engine.pretrain_config import PretrainConfig
+from engine.train.finetune import fine_tune
+from engine.train.gains import StageFound, fine_tuned, pretrained, report_of
+from engine.train.lock import locked
+from engine.train.pretrain import pretrain
+from engine.train.resume import resume as resume_run
+from engine.train.runs import CHECKPOINTS, CONFIG, LOCK, read_status
+from engine.train.stages import (
+    TASK_TEXT,
+    absolute,
+    check,
+    fine_tuning,
+    read_tables,
+    stages_of,
+    with_next_sentences,
+)
+
+SETTINGS, TABLES, REPORT = "pipeline.toml", "data.json", "report.json"
+
+
+def pipeline(config: PipelineConfig, folder: Path) -> Iterator[Event]:
+    """Pretrain on domain text, then on task text, fine-tune after each; the result is folder/report.json.
+
+    Several runs follow one another, so there are several `Started`; `Gained` comes after each run, one
+    `Finished` at the end. In a folder where it was begun, runs that are finished are kept.
+    Raises: UserError in one sentence, as `pretrain` and `fine_tune`; RunError if the folder holds other work.
+    """
+    folder, config = Path(folder).absolute(), absolute(config)
+    _check_folder(folder, config)
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    check(folder, config)
+    hashes, texts = read_tables(config)
+    _check_same(folder, config, hashes)
+    with explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / LOCK):
+        sweep_partials(folder)
+        _write(folder / SETTINGS, to_toml(config))
+        _write(folder / TABLES, json.dumps(hashes))
+        if texts:
+            _write(folder / TASK_TEXT, "\n".join(texts) + "\n")
+        yield from _work(folder, config)
+
+
+def resume(folder: Path) -> Iterator[Event]:
+    """Go on with a pipeline from its folder alone. Raises: RunError if it is none."""
+    return pipeline(read_pipeline(folder), folder)
+
+
+def is_pipeline(folder: Path) -> bool:
+    """Whether a folder holds a pipeline."""
+    return (Path(folder) / SETTINGS).is_file()
+
+
+def read_pipeline(folder: Path) -> PipelineConfig:
+    """Return the settings of a pipeline. Raises: RunError, ConfigError."""
+    if not is_pipeline(folder):
+        raise RunError(
+            marked("engine", "{path} is not a pipeline: it has no {name}."), path=folder, name=SETTINGS
+        )
+    return with_values(PipelineConfig(), from_toml(Path(folder) / SETTINGS))
+
+
+def _check_folder(folder: Path, config: PipelineConfig) -> None:
+    """Refuse a folder of other work, or of a pipeline with other settings; more seeds are welcome."""
+    check_place(folder)
+    if _is_begun(folder):
+        before, now = values_of(read_pipeline(folder)), values_of(config)
+        other = [name for name, value in now.items() if value != before[name] and name != "seeds"]
+        if other:
+            raise RunError(
+                marked(
+                    "engine",
+                    "The pipeline in {path} was begun with other settings ({names}). Name a new folder, or "
+                    "go on with it as it is: python -m engine resume {path}",
+                ),
+                path=folder,
+                names=", ".join(other),
+            )
+        return
+    ours = (SETTINGS, TABLES, TASK_TEXT, LOCK)  # of one that was refused before its first run
+    if any(entry.name not in ours and not entry.name.endswith(PARTIAL) for entry in folder.glob("*")):
+        raise RunError(
+            marked("engine", "The folder {path} is not empty. Name a new one for the pipeline."), path=folder
+        )
+
+
+def _is_begun(folder: Path) -> bool:
+    return is_pipeline(folder) and any(entry.is_dir() for entry in folder.iterdir())
+
+
+def _check_same(folder: Path, config: PipelineConfig, hashes: list[str]) -> None:
+    """Refuse tables that are not those that finished runs were measured on. Raises: DataError."""
+    if _is_begun(folder) and json.loads((folder / TABLES).read_text(encoding="utf-8")) != hashes:
+        raise DataError(
+            marked(
+                "engine",
+                "{path} or a table beside it has changed since the pipeline in {folder} was begun, so its "
+                "runs could not be compared. Put it back, or name a new folder.",
+            ),
+            path=config.data.data,
+            folder=folder,
+        )
+
+
+def _write(path: Path, text: str) -> None:
+    with replaced_file(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+def _work(folder: Path, config: PipelineConfig) -> Iterator[Event]:
+    """Do what is not done yet, stage by stage, and write the report."""
+    with explained(folder):
+        (folder / REPORT).unlink(missing_ok=True)
+    told: set[str] = set()
+    found: list[StageFound] = []
+    for stage in stages_of(folder, config):
+        known = StageFound(stage.name, stage.model, None, ())
+        values: dict[str, Any] = {"stage": stage.name}
+        if stage.pretraining is not None:
+            place = folder / stage.name
+            note = Sentence(marked("engine", "Stage {stage}: pretraining."), values)
+            yield from _run(place, partial(_pretrain, stage.pretraining, config, place), note, told)
+            known = replace(known, pretrained=pretrained(place))
+            yield known.event()
+        for seed in range(config.training.seed, config.training.seed + config.stages.seeds):
+            place = folder / f"finetune-{stage.name}-seed{seed}"
+            template = marked("engine", "Stage {stage}: fine-tuning with seed {seed}.")
+            note = Sentence(template, {**values, "seed": seed})
+            settings = fine_tuning(config, stage.model, seed)
+            yield from _run(place, partial(fine_tune, settings, place), note, told)
+            known = replace(known, runs=(*known.runs, fine_tuned(place, seed)))
+            yield known.event()
+        found.append(known)
+    report = report_of(found)
+    _write(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
+    means = {stage["stage"]: stage["mean"] for stage in report["stages"]}
+    yield Finished(path=folder / REPORT, seconds=sum(stage.seconds for stage in found), metrics=means)
+
+
+def _pretrain(settings: PretrainConfig, config: PipelineConfig, place: Path) -> Iterator[Event]:
+    return pretrain(with_next_sentences(settings, config.stages), place)
+
+
+def _run(
+    place: Path, begin: Callable[[], Iterator[Event]], note: Sentence, told: set[str]
+) -> Iterator[Event]:
+    """Bring one run to its end, whatever was done of it, and drop its checkpoints, which nobody needs then.
+
+    told: what was said already; the same is not said again, for all runs stand on the same rows.
+    """
+    if read_status(place).get("state") != "finished":
+        yield Noted(sentence=note, level="fine")
+        task = resume_run(place) if (place / CONFIG).is_file() else begin()
+        assert isinstance(task, Generator)
+        with closing(task):
+            for event in task:
+                if isinstance(event, Noted):
+                    if str(event.sentence) in told:
+                        continue
+                    told.add(str(event.sentence))
+                if not isinstance(event, Finished):  # there is one, at the end of all
+                    yield event
+    shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)

@@ -1,0 +1,232 @@
+"""What a pipeline's settings mean: its stages and their settings, the task's text, what is refused early.
+
+Nothing is written here. A stage that would fail after hours is refused before the first run begins.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.config import FineTuneConfig, ModelConfig, values_of, with_values
+from engine.errors import ConfigError, DataError, marked
+from engine.pipeline_config import PipelineConfig, StagesConfig
+from engine.pretrain_config import PretrainConfig
+from engine.text.corpus import Corpus
+from engine.text.examples import examples_from
+from engine.text.wordpiece import WordPiece
+from engine.train.prepare import check_lengths, open_table, roles_of, split_of, starting_config
+from engine.train.pretext import corpus_of
+from engine.train.refusals import check_quickly
+from engine.train.runs import CONFIG, MODEL
+
+TASK_TEXT = "task.txt"
+EVALUATIONS, VALIDATION_TOKENS = 5, 32768  # of each pretraining: enough for a curve, and seldom in the way
+_LOOKED_AT = 1000  # documents
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What is fine-tuned, and what is pretrained for it first. model: the folder fine-tuning begins with."""
+
+    name: str
+    model: str
+    pretraining: PretrainConfig | None = None
+
+
+def absolute(config: PipelineConfig) -> PipelineConfig:
+    """Return the settings with every path whole, so that they hold from any folder."""
+    values = values_of(config)
+    names = ("model", "domain_text", "task_text", "data", "validation_data", "test_data")
+    whole = {
+        name: "\n".join(
+            str(Path(line.strip()).absolute()) for line in values[name].split("\n") if line.strip()
+        )
+        for name in names
+        if not values[name].startswith("new:")
+    }
+    return with_values(config, whole)
+
+
+def stages_of(folder: Path, config: PipelineConfig) -> list[Stage]:
+    """Return the stages that the settings ask for, in order; the base first."""
+    asked, model = config.stages, config.stages.model
+    found = [Stage("base", model)]
+    if asked.domain_text:
+        settings = _pretraining(config, model, asked.domain_minutes, asked.domain_steps)
+        settings = with_values(settings, {"text": asked.domain_text, "column": asked.domain_column})
+        model = str(folder / "domain" / MODEL)
+        found.append(Stage("domain", model, settings))
+    if asked.task_minutes or asked.task_steps:
+        settings = _pretraining(config, model, asked.task_minutes, asked.task_steps)
+        own = {"text": str(folder / TASK_TEXT), "layout": "lines"}
+        given = {"text": asked.task_text, "column": asked.task_column}
+        settings = with_values(settings, given if asked.task_text else own)
+        found.append(Stage("task", str(folder / "task" / MODEL), settings))
+    return found
+
+
+def _pretraining(config: PipelineConfig, model: str, minutes: float, steps: int) -> PretrainConfig:
+    """Return the settings of a pretraining stage but for its text."""
+    asked = config.stages
+    values = {
+        "model": model,
+        "minutes": minutes,
+        "steps": steps,
+        "trim_vocab": asked.trim_vocab if model == asked.model else 0,
+        "next_sentence": asked.next_sentence == "yes",  # "": see `with_next_sentences`
+        "batch_tokens": asked.batch_tokens,
+        "learning_rate": asked.pretraining_rate,
+        "validation_share": asked.held_out_share,
+        "validation_tokens": VALIDATION_TOKENS,
+        "evaluations": EVALUATIONS,
+        "max_length": config.data.max_length,
+        "seed": config.training.seed,
+    }
+    return replace(with_values(PretrainConfig(), values), device=config.device)
+
+
+def with_next_sentences(settings: PretrainConfig, asked: StagesConfig) -> PretrainConfig:
+    """Return the settings with next sentences asked for where the text has them, unless a person decided."""
+    if asked.next_sentence:
+        return settings
+    corpus = corpus_of(settings, settings.text.text)
+    return with_values(settings, {"next_sentence": has_next_sentences(corpus)})
+
+
+def has_next_sentences(corpus: Corpus) -> bool:
+    """Whether most of the first documents have several sentences, and there is more than one document."""
+    looked_at = several = 0
+    for document in corpus.documents():
+        looked_at += 1
+        several += sum(map(len, document)) > 1
+        if looked_at == _LOOKED_AT:
+            break
+    return looked_at > 1 and several > looked_at / 2
+
+
+def fine_tuning(config: PipelineConfig, model: str, seed: int) -> FineTuneConfig:
+    """Return the settings of a fine-tuning run: those of all stages alike but for model and seed."""
+    return FineTuneConfig(
+        data=config.data,
+        model=ModelConfig(model=model),
+        training=replace(config.training, seed=seed),
+        device=config.device,
+    )
+
+
+def reads_rows(config: PipelineConfig) -> bool:
+    """Whether the task's text is that of the rows to train on."""
+    asked = config.stages
+    return not asked.task_text and bool(asked.task_minutes or asked.task_steps)
+
+
+def check(folder: Path, config: PipelineConfig) -> None:
+    """Refuse what can be refused before time is spent on it. Raises: UserError."""
+    asked, data = config.stages, config.data
+    if asked.model.startswith("new:"):
+        raise ConfigError(
+            marked(
+                "engine",
+                "A pipeline begins with a trained {field}, not with {value}. Pretrain one first, and give "
+                "its folder.",
+            ),
+            field="model",
+            value=asked.model,
+        )
+    _check_budgets(asked)
+    if not (data.validation_data or data.validation_share):
+        raise ConfigError(
+            marked("engine", "{field} is 0, so nobody could tell what a stage gains. Keep some rows apart."),
+            field="validation_share",
+        )
+    shape = starting_config(fine_tuning(config, asked.model, 0))
+    check_lengths(data, shape, WordPiece.from_folder(Path(asked.model)))
+    for stage in stages_of(folder, config):
+        if (folder / stage.name / CONFIG).is_file() or (stage.name == "task" and reads_rows(config)):
+            continue
+        if stage.pretraining is not None:
+            settings = with_values(stage.pretraining, {"model": asked.model})  # its own is not there yet
+            check_quickly(settings)
+            documents = corpus_of(settings, settings.text.text).documents()
+            _check_enough(asked, (text for document in documents for part in document for text in part))
+
+
+def _check_budgets(asked: StagesConfig) -> None:
+    for name, text, minutes, steps in (
+        ("domain", asked.domain_text, asked.domain_minutes, asked.domain_steps),
+        ("task", asked.task_text, asked.task_minutes, asked.task_steps),
+    ):
+        if (minutes and steps) or (text and not (minutes or steps)):
+            raise ConfigError(
+                marked(
+                    "engine",
+                    "Say how long to pretrain on {name} text: give {field} or {other}, one of the two.",
+                ),
+                field=f"{name}_minutes",
+                other=f"{name}_steps",
+                name=name,
+            )
+    if not asked.domain_text and (asked.domain_minutes or asked.domain_steps):
+        raise ConfigError(
+            marked("engine", "There is a time for domain text but no text. Give {field}."),
+            field="domain_text",
+        )
+    if not asked.domain_text and not (asked.task_minutes or asked.task_steps):
+        raise ConfigError(
+            marked(
+                "engine",
+                "There is no stage to compare with the model as it is: give {field}, or task_minutes.",
+            ),
+            field="domain_text",
+        )
+
+
+def _check_enough(asked: StagesConfig, texts: Iterable[str]) -> None:
+    """Refuse a text of fewer tokens than a step takes; reads no more than that. Raises: DataError."""
+    wordpiece, found = WordPiece.from_folder(Path(asked.model)), 0
+    for text in texts:
+        found += len(wordpiece.encode_ids([text])[0])
+        if found * (1 - asked.held_out_share) >= asked.batch_tokens:
+            return
+    raise DataError(
+        marked(
+            "engine",
+            "A text to pretrain on has {tokens} tokens, of which {share:.0%} are kept apart; one step takes "
+            "{batch}. Give more text, or lower batch_tokens.",
+        ),
+        tokens=found,
+        share=asked.held_out_share,
+        batch=asked.batch_tokens,
+    )
+
+
+def read_tables(config: PipelineConfig) -> tuple[list[str], list[str]]:
+    """Return the tables' hashes, and the task's text: the texts of the rows to train on, each but once.
+
+    The text is empty where none is asked for or another is named.
+    Raises: DataError, ConfigError if the table cannot be used or has too little text.
+    """
+    data = config.data
+    table = open_table(data, data.data, "data")
+    found = examples_from(table, roles_of(data, table))
+    hashes = [table.sha256, *(_sha256(Path(path)) for path in (data.validation_data, data.test_data) if path)]
+    if not reads_rows(config):
+        return hashes, []
+    texts = dict.fromkeys(
+        line
+        for example in (found.examples[row] for row in split_of(data, found)[0])
+        for text in (example.text, example.text_pair or "")
+        if (line := " ".join(text.split()))  # a line is a document
+    )
+    _check_enough(config.stages, texts)
+    return hashes, list(texts)
+
+
+def _sha256(path: Path) -> str:
+    if not path.is_file():
+        return ""  # the first fine-tuning will say so
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
