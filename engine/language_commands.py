@@ -1,4 +1,4 @@
-"""The commands of language models: pretrain, pipeline, vocab, fill-mask, next-sentence. See command_line.py."""
+"""The commands of language models: pretrain, pipeline, vocab, fill-mask and so on. See command_line.py."""
 
 from __future__ import annotations
 

@@ -72,8 +72,13 @@ class Attention(nn.Module):
         bounds: Bounds | None,
         head_mask: Tensor | None,
         want_maps: bool,
+        rows: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | list[Tensor] | None]:
-        """Args: hidden: (..., D). mask: (B, 1, 1, T) bool, True where a key may be seen. head_mask: (H,)."""
+        """Attend from every token, or from some rows of a packed batch.
+
+        Args: hidden: (..., D). mask: (B, 1, 1, T) bool, True where a key may be seen. head_mask: (H,). rows:
+            (R,), whose result alone is returned.
+        """
         qkv = self.qkv(hidden)  # (..., 3D)
         maps: Tensor | list[Tensor] | None = None
         if bounds is None:
@@ -85,7 +90,7 @@ class Attention(nn.Module):
         if head_mask is not None:
             heads = context.unflatten(-1, (self.num_heads, -1))  # (..., H, d)
             context = (heads * head_mask[:, None]).flatten(-2)
-        return self.output(context), maps
+        return self.output(_of_rows(context, rows)), maps
 
     def _attend(self, qkv: Tensor, mask: Tensor | None, want_maps: bool) -> tuple[Tensor, Tensor | None]:
         # (B, T, 3D) -> (3, B, H, T, d): three views, no copy
@@ -153,12 +158,17 @@ class Block(nn.Module):
         bounds: Bounds | None,
         head_mask: Tensor | None,
         want_maps: bool,
+        rows: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | list[Tensor] | None]:
-        """Return hidden (..., D) and, if wanted, this layer's attention maps."""
-        attended, maps = self.attention(hidden, mask, bounds, head_mask, want_maps)
-        hidden = self.attention_norm(self.dropout(attended, hidden))
+        """Return hidden (..., D), or (R, D) of some rows, and, if wanted, this layer's attention maps."""
+        attended, maps = self.attention(hidden, mask, bounds, head_mask, want_maps, rows)
+        hidden = self.attention_norm(self.dropout(attended, _of_rows(hidden, rows)))
         output = self.output(self.activation(self.intermediate(hidden)))
         return self.output_norm(self.dropout(output, hidden)), maps
+
+
+def _of_rows(hidden: Tensor, rows: Tensor | None) -> Tensor:
+    return hidden if rows is None else hidden.index_select(0, rows)
 
 
 class Bert(nn.Module):
@@ -182,6 +192,7 @@ class Bert(nn.Module):
         inputs_embeds: Tensor | None = None,
         bounds: Bounds | None = None,
         head_mask: Tensor | None = None,
+        rows: Tensor | None = None,
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> BertOutput:
@@ -190,7 +201,8 @@ class Bert(nn.Module):
         Args:   input_ids: (...) int64, or inputs_embeds: (..., D) in their place. token_type_ids,
                 position_ids: (...), default zeros and 0, 1, 2 ... (packed: counted within each example).
                 attention_mask: (B, T), 0 where padded; leave it out when nothing is. head_mask: (L, H), 0
-                switches a head off.
+                switches a head off. rows: (R,) of a packed batch, each example's first token first:
+                last_hidden_state is then (R, D) of these alone, and the last layer computes no others.
         """
         words = self.embeddings.word(input_ids) if inputs_embeds is None else inputs_embeds
         shape = words.shape[:-1]
@@ -203,22 +215,26 @@ class Bert(nn.Module):
         states, maps = [hidden], []
         for number, layer in enumerate(self.layers):
             heads = None if head_mask is None else head_mask[number]
-            hidden, layer_maps = layer(hidden, mask, bounds, heads, output_attentions)
+            wanted = rows if number == len(self.layers) - 1 else None
+            hidden, layer_maps = layer(hidden, mask, bounds, heads, output_attentions, wanted)
             if output_hidden_states:
                 states.append(hidden)
             if output_attentions:
                 maps.append(layer_maps)
         return BertOutput(
             last_hidden_state=hidden,
-            pooled_output=self._pool(hidden, bounds),
+            pooled_output=self._pool(hidden, bounds, rows),
             hidden_states=tuple(states) if output_hidden_states else None,
             attentions=tuple(maps) if output_attentions else None,
         )
 
-    def _pool(self, hidden: Tensor, bounds: Bounds | None) -> Tensor | None:
+    def _pool(self, hidden: Tensor, bounds: Bounds | None, rows: Tensor | None) -> Tensor | None:
         if self.pooler is None:
             return None
-        first = hidden[:, 0] if bounds is None else hidden.index_select(0, bounds.firsts)  # (B, D)
+        if bounds is None:
+            first = hidden[:, 0]  # (B, D)
+        else:
+            first = hidden.index_select(0, bounds.firsts) if rows is None else hidden[: len(bounds)]
         return torch.tanh(self.pooler(first))
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from engine.model.bert import Bert
 from engine.model.config import ACTIVATIONS, BertConfig
-from engine.model.kernels import Dropout, Linear, linear, linear_cross_entropy
+from engine.model.kernels import ROW_MULTIPLE, Dropout, Linear, linear, linear_cross_entropy
 from engine.text.batch import Bounds
 
 # B examples, N tokens of all examples packed, M chosen tokens, D hidden_size, V words of the vocabulary
@@ -41,12 +41,11 @@ class PreTrainingOutput:
     """What the two heads of pretraining found.
 
     hidden: (M, D), what `logits` and `masked_loss` take, of the chosen tokens. next_sentence: (B, 2) logits,
-    0 for a second segment that follows the first, 1 for a random one. last_hidden_state: (..., D).
+    0 for a second segment that follows the first, 1 for a random one.
     """
 
     hidden: Tensor
     next_sentence: Tensor
-    last_hidden_state: Tensor
 
 
 class PreTraining(nn.Module):
@@ -81,6 +80,7 @@ class PreTraining(nn.Module):
 
         Args: masked: (M,) int64, rows of the tokens counted through (B, T) or (N,); None for all of them.
         """
+        rows = None if masked is None or bounds is None else _wanted(bounds, masked)
         found = self.bert(
             input_ids,
             token_type_ids,
@@ -88,14 +88,14 @@ class PreTraining(nn.Module):
             position_ids,
             inputs_embeds=inputs_embeds,
             bounds=bounds,
+            rows=rows,
         )
         chosen = found.last_hidden_state.flatten(0, -2)  # (B * T, D) or (N, D)
         if masked is not None:
-            chosen = chosen.index_select(0, masked)
+            chosen = chosen.index_select(0, masked) if rows is None else _after_firsts(chosen, bounds, masked)
         return PreTrainingOutput(
             hidden=self.norm(self.activation(self.transform(chosen))),
             next_sentence=self.next_sentence(found.pooled_output),
-            last_hidden_state=found.last_hidden_state,
         )
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -108,6 +108,17 @@ class PreTraining(nn.Module):
         Args: hidden: (M, D) from `forward`. targets: (M,) int64, the words that stood there.
         """
         return linear_cross_entropy(hidden, self.bert.embeddings.word.weight, self.bias, targets)
+
+
+def _wanted(bounds: Bounds, masked: Tensor) -> Tensor:
+    """Return the rows that the heads read: each example's first, the chosen ones, and some to fill up."""
+    filler = -(len(bounds) + len(masked)) % ROW_MULTIPLE  # so that shapes come back
+    return torch.cat([bounds.firsts, masked, masked.new_zeros(filler)])
+
+
+def _after_firsts(hidden: Tensor, bounds: Bounds | None, masked: Tensor) -> Tensor:
+    assert bounds is not None
+    return hidden[len(bounds) : len(bounds) + len(masked)]
 
 
 def start_bias(model: PreTraining, counts: Tensor) -> None:
