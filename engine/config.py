@@ -293,6 +293,16 @@ class DeviceConfig:
         choices=("auto", "float32", "bfloat16"),
         advanced=True,
     )
+    compile: bool = setting(
+        False,
+        marked("engine", "Compile"),
+        marked(
+            "engine",
+            "On a GPU, let PyTorch fuse the small operations of each layer: the first steps take a minute "
+            "longer, the others less. Without effect on a CPU, where it gains little.",
+        ),
+        advanced=True,
+    )
     num_threads: int = setting(
         0,
         marked("engine", "Threads"),

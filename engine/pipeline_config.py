@@ -88,12 +88,14 @@ class StagesConfig:
         auto=marked("engine", "keep all"),
         advanced=True,
     )
-    next_sentence: str = setting(
-        "",
+    next_sentence: bool = setting(
+        True,
         marked("engine", "Next sentence"),
-        marked("engine", "Also ask, while pretraining, whether a second text follows the first."),
-        choices=("", "yes", "no"),
-        auto=marked("engine", "where most documents have several sentences"),
+        marked(
+            "engine",
+            "Also ask, while pretraining, whether a second text follows the first, where most documents of "
+            "the text have several sentences.",
+        ),
         advanced=True,
     )
     batch_tokens: int = setting(

@@ -162,9 +162,13 @@ class Block(nn.Module):
     ) -> tuple[Tensor, Tensor | list[Tensor] | None]:
         """Return hidden (..., D), or (R, D) of some rows, and, if wanted, this layer's attention maps."""
         attended, maps = self.attention(hidden, mask, bounds, head_mask, want_maps, rows)
-        hidden = self.attention_norm(self.dropout(attended, _of_rows(hidden, rows)))
+        return self.feed_forward(attended, _of_rows(hidden, rows)), maps
+
+    def feed_forward(self, attended: Tensor, hidden: Tensor) -> Tensor:
+        """Return what follows attention: norm, feed-forward, norm, with residuals. All (..., D)."""
+        hidden = self.attention_norm(self.dropout(attended, hidden))
         output = self.output(self.activation(self.intermediate(hidden)))
-        return self.output_norm(self.dropout(output, hidden)), maps
+        return self.output_norm(self.dropout(output, hidden))  # type: ignore[no-any-return]
 
 
 def _of_rows(hidden: Tensor, rows: Tensor | None) -> Tensor:
@@ -236,6 +240,16 @@ class Bert(nn.Module):
         else:
             first = hidden.index_select(0, bounds.firsts) if rows is None else hidden[: len(bounds)]
         return torch.tanh(self.pooler(first))
+
+
+def compile_blocks(bert: Bert) -> None:
+    """Let torch.compile fuse what follows attention in each block; for CUDA, where it is bound by memory.
+
+    Attention itself stays as it is: its kernel takes the bounds of a batch, which no two batches share.
+    """
+    for layer in bert.layers:
+        assert isinstance(layer, Block)
+        layer.feed_forward = torch.compile(layer.feed_forward, dynamic=True)  # type: ignore[method-assign]
 
 
 def initialize(module: nn.Module, std: float, seed: int) -> None:

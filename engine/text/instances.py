@@ -100,14 +100,7 @@ def paired(
     assert max_length >= 5
     room, documents, pool = max_length - 3, np.asarray(documents, np.int64), np.asarray(pool, np.int64)
     sentences, firsts = np.asarray(store.sentences), np.asarray(store.documents)
-    if len(pool) < 2:
-        raise DataError(
-            marked(
-                "engine",
-                "There is only one document, so no sentence can come from another. Add text, part documents "
-                "by blank lines, or switch next_sentence off.",
-            )
-        )
+    _check_pool(pool, firsts)
     bits = np.random.PCG64([seed, epoch, block])  # a stream that no numpy will change
     spans = np.stack((firsts[documents], firsts[documents + 1]), 1)
     draw = iter(_fractions(bits, int(2 * np.diff(spans).sum() + 2 * len(spans))).tolist()).__next__
@@ -118,7 +111,27 @@ def paired(
         ahead = _pair_document(document, places, target, draw, rows, ahead)
     table = np.frombuffer(rows, np.int64).reshape(-1, 6).T.copy()
     document_of, start_a, len_a, start_b, len_b, is_random = table
-    if is_random.all() and not (np.diff(firsts)[pool] > 1).any():
+    if is_random.all():
+        _check_pool(pool, firsts, pairs=True)
+    some = np.flatnonzero(is_random)
+    start_b[some], len_b[some] = _elsewhere(store, document_of[some], len_b[some], pool, bits)
+    _truncate(start_a, len_a, start_b, len_b, room, bits)
+    whole = (len_a > 0) & (len_b > 0)
+    start_a, len_a, start_b, len_b = (column[whole] for column in table[1:5])
+    return Instances(start_a, len_a, start_b, len_b, is_random[whole].astype(np.int8))
+
+
+def _check_pool(pool: np.ndarray, firsts: np.ndarray, *, pairs: bool = False) -> None:
+    """Refuse text that no negatives, or with `pairs` no positives, can be made of."""
+    if len(pool) < 2:
+        raise DataError(
+            marked(
+                "engine",
+                "There is only one document, so no sentence can come from another. Add text, part documents "
+                "by blank lines, or switch next_sentence off.",
+            )
+        )
+    if pairs and not (np.diff(firsts)[pool] > 1).any():
         raise DataError(
             marked(
                 "engine",
@@ -126,12 +139,6 @@ def paired(
                 "or switch next_sentence off.",
             )
         )
-    some = np.flatnonzero(is_random)
-    start_b[some], len_b[some] = _elsewhere(store, document_of[some], len_b[some], pool, bits)
-    _truncate(start_a, len_a, start_b, len_b, room, bits)
-    whole = (len_a > 0) & (len_b > 0)
-    start_a, len_a, start_b, len_b = (column[whole] for column in table[1:5])
-    return Instances(start_a, len_a, start_b, len_b, is_random[whole].astype(np.int8))
 
 
 def _pair_document(
@@ -350,19 +357,19 @@ def collate_masked(
         )  # special tokens continue nothing anyway
     done = masker.mask(ids, lengths, places, salt, continues=continues, overwrite=True)
     labels = instances.is_random[indices]
-
-    def tensor(array: np.ndarray) -> torch.Tensor:
-        if filler := -len(array) % multiple:
-            array = np.concatenate((array, np.zeros(filler, np.int64)))
-        return torch.from_numpy(array)
-
     return MaskedBatch(
-        input_ids=tensor(done.input_ids),
-        token_type_ids=tensor(types),
-        position_ids=tensor(positions),
+        input_ids=_filled(done.input_ids, multiple),
+        token_type_ids=_filled(types, multiple),
+        position_ids=_filled(positions, multiple),
         bounds=Bounds(lengths.tolist()),
         masked=torch.from_numpy(done.positions),
         targets=torch.from_numpy(done.targets),
         is_random=None if labels[0] < 0 else torch.from_numpy(labels.astype(np.int64)),
         actions=done.actions,
     )
+
+
+def _filled(array: np.ndarray, multiple: int) -> torch.Tensor:
+    if filler := -len(array) % multiple:
+        array = np.concatenate((array, np.zeros(filler, np.int64)))
+    return torch.from_numpy(array)

@@ -162,8 +162,8 @@ class Masker:
 
         Of each example that has a word at least one is chosen. The shares of [MASK], random words and kept
         ones are exact in each example, up to rounding at random: of its pieces, or of its spans, which meet
-        one fate as a whole. (An example has some four spans, so their shares of pieces scatter by 0.2 points
-        over a million tokens, those of other units by 0.02.)
+        one fate as a whole. (An example has some four spans, so their shares of pieces scatter by 0.15 points
+        over a million tokens, one standard deviation; those of other units by 0.03.)
 
         Args: ids: (N,) int, examples end to end, special tokens included; not changed. lengths: (B,) tokens
             of each. places: (N,) int64, each token's place in the store; special tokens have any, such as -1.
@@ -185,12 +185,23 @@ class Masker:
         if not parts:
             return Masked(input_ids, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
         positions, actions = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return self._replace(input_ids, positions, actions, places, keys[_WORD])
+
+    def _replace(
+        self,
+        input_ids: np.ndarray,
+        positions: np.ndarray,
+        actions: np.ndarray,
+        places: np.ndarray,
+        stream: int,
+    ) -> Masked:
+        """Do to the chosen tokens what is to be done, in place."""
         targets = input_ids.take(positions)
         input_ids[positions] = self.mask_id
         others = np.flatnonzero(actions)
         input_ids[positions[others]] = targets[others]
         drawn = positions[others[actions[others] == RANDOM]]
-        bits = hashes(places[drawn], keys[_WORD]) >> 32
+        bits = hashes(places[drawn], stream) >> 32
         input_ids[drawn] = self._words[bits * len(self._words) >> 32]
         return Masked(input_ids, positions, targets, actions)
 
@@ -292,20 +303,20 @@ class Masker:
         sizes = units.lasts - units.starts + 1
         pieces = np.bincount(example, sizes, len(offsets))
         of_terms = np.bincount(example, sizes * units.is_term, len(offsets))
-        terms = np.bincount(example[units.is_term], minlength=len(offsets))
-        budget = self.masking.rate * pieces
+        terms, budget = (
+            np.bincount(example[units.is_term], minlength=len(offsets)),
+            self.masking.rate * pieces,
+        )
         first = np.maximum(np.minimum(1, budget / np.maximum(of_terms, 1)), 1 / np.maximum(terms, 1))
         second = np.maximum(budget - of_terms, 0) / np.maximum(pieces - of_terms, 1)
-        strata = [
-            np.stack(both, 1).ravel()
-            for both in (
-                (terms, units.counts - terms),
-                (first, np.where(terms > 0, second, rates)),
-                (offsets, offsets),
-                (begins, begins + terms),
-            )
-        ]
-        places, taken = _every(*strata)
+        second = np.where(terms > 0, second, rates)
+        strata = (
+            (terms, units.counts - terms),
+            (first, second),
+            (offsets, offsets),
+            (begins, begins + terms),
+        )
+        places, taken = _every(*(np.stack(both, 1).ravel() for both in strata))
         return places, taken.reshape(-1, 2).sum(1)
 
     def _fates(self, counts: np.ndarray, rounding: np.ndarray) -> np.ndarray:
@@ -338,7 +349,7 @@ def _lengths_to_draw(masking: Masking) -> np.ndarray | None:
 def _chunks(lengths: np.ndarray) -> Iterator[tuple[slice, slice]]:
     """Yield examples and their tokens, few enough that they fit a small table with a row for each."""
     start = token = 0
-    if int(lengths.max(initial=0)) * len(lengths) <= _CHUNK and len(lengths):
+    if 0 < int(lengths.max(initial=0)) * len(lengths) <= _CHUNK:
         yield slice(0, len(lengths)), slice(0, int(lengths.sum()))
         return
     while start < len(lengths):

@@ -16,7 +16,7 @@ from engine.config import FineTuneConfig
 from engine.device import Device, flops_estimate, open_device
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
-from engine.model.bert import Attention, initialize
+from engine.model.bert import Attention, compile_blocks, initialize
 from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import Dropout
@@ -285,4 +285,7 @@ def _model(
             part.p = config.model.hidden_dropout
         if isinstance(part, Attention):
             part.dropout_p = config.model.attention_dropout
-    return model.to(device.device), notes
+    model = model.to(device.device)
+    if config.device.compile and device.device.type == "cuda":
+        compile_blocks(model.bert)
+    return model, notes

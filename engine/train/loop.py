@@ -102,6 +102,7 @@ class Loop:
         self.wrapped = self.ranks.wrap(self.model)
         self.noise = next(m.noise for m in self.model.modules() if isinstance(m, Bert))
         self.saved_step = -1
+        self._position = dict(self.feed.state())  # in the data, after the last whole step
         self._pending: list[_Pending] = []
         self._busy = 0.0  # seconds computed since the last flush; pauses are not in it
         self._flushed = time.perf_counter()
@@ -111,7 +112,8 @@ class Loop:
         self.optimizer.load_state(checkpoint.optimizer())
         known = {f.name for f in fields(Progressed)}
         self.at = Progressed(**{k: v for k, v in checkpoint.state.items() if k in known})
-        self.feed.restore(checkpoint.state.get("feed", {}))
+        self._position = dict(checkpoint.state.get("feed", {}))
+        self.feed.restore(self._position)
         self.saved_step = checkpoint.step
 
     def begin(self) -> Iterator[Event]:
@@ -195,6 +197,7 @@ class Loop:
         with self._timed():
             norm = self.optimizer.step(rate)
         self.at.step = step
+        self._position = dict(self.feed.state())
         self.at.tokens += num_tokens
         now = self.schedule.progress(self.at)
         self._pending.append(
@@ -337,7 +340,7 @@ class Loop:
         state: dict[str, Any] = {
             **{k: v for k, v in asdict(self.at).items() if not (isinstance(v, float) and math.isinf(v))},
             "rng": {"seed": self.config.seed, "next_step": step + 1},
-            "feed": dict(self.feed.state()),
+            "feed": self._position,
             "num_threads": self.device.num_threads,
             "micro_batch_tokens": self.device.micro_batch_tokens,
         }

@@ -15,7 +15,7 @@ import torch
 from engine.device import Device, open_device
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
-from engine.model.bert import Attention
+from engine.model.bert import Attention, compile_blocks
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining, start_bias
 from engine.model.kernels import Dropout
@@ -137,6 +137,8 @@ def _train(
     run.open_metrics(int(checkpoint.state["metrics_bytes"]) if checkpoint else 0)
     model, notes = yield from starting_model(config, setup, checkpoint)
     model.to(device.device)
+    if config.device.compile and device.device.type == "cuda":
+        compile_blocks(model.bert)
     loop = loop_of(run, config, setup, device, model, ranks)
     pins = [line.strip() for line in config.budget.pins.split("\n") if line.strip()]
     if ranks.is_first:

@@ -10,8 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from engine.config import FineTuneConfig, ModelConfig, values_of, with_values
 from engine.errors import ConfigError, DataError, marked
+from engine.model.trim import ids_to_keep
 from engine.pipeline_config import PipelineConfig, StagesConfig
 from engine.pretrain_config import PretrainConfig
 from engine.text.corpus import Corpus
@@ -76,7 +79,7 @@ def _pretraining(config: PipelineConfig, model: str, minutes: float, steps: int)
         "minutes": minutes,
         "steps": steps,
         "trim_vocab": asked.trim_vocab if model == asked.model else 0,
-        "next_sentence": asked.next_sentence == "yes",  # "": see `with_next_sentences`
+        "next_sentence": False,  # see `with_next_sentences`
         "batch_tokens": asked.batch_tokens,
         "learning_rate": asked.pretraining_rate,
         "validation_share": asked.held_out_share,
@@ -89,11 +92,9 @@ def _pretraining(config: PipelineConfig, model: str, minutes: float, steps: int)
 
 
 def with_next_sentences(settings: PretrainConfig, asked: StagesConfig) -> PretrainConfig:
-    """Return the settings with next sentences asked for where the text has them, unless a person decided."""
-    if asked.next_sentence:
-        return settings
-    corpus = corpus_of(settings, settings.text.text)
-    return with_values(settings, {"next_sentence": has_next_sentences(corpus)})
+    """Return a stage's settings with next sentences asked for, if a person wants it and the text has them."""
+    wanted = asked.next_sentence and has_next_sentences(corpus_of(settings, settings.text.text))
+    return with_values(settings, {"next_sentence": wanted})
 
 
 def has_next_sentences(corpus: Corpus) -> bool:
@@ -143,7 +144,10 @@ def check(folder: Path, config: PipelineConfig) -> None:
             field="validation_share",
         )
     shape = starting_config(fine_tuning(config, asked.model, 0))
-    check_lengths(data, shape, WordPiece.from_folder(Path(asked.model)))
+    wordpiece = WordPiece.from_folder(Path(asked.model))
+    check_lengths(data, shape, wordpiece)
+    if asked.trim_vocab:
+        ids_to_keep(np.zeros(wordpiece.vocab_size, np.int64), asked.trim_vocab, wordpiece)  # refuses too few
     for stage in stages_of(folder, config):
         if (folder / stage.name / CONFIG).is_file() or (stage.name == "task" and reads_rows(config)):
             continue
