@@ -74,7 +74,7 @@ def _is_fast(*tensors: Tensor | None) -> bool:
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`F.linear`, by oneDNN where that is faster. Args: input: (..., K). weight: (M, K), giving (..., M)."""
-    if not _is_fast(input, weight, bias):
+    if not _is_fast(input, weight, bias) or not input.numel():
         return F.linear(input, weight, bias)
     rows = input.reshape(-1, input.shape[-1])
     output: Tensor = _OneDnnLinear.apply(rows, weight, bias)  # type: ignore[no-untyped-call]

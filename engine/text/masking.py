@@ -303,21 +303,15 @@ class Masker:
         sizes = units.lasts - units.starts + 1
         pieces = np.bincount(example, sizes, len(offsets))
         of_terms = np.bincount(example, sizes * units.is_term, len(offsets))
-        terms, budget = (
-            np.bincount(example[units.is_term], minlength=len(offsets)),
-            self.masking.rate * pieces,
-        )
+        terms = np.bincount(example[units.is_term], minlength=len(offsets))
+        budget = self.masking.rate * pieces
         first = np.maximum(np.minimum(1, budget / np.maximum(of_terms, 1)), 1 / np.maximum(terms, 1))
         second = np.maximum(budget - of_terms, 0) / np.maximum(pieces - of_terms, 1)
         second = np.where(terms > 0, second, rates)
-        strata = (
-            (terms, units.counts - terms),
-            (first, second),
-            (offsets, offsets),
-            (begins, begins + terms),
-        )
-        places, taken = _every(*(np.stack(both, 1).ravel() for both in strata))
-        return places, taken.reshape(-1, 2).sum(1)
+        numbers, places = (terms, units.counts - terms), (begins, begins + terms)
+        strata = (numbers, (first, second), (offsets, offsets), places)
+        chosen, taken = _every(*(np.stack(both, 1).ravel() for both in strata))
+        return chosen, taken.reshape(-1, 2).sum(1)
 
     def _fates(self, counts: np.ndarray, rounding: np.ndarray) -> np.ndarray:
         """Return an action for each chosen one, `counts` of each example, in random order."""

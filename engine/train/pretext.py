@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from engine.text.tokens import TokenStore, counts, default_store_root, hold_out,
 from engine.text.wordpiece import WordPiece
 
 TOKENS, VALIDATION_TOKENS = "tokens", "validation"  # folders in setup/
+_MUCH_UNKNOWN = 0.05  # of a text's pieces
 _VALIDATION_SALT, _VALIDATION_SEED = 2**31, 7  # the same held-out examples and masks in every run
 
 
@@ -98,6 +99,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:
         note_template = marked("engine", "trim_vocab is for the vocabulary of a model; here it is left out.")
         yield Noted(sentence=Sentence(note_template))
     store = yield from _stored(corpus, wordpiece, config.text.segmenter)
+    yield from _told_unknown(store, wordpiece)
     if start.trim_vocab and not start.model.startswith("new:"):
         keep = ids_to_keep(counts(store), start.trim_vocab, wordpiece)
         wordpiece = trimmed_wordpiece(wordpiece, keep)
@@ -325,6 +327,24 @@ def _stored(corpus: Corpus, wordpiece: WordPiece, segmenter: str) -> Generator[E
     place = default_store_root() / store_key(corpus, wordpiece, segmenter)
     store = yield from open_store(place, corpus, wordpiece, segmenter=segmenter)
     return store
+
+
+def _told_unknown(store: TokenStore, wordpiece: WordPiece) -> Iterator[Event]:
+    """Say how much of a text its vocabulary does not know. Raises: DataError: all of it."""
+    share = int(counts(store)[wordpiece.unk_id]) / store.num_tokens
+    if share == 1.0:
+        raise DataError(
+            marked(
+                "engine",
+                "The vocabulary knows nothing of the text. Choose another one, or let one be learned from the "
+                "text.",
+            )
+        )
+    if share > _MUCH_UNKNOWN:
+        note = marked(
+            "engine", "{percent:.0f} % of the text is unknown to the vocabulary, and is not learned."
+        )
+        yield Noted(sentence=Sentence(note, {"percent": 100 * share}))
 
 
 def _reopened(

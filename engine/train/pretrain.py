@@ -67,7 +67,7 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
         check_quickly(config)
         device = open_device(config.device)
         check_space(run_dir, pretext.shape_of(config.start))
-        is_begun = False
+        is_begun, was_there = False, run_dir.is_dir()
         try:
             with Run.create(run_dir, config) as run:
                 is_begun = True
@@ -75,7 +75,7 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
                 yield from guarded(run, _anew(run, config, device, questions, ranks))
         except UserError:
             if is_begun and not (run_dir / SETUP).is_dir():
-                discard(run_dir)  # the input was to blame, and nothing is settled: no run is left behind
+                discard(run_dir, was_there)  # the input was to blame: no run is left behind
             raise
 
 
@@ -175,9 +175,7 @@ def starting_model(
     elif config.start.model.startswith("new:"):
         model = PreTraining(setup.config)
         yield from _start(config, setup, model)
-        notes.append(
-            Sentence(marked("engine", "The model is new: it has learned nothing yet."))
-        )
+        notes.append(Sentence(marked("engine", "The model is new: it has learned nothing yet.")))
     else:
         model, report = load_pretraining(Path(config.start.model), seed=config.budget.seed)
         notes += report.sentences()

@@ -243,12 +243,13 @@ def check_new(path: Path) -> None:
         )
 
 
-def discard(path: Path) -> None:
-    """Remove what `Run.create` made, and the folder if nothing else is in it; nobody may hold it."""
+def discard(path: Path, keep_folder: bool) -> None:
+    """Remove what `Run.create` made, and the folder unless it was there before; nobody may hold it."""
     for name in (CONFIG, STATUS, LOCK):
         (path / name).unlink(missing_ok=True)
-    with suppress(OSError):
-        path.rmdir()
+    if not keep_folder:
+        with suppress(OSError):
+            path.rmdir()
 
 
 def read_config(path: Path) -> AnyConfig:

@@ -78,9 +78,7 @@ class PinWatch:
             yield Pinned(step=step, progress=progress, readings=readings)
         self._last = time.perf_counter()
 
-    def _good(
-        self, sentences: Sequence[str], model: PreTraining
-    ) -> Generator[Event, None, tuple[str, ...]]:
+    def _good(self, sentences: Sequence[str], model: PreTraining) -> Generator[Event, None, tuple[str, ...]]:
         """Return the sentences that can be asked; of the others it is told why not."""
         good = []
         for sentence in sentences:

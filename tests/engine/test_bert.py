@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.model.bert import compile_blocks
 from engine.model.weights import load_classifier, load_encoder
 from engine.text.batch import Bounds
 from tests.fakes import LABELS, scramble, tiny_classifier, tiny_config
@@ -188,3 +190,24 @@ def test_a_real_encoder_equals_transformers_on_texts_of_all_lengths() -> None:
     for state, expected_state in zip(got.hidden_states, expected.hidden_states, strict=True):
         assert_close(state, expected_state[mask])
     assert_close(got.pooled_output, expected.pooler_output)
+
+
+@torch.no_grad()
+def test_compiled_blocks_give_the_same_numbers(inputs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))  # needs no compiler
+    model = tiny_classifier().eval()
+    plain = model(**packed(inputs["pair"]))
+    compile_blocks(model.bert)
+    assert_close(model(**packed(inputs["pair"])), plain)
+    assert all("layers" in name for name in model.state_dict() if "intermediate" in name)
+
+
+@torch.no_grad()
+def test_rows_asked_for_are_those_of_the_whole_batch(inputs: Any) -> None:
+    model = tiny_classifier().eval()
+    batch = packed(inputs["pair"])
+    whole = model.bert(**batch)
+    rows = torch.cat([batch["bounds"].firsts, torch.tensor([29, 1, 5])])
+    some = model.bert(**batch, rows=rows)
+    assert_close(some.last_hidden_state, whole.last_hidden_state[rows])
+    assert_close(some.pooled_output, whole.pooled_output)
