@@ -58,7 +58,7 @@ class Screen:
                 self._over(f"{event.stage} {event.done}{total}")
             case Evaluated():
                 metrics = ", ".join(f"{name} {value:.4f}" for name, value in event.metrics.items())
-                place = f"step {event.step}: " if event.step else ""
+                place = f"step {event.step}: " if event.step or event.split == "validation" else ""
                 self._line(f"{place}{event.split} loss {event.loss:.4f}, {metrics}")
             case Noted():
                 self._line(str(event.sentence))

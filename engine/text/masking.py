@@ -35,7 +35,6 @@ _UNUSED = re.compile(r"\[unused\d+\]")
 _CHUNK = 2**16  # tokens worked on at once, so that all of it stays in the processor's cache
 _ORDER, _EXAMPLE, _ACTION, _WORD = range(4)  # streams of hashes
 _DRAW_BITS = 12  # of a hash, to draw an n-gram's or a span's length with
-_WHOLE_FATE = ("span",)  # units whose pieces all meet the same fate: SpanBERT, 3.1
 _LAST = 2**64 - 1  # a sort key that comes after all others
 
 
@@ -161,9 +160,8 @@ class Masker:
         """Hide a share of the tokens and say what they were.
 
         Of each example that has a word at least one is chosen. The shares of [MASK], random words and kept
-        ones are exact in each example, up to rounding at random: of its pieces, or of its spans, which meet
-        one fate as a whole. (An example has some four spans, so their shares of pieces scatter by 0.15 points
-        over a million tokens, one standard deviation; those of other units by 0.03.)
+        ones are exact in each example, up to rounding at random. They are of pieces, whatever the unit: one
+        fate for a whole span, as in SpanBERT, would scatter by 0.15 points over a million tokens.
 
         Args: ids: (N,) int, examples end to end, special tokens included; not changed. lengths: (B,) tokens
             of each. places: (N,) int64, each token's place in the store; special tokens have any, such as -1.
@@ -223,14 +221,11 @@ class Masker:
         sizes = units.lasts.take(chosen) - starts + 1
         ends = np.concatenate(([0], np.cumsum(sizes)))
         positions = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], sizes)
-        if unit in _WHOLE_FATE:
-            order = _shuffled(hashes(places.take(starts), keys[_ACTION]), counts)
-        else:
-            counts = np.diff(ends[np.cumsum(counts)], prepend=0)  # of pieces
-            order = _shuffled(hashes(places.take(positions), keys[_ACTION]), counts)
+        counts = np.diff(ends[np.cumsum(counts)], prepend=0)  # of pieces
+        order = _shuffled(hashes(places.take(positions), keys[_ACTION]), counts)
         actions = np.empty(len(order), np.int64)
         actions[order] = self._fates(counts, rounding)
-        return _ascending(positions, np.repeat(actions, sizes) if unit in _WHOLE_FATE else actions)
+        return _ascending(positions, actions)
 
     def _units(
         self, ids: np.ndarray, kinds: np.ndarray, bounds: np.ndarray, places: np.ndarray, keys: list[int]

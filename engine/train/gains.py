@@ -15,6 +15,8 @@ from typing import Any
 
 from engine.errors import Sentence, marked
 from engine.events import Gained
+from engine.model.folder import open_weights
+from engine.model.source import Source
 from engine.model.weights import read_config
 from engine.train.runs import MODEL, chain_of, read_metrics
 
@@ -159,7 +161,7 @@ def report_of(found: Sequence[StageFound]) -> dict[str, Any]:
         "standard_error_of_rows": error,
         "seeds": [run.seed for run in base.runs],
         "stages": [_stage(stage, base) for stage in found],
-        "notes": [str(note) for note in _notes(found, rows, error)],
+        "notes": [str(note) for note in (*_notes_on_figures(found, rows, error), *_notes_on_models(found))],
     }
 
 
@@ -182,15 +184,15 @@ def _stage(stage: StageFound, base: StageFound) -> dict[str, Any]:
     }
 
 
-def _notes(found: Sequence[StageFound], rows: int, error: float) -> list[Sentence]:
-    """Return what a person must know to judge the figures."""
-    first = found[0].runs[0]
+def _notes_on_figures(found: Sequence[StageFound], rows: int, error: float) -> list[Sentence]:
+    """Return what a person must know to judge accuracies and gains."""
+    first, num_seeds = found[0].runs[0], len(found[0].runs)
     notes = [
         Sentence(
             marked(
                 "engine",
-                "Measured on the {rows} {split} rows: with so few, {metric} has one standard error of "
-                "{error:.4f} from the choice of rows alone, whatever the seeds do.",
+                "Measured on {rows} {split} rows: one standard error of {metric} on so many is {error:.4f}, "
+                "whatever the seeds do.",
             ),
             {"rows": f"{rows:,}", "split": first.split, "metric": first.metric, "error": error},
         )
@@ -214,11 +216,24 @@ def _notes(found: Sequence[StageFound], rows: int, error: float) -> list[Sentenc
         "standard error, seed by seed. Each stage was pretrained once, so what another pretraining would "
         "give is not in them.",
     )
-    if len(found[0].runs) < 2:
+    if num_seeds < 2:
         template = marked(
             "engine", "One seed says little: with several, mean and spread tell a gain from chance."
         )
-    notes.append(Sentence(template, {"seeds": len(found[0].runs)}))
+    return [*notes, Sentence(template, {"seeds": num_seeds})]
+
+
+def _notes_on_models(found: Sequence[StageFound]) -> list[Sentence]:
+    """Return what the models of the stages do not have alike."""
+    notes = []
+    first_stage = next((stage for stage in found if stage.pretrained), None)
+    if first_stage is not None and not _has_masked_word_head(Path(found[0].model)):
+        template = marked(
+            "engine",
+            "The model came without a masked-word head, so the loss before {stage} text is that of a new one "
+            "and says little about the model.",
+        )
+        notes.append(Sentence(template, {"stage": first_stage.name}))
     sizes = [read_config(Path(stage.model)).vocab_size for stage in found]
     if sizes[0] != sizes[-1]:
         template = marked(
@@ -227,6 +242,11 @@ def _notes(found: Sequence[StageFound], rows: int, error: float) -> list[Sentenc
         )
         notes.append(Sentence(template, {"own": f"{sizes[0]:,}", "kept": f"{sizes[-1]:,}"}))
     return notes
+
+
+def _has_masked_word_head(folder: Path) -> bool:
+    with open_weights(folder) as stored:
+        return Source(stored).has("masked_word")
 
 
 def table(report: Mapping[str, Any]) -> list[str]:

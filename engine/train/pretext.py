@@ -330,14 +330,12 @@ def _stored(corpus: Corpus, wordpiece: WordPiece, segmenter: str) -> Generator[E
 
 
 def _told_unknown(store: TokenStore, wordpiece: WordPiece) -> Iterator[Event]:
-    """Say how much of a text its vocabulary does not know. Raises: DataError: all of it."""
+    """Say how much of a text is unknown to its vocabulary. Raises: DataError: all of it."""
     share = int(counts(store)[wordpiece.unk_id]) / store.num_tokens
     if share == 1.0:
         raise DataError(
             marked(
-                "engine",
-                "The vocabulary knows nothing of the text. Choose another one, or let one be learned from the "
-                "text.",
+                "engine", "The vocabulary knows nothing of the text. Choose another, or let one be learned."
             )
         )
     if share > _MUCH_UNKNOWN:

@@ -149,7 +149,8 @@ class TextFeed:
             self.at.epoch, self.at.block = self.at.epoch + 1, 0
 
     def _blocks_in(self, epoch: int) -> list[np.ndarray]:
-        """Return the documents of each block of an epoch."""
+        """Return the documents of each block of an epoch; for static masks always the same."""
+        epoch = 0 if self.static else epoch
         if epoch != self._blocks_of:
             keys = np.random.PCG64([self.seed, epoch, _ORDER]).random_raw(len(self.documents))
             order = np.argsort(keys, kind="stable")
@@ -171,12 +172,14 @@ class TextFeed:
                 documents,
                 max_length=length,
                 seed=self.seed,
-                epoch=at.epoch,
+                epoch=0 if self.static else at.epoch,
                 block=at.block,
                 pool=self.documents,
             )
         else:
-            made = single(self.store, documents, max_length=length, seed=self.seed, epoch=at.epoch)
+            made = single(
+                self.store, documents, max_length=length, seed=self.seed, epoch=0 if self.static else at.epoch
+            )
         self._instances = made
         keys = np.random.PCG64([self.seed, at.epoch, at.block, _MIX]).random_raw(len(made))
         order = np.argsort(keys, kind="stable")
