@@ -32,7 +32,6 @@ from engine.text.tokens import TokenStore, counts, default_store_root, hold_out,
 from engine.text.wordpiece import WordPiece
 
 TOKENS, VALIDATION_TOKENS = "tokens", "validation"  # folders in setup/
-_MUCH_UNKNOWN = 0.05  # of a text's pieces
 _VALIDATION_SALT, _VALIDATION_SEED = 2**31, 7  # the same held-out examples and masks in every run
 
 
@@ -338,7 +337,7 @@ def _told_unknown(store: TokenStore, wordpiece: WordPiece) -> Iterator[Event]:
                 "engine", "The vocabulary knows nothing of the text. Choose another, or let one be learned."
             )
         )
-    if share > _MUCH_UNKNOWN:
+    if share > 0.05:
         note = marked(
             "engine", "{percent:.0f} % of the text is unknown to the vocabulary, and is not learned."
         )
