@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from engine.pretrain_config import PretrainConfig
 from engine.screen import print_json, show
 from engine.setting import settings_of
 
+_PATIENCE_S = 20  # that other ranks wait for the first one to leave
 FLAGS = ("vocab", "vocab_size", "model", "minutes", "steps", "tokens")
 PIPELINE_FLAGS = (
     *("model", "domain_minutes", "domain_steps", "task_minutes", "task_steps", "data", "validation_data"),
@@ -158,10 +160,8 @@ def _pretrain(options: argparse.Namespace) -> int:
 
     run_dir = Path(options.run_dir).absolute()
     task = pretrain(config_from(options), run_dir)
-    if int(os.environ.get("RANK", "0")):  # started by torchrun: the first rank speaks for all
-        for _ in task:
-            pass
-        return 0
+    if int(os.environ.get("RANK", "0")):  # started by torchrun
+        return follow(task)
     code = show(task)
     if code and (run_dir / "config.toml").is_file():
         command = shlex.join(["python", "-m", "engine", "resume", str(run_dir)])
@@ -187,6 +187,24 @@ def run_pipeline(task: Iterator[Event], folder: Path) -> int:
         command = shlex.join(["python", "-m", "engine", "resume", str(folder.absolute())])
         print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
     return code
+
+
+def follow(task: Iterator[Event]) -> int:
+    """Work as one rank of many: silently, for the first speaks for all, and until that one leaves.
+
+    Being asked to stop is left to the first rank, which needs the others to come to the end of its step.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "alarm"):
+        signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_PATIENCE_S))
+    try:
+        for _ in task:
+            pass
+    except RuntimeError as error:
+        if "closed by peer" not in str(error):
+            raise
+        return 1
+    return 0
 
 
 def _vocab(options: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import ModelError, UserError, marked
+from engine.model.folder import read_json
 from engine.model.guess import MaskGuess, fill_mask, next_sentence
 from engine.model.heads import PreTraining
 from engine.model.weights import LoadReport, load_pretraining
@@ -38,6 +39,16 @@ class Filler:
     def next_sentence(self, a: str, b: str) -> float:
         """Return how probable it is that B follows A. Raises: ModelError without a trained head."""
         self._require("cls.seq_relationship.", marked("engine", "next-sentence"))
+        notes = self.folder / "cloze.json"
+        if notes.is_file() and read_json(notes).get("next_sentence") is False:
+            raise ModelError(
+                marked(
+                    "engine",
+                    "The model in {folder} was pretrained without next sentences, so it cannot answer this. "
+                    "Pretrain it further with next_sentence on.",
+                ),
+                folder=self.folder,
+            )
         return next_sentence(self.model, self.wordpiece, a, b)
 
     def _require(self, start: str, head: str) -> None:

@@ -61,7 +61,7 @@ class _Together(Ranks):
     def wrap(self, model: nn.Module) -> nn.Module:
         from torch.nn.parallel import DistributedDataParallel
 
-        return DistributedDataParallel(model, broadcast_buffers=False, find_unused_parameters=False)
+        return DistributedDataParallel(model, find_unused_parameters=False)  # BERT has no buffers
 
     def quiet(self, wrapped: nn.Module, is_partial: bool) -> AbstractContextManager[Any]:
         return wrapped.no_sync() if is_partial else nullcontext()  # type: ignore[operator,union-attr,no-any-return]
