@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from engine.config import DataConfig, FineTuneConfig, from_toml, values_of, with_values
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event
-from engine.language_commands import add_language_commands, run_pipeline
+from engine.language_commands import add_language_commands, follow, is_follower, run_pipeline
 from engine.screen import print_json, show
 from engine.setting import settings_of
 from engine.text.examples import Roles
@@ -130,7 +130,8 @@ def _resume(options: argparse.Namespace) -> int:
     run_dir = Path(options.run_dir).absolute()
     if pipeline.is_pipeline(run_dir):
         return run_pipeline(pipeline.resume(run_dir), run_dir)
-    return _train(resume.resume(run_dir), run_dir)
+    task = resume.resume(run_dir)
+    return follow(task) if is_follower() else _train(task, run_dir)
 
 
 def _train(events: Iterator[Event], run_dir: Path) -> int:

@@ -160,7 +160,7 @@ def _pretrain(options: argparse.Namespace) -> int:
 
     run_dir = Path(options.run_dir).absolute()
     task = pretrain(config_from(options), run_dir)
-    if int(os.environ.get("RANK", "0")):  # started by torchrun
+    if is_follower():
         return follow(task)
     code = show(task)
     if code and (run_dir / "config.toml").is_file():
@@ -187,6 +187,11 @@ def run_pipeline(task: Iterator[Event], folder: Path) -> int:
         command = shlex.join(["python", "-m", "engine", "resume", str(folder.absolute())])
         print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
     return code
+
+
+def is_follower() -> bool:
+    """Whether torchrun started this process as another rank than the first."""
+    return os.environ.get("RANK", "0") != "0"
 
 
 def follow(task: Iterator[Event]) -> int:

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from engine.model.config import BertConfig
-from engine.model.heads import SequenceClassifier
+from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import save_model
 from engine.text.wordpiece import WordPiece
 
@@ -48,6 +48,13 @@ def tiny_wordpiece() -> WordPiece:
 def tiny_classifier(labels: Sequence[str] = LABELS, seed: int = 0, **changes: Any) -> SequenceClassifier:
     """Return a classifier of which every weight is random, biases and norms too, in `eval` mode."""
     model = SequenceClassifier(tiny_config(id2label=tuple(labels), **changes))
+    scramble(model, seed)
+    return model.eval()
+
+
+def tiny_pretraining(seed: int = 0, **changes: Any) -> PreTraining:
+    """Return a model with the heads of pretraining, every weight random, in `eval` mode."""
+    model = PreTraining(tiny_config(**changes))
     scramble(model, seed)
     return model.eval()
 

@@ -18,15 +18,13 @@ from torch.nn import functional as F
 
 # N rows, K inputs, M outputs of a linear layer; V words of a vocabulary, D width
 
-ROW_MULTIPLE = (
-    32  # oneDNN prepares a kernel a shape (0.6 ms): pack rows to a multiple, so that shapes come back
-)
+# oneDNN prepares a kernel a shape, which takes 0.7 ms and 0.6 MB: rows are filled up to a multiple, so that
+# shapes come back; those of a chunk of logits are dear
+ROW_MULTIPLE, CHUNK_MULTIPLE = 32, 8
 # of logits at a time: above 32 MiB memory is fresh each time, and its page faults cost more than the product;
 # less multiplies small matrices slowly
 CHUNK_BYTES = 30 * 2**20
-TURN_BYTES = (
-    10 * 2**20
-)  # of a matrix that oneDNN reads across its rows: a larger one leaves the cache
+TURN_BYTES = 10 * 2**20  # of a matrix that oneDNN reads across its rows: a larger one leaves the cache
 
 
 def _find_onednn() -> Any:
@@ -89,8 +87,19 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if not _is_fast(input, weight, bias) or not input.numel():
         return F.linear(input, weight, bias)
     rows = input.reshape(-1, input.shape[-1])
+    count = len(rows)
+    if torch.is_grad_enabled():  # it pays where many steps follow
+        rows = _filled(rows, ROW_MULTIPLE)
     output: Tensor = _OneDnnLinear.apply(rows, weight, bias)  # type: ignore[no-untyped-call]
+    if len(output) > count:
+        output = output[:count]
     return output.view(*input.shape[:-1], -1)
+
+
+def _filled(rows: Tensor, multiple: int) -> Tensor:
+    """Return rows (N, K) and as many of zeros as it takes to a multiple."""
+    filler = -len(rows) % multiple
+    return F.pad(rows, (0, 0, 0, filler)) if filler else rows
 
 
 class Linear(nn.Linear):
@@ -109,17 +118,20 @@ class _LinearCrossEntropy(torch.autograd.Function):
         ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, want_gradients: bool
     ) -> tuple[Tensor, Tensor]:
         num_chunks = -(-hidden.shape[0] * weight.shape[0] * 4 // CHUNK_BYTES)
-        num_rows = -(-hidden.shape[0] // (num_chunks * ROW_MULTIPLE)) * ROW_MULTIPLE
+        num_rows = -(-hidden.shape[0] // (num_chunks * CHUNK_MULTIPLE)) * CHUNK_MULTIPLE
         turn_rows = hidden.shape[1] < hidden.shape[0]  # and the gradient, once: less than every chunk
         losses, hits, dhidden = [], [], []
         dweight = dbias = None
         for rows, answers in zip(hidden.split(num_rows), targets.split(num_rows), strict=True):
+            count = len(rows)
+            rows = _filled(rows, CHUNK_MULTIPLE)
             scores = _onednn(rows, weight, bias, "none", [], "")  # (rows, V)
-            loss, num_hits = _cross_entropy_(scores, answers)  # scores are their own gradient from here
+            loss, num_hits = _cross_entropy_(scores[:count], answers)
+            scores[count:].zero_()  # scores are their own gradient from here
             losses.append(loss)
             hits.append(num_hits)
             if want_gradients:
-                dhidden.append(_onednn(scores, weight.t(), None, "none", [], ""))
+                dhidden.append(_onednn(scores, weight.t(), None, "none", [], "")[:count])
                 if turn_rows:
                     part = _onednn(rows.t(), scores.t(), None, "none", [], "")  # (D, V)
                 else:

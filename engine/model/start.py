@@ -38,12 +38,21 @@ def start_weights(model: PreTraining, counts: Tensor, vectors: Tensor | None, se
     initialize(model, model.config.initializer_range, seed)
     if vectors is None:
         return
-    start_bias(model, counts)
+    start_head(model, counts)
     with torch.no_grad():
         known = vectors.norm(dim=1) > 0.5
         model.bert.embeddings.word.weight[known] = WORD_LENGTH * vectors[known]
-        model.transform.weight += torch.eye(model.config.hidden_size)  # so that what is known gets through
         _look_at_neighbours(model.bert, seed)
+
+
+def start_head(model: PreTraining, counts: Tensor) -> None:
+    """Let a new masked-word head on a trained encoder begin with frequencies, and pass what it is given.
+
+    Args: counts: (V,), how often each word stands in the text.
+    """
+    start_bias(model, counts)
+    with torch.no_grad():
+        model.transform.weight += torch.eye(model.config.hidden_size)
 
 
 def _look_at_neighbours(bert: Bert, seed: int) -> None:

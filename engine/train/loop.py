@@ -187,7 +187,7 @@ class Loop:
                 tally, totals, num_tokens = yield from self._gradients(step, taken)
                 break
             except (RuntimeError, MemoryError) as error:
-                if not is_out_of_memory(error):
+                if not is_out_of_memory(error) or self.ranks.world_size > 1:  # the others are further on
                     raise
                 sentence = self._halve(taken)
             yield Noted(sentence=sentence)

@@ -17,9 +17,9 @@ from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
 from engine.model.bert import Attention, compile_blocks
 from engine.model.config import BertConfig
-from engine.model.heads import PreTraining, start_bias
+from engine.model.heads import PreTraining
 from engine.model.kernels import Dropout
-from engine.model.start import start_weights
+from engine.model.start import start_head, start_weights
 from engine.model.trim import trimmed
 from engine.model.weights import load_pretraining, save_model
 from engine.pretrain_config import PretrainConfig
@@ -182,7 +182,7 @@ def starting_model(
         if setup.keep is not None:
             model, _ = trimmed(model, WordPiece.from_folder(Path(config.start.model)), setup.keep)
         if any(name.startswith("cls.predictions.") for name in report.missing):
-            start_bias(model, torch.from_numpy(frequencies(setup)))
+            start_head(model, torch.from_numpy(frequencies(setup)))
     for part in model.modules():
         if isinstance(part, Dropout):
             part.p = config.start.hidden_dropout

@@ -20,7 +20,8 @@ from engine.text.masking import Masker
 from engine.text.wordpiece import WordPiece
 from engine.train.ranks import ALONE, Ranks
 
-BLOCK_STEPS = 64  # a block holds about so many steps: examples are mixed within it, lengths grow between two
+BLOCK_TOKENS = 2**22  # of a block at least, some 1,000 articles: examples are mixed within it
+BLOCK_STEPS = 16  # of a block at least
 STEPS_SORTED = 16  # examples of so many steps are sorted by length together, so that equal ones meet
 _ORDER, _MIX = 11, 12  # streams of random numbers
 
@@ -155,7 +156,8 @@ class TextFeed:
             keys = np.random.PCG64([self.seed, epoch, _ORDER]).random_raw(len(self.documents))
             order = np.argsort(keys, kind="stable")
             ends = np.cumsum(self._tokens[order])
-            count = max(1, round(int(ends[-1]) / (BLOCK_STEPS * self.batch_tokens)))
+            size = max(BLOCK_TOKENS, BLOCK_STEPS * self.batch_tokens)
+            count = max(1, round(int(ends[-1]) / size))
             cuts = np.searchsorted(ends, ends[-1] * np.arange(1, count) / count)  # even: no scrap at the end
             parts = np.split(self.documents[order], np.unique(cuts[cuts > 0]))
             self._blocks = [part for part in parts if len(part)]

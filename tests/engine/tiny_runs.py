@@ -17,7 +17,13 @@ from engine.train.runs import read_metrics
 from tests.fakes import model_folder
 
 ROOT = Path(__file__).parents[2]
-TIMES = ("seconds", "elapsed_s", "used_s", "remaining_s", "tokens_per_s")  # rates and times are not part of a promise
+TIMES = (
+    "seconds",
+    "elapsed_s",
+    "used_s",
+    "remaining_s",
+    "tokens_per_s",
+)  # rates and times are not part of a promise
 PLACES = ("path", "run_dir")
 OPENINGS = {"bad": ("bad film", "a bad play", "bad !"), "good": ("good film", "a good play", "good !")}
 
