@@ -50,7 +50,7 @@ def neighbour_vectors(
 
 
 def _near(ids: np.ndarray, number: np.ndarray, size: int) -> Generator[Event, None, np.ndarray]:
-    """Return (W, W) float32: how often two words stand near each other, weighted by nearness."""
+    """Return (W, W) float32: how often the first stands a little before the second, weighted by nearness."""
     table = np.zeros(size * size, np.float32)
     total = min(len(ids), MOST_TOKENS)
     stage = marked("engine", "Counting neighbours")
@@ -63,19 +63,17 @@ def _near(ids: np.ndarray, number: np.ndarray, size: int) -> Generator[Event, No
             known = (first >= 0) & (second >= 0)
             pairs, times = np.unique(first[known] * size + second[known], return_counts=True)
             table[pairs] += (times / distance).astype(np.float32)
-    near: np.ndarray = table.reshape(size, size)
-    both: np.ndarray = near + near.T
-    return both
+    return table.reshape(size, size)
 
 
 def _information(near: Tensor) -> Tensor:
-    """Return the positive pointwise mutual information, (W, W), made symmetric."""
+    """Return the positive pointwise mutual information, (W, W), symmetric, in the place of the counts."""
+    near.add_(near.t().clone())  # both sides; never more than two such tables in memory
     sums = near.sum(1)
     common = sums**0.75 / (sums**0.75).sum()
-    shared = torch.log(near / (sums[:, None] * common[None, :]).clamp_min_(1e-12))
-    shared.clamp_(min=0.0)  # also where nothing was counted, whose logarithm is -inf
-    both: Tensor = shared.add_(shared.t().clone()).mul_(0.5)
-    return both
+    near.div_(sums.clamp_min(1e-12)[:, None]).div_(common.clamp_min(1e-12)[None, :])
+    near.log_().clamp_(min=0.0)  # also where nothing was counted, whose logarithm is -inf
+    return near.add_(near.t().clone()).mul_(0.5)
 
 
 def _largest(matrix: Tensor, kept: int, seed: int) -> Generator[Event, None, Tensor]:
