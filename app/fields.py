@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QFileDialog,
@@ -17,6 +19,9 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QSizePolicy,
     QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
     QToolButton,
     QWidget,
 )
@@ -26,7 +31,7 @@ from app.widgets import tidy_spin
 from engine.setting import Setting
 
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-SHARE_ENDINGS = ("_share", "_ratio", "dropout")
+SHARE_ENDINGS = ("_share", "_ratio", "dropout", "mask_rate")
 
 
 class WheelGuard(QObject):
@@ -136,14 +141,54 @@ class FloatField(TextField):
         super().put(float_text(value) if isinstance(value, int | float) else value)
 
 
-class ChoiceField(QComboBox):
-    """One of some words; the value stays the engine's."""
+class ElidedBox(QComboBox):
+    """A box for texts of any length: what is shown is elided, not cut off."""
+
+    def elide_mode(self) -> Qt.TextElideMode:
+        return Qt.TextElideMode.ElideRight
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
+        )
+        text = option.currentText or self.placeholderText()
+        option.currentText = self.fontMetrics().elidedText(text, self.elide_mode(), field.width())
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
+
+
+class BoolField(QCheckBox):
+    """Yes or no."""
 
     edited = Signal()
 
-    def __init__(self, name: str, choices: tuple[str, ...]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._name = name
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.toggled.connect(self.edited)
+
+    def get(self) -> bool:
+        return self.isChecked()
+
+    def put(self, value: Any) -> None:
+        self.setChecked(bool(value))
+
+    def set_auto(self, text: str) -> None:
+        """Say nothing: a box that is not ticked means no."""
+
+
+class ChoiceField(ElidedBox):
+    """One of some words; the value stays the engine's. `auto`: what an empty one means."""
+
+    edited = Signal()
+
+    def __init__(self, name: str, choices: tuple[str, ...], auto: str = "") -> None:
+        super().__init__()
+        self._name, self._auto = name, auto
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.set_choices(choices)
@@ -155,7 +200,7 @@ class ChoiceField(QComboBox):
         self.blockSignals(True)
         self.clear()
         for choice in choices:
-            self.addItem(words.choice_word(self._name, choice), choice)
+            self.addItem(words.choice_word(self._name, choice, self._auto), choice)
         self.setCurrentIndex(max(0, self.findData(before)))
         self.blockSignals(False)
 
@@ -225,15 +270,17 @@ class PathField(QWidget):
             self.line.put(chosen)
 
 
-Field = IntField | ShareField | TextField | ChoiceField | PathField
+Field = IntField | ShareField | BoolField | TextField | ChoiceField | PathField
 
 
 def field_for(name: str, about: Setting, kind: type, optional: bool) -> Field:
     """Return the input that suits a setting of a type; `optional` when None is a value too."""
     if about.choices or about.kind == "column":
-        return ChoiceField(name, about.choices or ("",))
+        return ChoiceField(name, about.choices or ("",), about.auto)
     if about.kind == "path":
         return PathField(about, name)
+    if kind is bool:
+        return BoolField()
     if kind is int:
         return IntField(about)
     if kind is float and name.endswith(SHARE_ENDINGS):

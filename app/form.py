@@ -18,6 +18,8 @@ from app.widgets import LevelMark, button, label, set_role, tip
 from engine.errors import ConfigError
 from engine.setting import Setting, settings_of
 
+MOST_CAPTION = 132  # px; a longer caption is written in two lines
+
 
 @dataclasses.dataclass(slots=True)
 class _Row:
@@ -70,6 +72,10 @@ class SettingsForm(QWidget):
     def widget(self, name: str) -> Field:
         """Return the input of a setting."""
         return self._rows[name].field
+
+    def add_first(self, widget: QWidget) -> None:
+        """Put a widget above all settings, where it scrolls with them."""
+        self._column.insertWidget(0, widget)
 
     def set_auto(self, name: str, text: str) -> None:
         """Say what an empty input means now, such as "auto: 2e-4"."""
@@ -168,13 +174,12 @@ class SettingsForm(QWidget):
         column.setSpacing(8)
         first = [row for row in self._rows.values() if not row.about.advanced]
         rest = [row for row in self._rows.values() if row.about.advanced]
-        captions = max((row.caption.sizeHint().width() for row in self._rows.values()), default=0)
-        column.addWidget(_grid(first, captions))
+        column.addWidget(_grid(first, _width(first)))
         self._more = button(self.tr("More settings…"), "link", name="more_settings")
         self._more.clicked.connect(self._toggle_more)
         self._more.setVisible(bool(rest))
         column.addWidget(self._more)
-        self._advanced = _grid(rest, captions)
+        self._advanced = _grid(rest, max(_width(first), _width(rest)))
         column.addWidget(self._advanced)
         column.addStretch(1)
         self.show_more(False)
@@ -230,6 +235,14 @@ def _grid(rows: Sequence[_Row], captions: int) -> QWidget:
         grid.addWidget(row.field, 2 * i, 1)
         grid.addWidget(row.refusal, 2 * i + 1, 0, 1, 2)
     return box
+
+
+def _width(rows: Sequence[_Row]) -> int:
+    """Return the width of the longest caption; very long ones are written in two lines."""
+    for row in rows:
+        row.caption.setWordWrap(row.caption.sizeHint().width() > MOST_CAPTION)
+    plain = (row.caption.sizeHint().width() for row in rows if not row.caption.wordWrap())
+    return max(plain, default=0)
 
 
 def _groups(config: Any) -> list[Any]:

@@ -20,6 +20,7 @@ from app.newest import NewestJob
 from app.pages.data import DataPage
 from app.pages.finetune import FineTunePage
 from app.pages.predict import PredictPage
+from app.pages.pretrain import PretrainPage
 from app.session import Session
 from app.status import StatusBar
 from app.study import Answer
@@ -28,8 +29,9 @@ from app.window_dialogs import ClosingDialog, HelpDialog, SettingsButton
 from engine.device import describe_device, warm_up
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
+from engine.pretrain_config import PretrainConfig
 
-PAGES = ("data", "finetune", "predict")
+PAGES = ("data", "pretrain", "finetune", "predict")
 
 
 class MainWindow(QMainWindow):
@@ -63,6 +65,7 @@ class MainWindow(QMainWindow):
     def _build_pages(self) -> None:
         self._pages: dict[str, QWidget] = {
             "data": DataPage(self.session),
+            "pretrain": PretrainPage(self.session),
             "finetune": FineTunePage(self.session),
             "predict": PredictPage(self.session),
         }
@@ -79,6 +82,7 @@ class MainWindow(QMainWindow):
         self.rail.add_group(self.tr("Data"))
         self.rail.add_page("data", self.tr("Data"), "data")
         self.rail.add_group(self.tr("Train"))
+        self.rail.add_page("pretrain", self.tr("Pretrain"), "pretrain")
         self.rail.add_page("finetune", self.tr("Fine-tune"), "finetune")
         self.rail.add_group(self.tr("Look inside"))
         self.rail.add_page("predict", self.tr("Predict"), "predict")
@@ -149,7 +153,7 @@ class MainWindow(QMainWindow):
         return next(key for key, page in self._pages.items() if page is self._stack.currentWidget())
 
     def page(self, key: str) -> QWidget:
-        """Return "data", "finetune" or "predict"."""
+        """Return "data", "pretrain", "finetune" or "predict"."""
         return self._pages[key]
 
     @Slot(str)
@@ -186,7 +190,11 @@ class MainWindow(QMainWindow):
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
-            self.open_file(paths[0])
+            page = self._stack.currentWidget()
+            if isinstance(page, PretrainPage):
+                page.take(paths)
+            else:
+                self.open_file(paths[0])
 
     # ---- telling
 
@@ -228,10 +236,11 @@ class MainWindow(QMainWindow):
         text = self.tr("The run {name} was cut off at step {step} of {total}. Go on with it?").format(
             name=run.name, step=words.number(run.step), total=words.number(run.num_steps)
         )
-        if not run.num_steps:
-            text = self.tr("The run {name} was cut off before its first step. Go on with it?").format(
-                name=run.name
-            )
+        if not run.num_steps:  # minutes or tokens bound it, or it had not begun
+            template = self.tr("The run {name} was cut off at step {step}. Go on with it?")
+            if not run.step:
+                template = self.tr("The run {name} was cut off before its first step. Go on with it?")
+            text = template.format(name=run.name, step=words.number(run.step))
         actions = [(self.tr("Resume"), self._resume_crashed), (self.tr("Not now"), self._dismiss_crashed)]
         self.banner.show_text("look", text, actions, closable=False)
 
@@ -244,7 +253,8 @@ class MainWindow(QMainWindow):
             self.session.dismiss_crashed(run.path)
             self.show_problem(error)
         else:
-            self.show_page("finetune")
+            is_language = isinstance(self.session.training_config, PretrainConfig)
+            self.show_page("pretrain" if is_language else "finetune")
 
     @Slot()
     def _dismiss_crashed(self) -> None:

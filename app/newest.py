@@ -71,6 +71,14 @@ class NewestJob(QObject):
             self._current.wanted = False
             self._job.stop()
 
+    @Slot()
+    def forget(self) -> None:
+        """Stop, and call nobody any more: who asked is gone."""
+        for request in (self._current, self._next):
+            if request is not None:
+                request.heard = request.failed = request.ended = None
+        self.stop()
+
     def _begin(self) -> None:
         request, self._next = self._next, None
         if request is None:

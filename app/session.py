@@ -12,24 +12,28 @@ from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal, Slot
 
-from app.newest import NewestJob
+from app.newest import NewestJob, Task
 from app.settings import AppSettings
 from app.study import (
-    Answer,
     ModelInfo,
     Study,
+    answers,
     crashed_runs_task,
     read_model_task,
     read_table_task,
     study_task,
 )
-from app.training import Training, TrainingState
+from app.training import TrainConfig, Training, TrainingState, run_name
 from engine.config import DataConfig, FineTuneConfig
 from engine.events import Event, Progress
+from engine.pretrain_config import PretrainConfig
 from engine.text.examples import Roles
 from engine.text.table import Table
-from engine.train.finetune import fine_tune, resume
+from engine.train.finetune import fine_tune
+from engine.train.pretrain import pretrain
+from engine.train.resume import resume
 from engine.train.runs import RunInfo, default_root, new_run_dir, read_config
+from engine.train.watch import Questions
 
 OVERRIDES = ("encoding", "separator", "quoting", "header")
 DEFAULT_LIMIT = 512  # the maximum length to offer while no model says another
@@ -71,7 +75,8 @@ class Session(QObject):
         self.study: Study | None = None
         self.model: ModelInfo | None = None
         self.max_length: int = DataConfig().max_length
-        self.training_config: FineTuneConfig | None = None
+        self.training_config: TrainConfig | None = None
+        self.questions: Questions | None = None  # to the model that is being pretrained
         self.last_model: Path | None = None
         self.crashed_runs: tuple[RunInfo, ...] = ()
         self.busy_words = ""
@@ -90,8 +95,6 @@ class Session(QObject):
         self._training.changed.connect(self.training_changed)
         self._training.failed.connect(self.training_failed)
         self._training.ended.connect(self._end_training)
-
-    # ---- data
 
     @property
     def table_path(self) -> Path | None:
@@ -151,7 +154,7 @@ class Session(QObject):
         )
 
     def _take_table(self, overrides: dict[str, str], events: list[Event]) -> None:
-        for answer in _answers(events):
+        for answer in answers(events):
             self.table, self.roles = answer
             self.table_overrides = overrides
             self.settings.add_recent_file(self.table.path)
@@ -178,7 +181,7 @@ class Session(QObject):
             if isinstance(event, Progress) and event.total:
                 words = self.tr("Measuring texts: %1 %").replace("%1", str(100 * event.done // event.total))
                 self._show_busy("study", words)
-        for study in _answers(events):
+        for study in answers(events):
             self.study = study
             self.study_changed.emit()
 
@@ -204,7 +207,7 @@ class Session(QObject):
         return self._modeller.is_wanted
 
     def _take_models(self, lowercase: str, events: list[Event]) -> None:
-        for info in _answers(events):
+        for info in answers(events):
             self._take_model(info, lowercase)
 
     def _take_model(self, info: ModelInfo | None, lowercase: str) -> None:
@@ -263,21 +266,33 @@ class Session(QObject):
         self.settings.runs_root = str(path)
         self.find_crashed_runs()
 
-    def start_training(self, config: FineTuneConfig) -> Path:
+    def start_training(self, config: TrainConfig) -> Path:
         """Start the training job in a new run folder and return it. Raises: RunError if one is under way."""
         self._training.refuse_second()
-        name = Path(config.data.data).stem
-        run_dir = new_run_dir(self.runs_root, name)
-        self.training_config = config
-        self._training.start(partial(fine_tune, config, run_dir), run_dir, name)
+        run_dir, questions = new_run_dir(self.runs_root, run_name(config)), self._take_config(config)
+        task: Task
+        if isinstance(config, PretrainConfig):
+            task = partial(pretrain, config, run_dir, questions=questions)
+        else:
+            task = partial(fine_tune, config, run_dir)
+        self._training.start(task, run_dir, run_name(config), is_pretraining=questions is not None)
         return run_dir
 
     def resume_training(self, run_dir: Path) -> None:
         """Go on with a run that crashed or was stopped. Raises: RunError if one is under way; ConfigError."""
         self._training.refuse_second()
-        config = self.training_config = read_config(run_dir)
+        config = read_config(run_dir)
         self.dismiss_crashed(run_dir)
-        self._training.start(partial(resume, run_dir), run_dir, Path(config.data.data).stem)
+        questions = self._take_config(config)
+        task = partial(resume, run_dir, questions=questions)
+        self._training.start(task, run_dir, run_name(config), is_pretraining=questions is not None)
+
+    def _take_config(self, config: TrainConfig) -> Questions | None:
+        """Keep the settings of a run; return whom to ask while it learns, where it can be asked."""
+        self.training_config, self.questions = config, None
+        if isinstance(config, PretrainConfig):
+            self.questions = Questions([line for line in config.budget.pins.splitlines() if line.strip()])
+        return self.questions
 
     @Slot()
     def pause_training(self) -> None:
@@ -296,9 +311,10 @@ class Session(QObject):
     def _end_training(self) -> None:
         folder = self._training.run_dir / "model" if self._training.run_dir else None
         if folder is not None and (folder / "config.json").is_file():
-            self.last_model = folder
             self.settings.add_recent_model(folder)
-            self.result_changed.emit()
+            if isinstance(self.training_config, FineTuneConfig):  # an encoder alone answers nothing
+                self.last_model = folder
+                self.result_changed.emit()
         self.training_ended.emit()
 
     def find_crashed_runs(self) -> None:
@@ -311,7 +327,7 @@ class Session(QObject):
         )
 
     def _take_crashed_runs(self, events: list[Event]) -> None:
-        for found in _answers(events):
+        for found in answers(events):
             self.crashed_runs = tuple(run for run in found if run.path not in self._dismissed)
             self.crashed_runs_changed.emit()
 
@@ -324,6 +340,13 @@ class Session(QObject):
             self.crashed_runs_changed.emit()
 
     # ---- workers
+
+    def new_worker(self, owner: QObject) -> NewestJob:
+        """Return a worker of a page's own, stopped and waited for with all others, and when the page goes."""
+        worker = NewestJob(self)
+        owner.destroyed.connect(worker.forget)
+        self._workers.append(worker)
+        return worker
 
     def inspect(
         self,
@@ -375,7 +398,3 @@ class Session(QObject):
         if words != self.busy_words:
             self.busy_words = words
             self.busy_changed.emit(words)
-
-
-def _answers(events: list[Event]) -> list[Any]:
-    return [event.value for event in events if isinstance(event, Answer)]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QWidget
 
 from app import words
 from app.session import Session
-from app.training import TrainingState
+from app.training import TrainingState, run_name
 from app.widgets import ElidedLabel, label
+from engine.pretrain_config import PretrainConfig
 
 BAR_WIDTH = 148
 SCALE = 1000
@@ -46,6 +49,8 @@ class StatusBar(QStatusBar):
         self.addWidget(inner, 1)
         session.model_changed.connect(self._show_open)
         session.table_changed.connect(self._show_open)
+        session.training_started.connect(self._show_open)
+        session.training_ended.connect(self._show_open)
         session.busy_changed.connect(self._show_job)
         session.training_changed.connect(self._show_job)
         self._show_open()
@@ -58,12 +63,25 @@ class StatusBar(QStatusBar):
 
     @Slot()
     def _show_open(self) -> None:
-        model, table = self._session.model, self._session.table
+        session = self._session
+        model, table = session.model, session.table
         self.device.setVisible(bool(self.device.text()))
+        if session.is_training and isinstance(session.training_config, PretrainConfig):
+            self._show_language(session.training_config)
+            return
         self.model.setText(words.shorten(model.words, 40) if model else self.tr("no model"))
         self.model.setToolTip(model.model if model else "")
         self.data.setText(words.shorten(table.path.name, 40) if table else self.tr("no data"))
         self.data.setToolTip(str(table.path) if table else "")
+
+    def _show_language(self, config: PretrainConfig) -> None:
+        """Show what is being pretrained, which is not what is open."""
+        start = config.start.model
+        name = self.tr("new {size}").format(size=start.removeprefix("new:"))
+        self.model.setText(name if start.startswith("new:") else words.shorten(Path(start).name, 40))
+        self.model.setToolTip(start)
+        self.data.setText(words.shorten(run_name(config), 40))
+        self.data.setToolTip(config.text.text)
 
     @Slot()
     def _show_job(self) -> None:
@@ -85,6 +103,8 @@ def job_words(state: TrainingState) -> str:
     if state.state == "stopping":
         return words.translate("status", "Stopping {name} and saving").format(name=name)
     verb = words.translate("status", "Fine-tuning {name}")
+    if state.is_pretraining:
+        verb = words.translate("status", "Pretraining {name}")
     if state.state == "paused":
         verb = words.translate("status", "Paused: {name}")
     parts = [verb.format(name=name)]
@@ -104,7 +124,12 @@ def result_words(state: TrainingState) -> str:
         text = words.translate("status", "{name} is trained").format(name=name)
         if state.finished is not None and state.finished.best_metric is not None:
             metric = state.started.metric.replace("_", " ") if state.started else ""
-            text = f"{text} · {metric} {words.decimal(state.finished.best_metric)}"
+            if state.is_pretraining:
+                metric = words.translate("status", "masked words right")
+            value = words.decimal(state.finished.best_metric)
+            if state.is_pretraining:
+                value = words.share(state.finished.best_metric)
+            text = f"{text} · {metric} {value}"
         return text
     if state.outcome == "stopped":
         return words.translate("status", "{name} was stopped and kept").format(name=name)

@@ -46,6 +46,11 @@ class Answer(Event):
     value: Any
 
 
+def answers(events: Sequence[Event]) -> list[Any]:
+    """Return what the answers among some events say."""
+    return [event.value for event in events if isinstance(event, Answer)]
+
+
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
     """A model as it is chosen: what its folder says, without its weights."""

@@ -123,6 +123,12 @@ DARK = Theme(
 )
 
 
+CATEGORIES = {  # lines to be told apart: A, B, then after Paul Tol's muted scheme, for colour-blind eyes
+    "light": (LIGHT.accent, LIGHT.b, "#117733", "#aa4499", "#6b6414", "#882255"),
+    "dark": (DARK.accent, DARK.b, "#58c4a8", "#e89adf", "#ddcc77", "#ff9daa"),
+}
+
+
 class ThemeWatcher(QObject):
     """Tells when the colours have changed, whoever changed them."""
 
@@ -166,6 +172,12 @@ def mode() -> str:
 def current() -> Theme:
     """Return the colours in use."""
     return watcher().theme
+
+
+def category(place: int) -> str:
+    """Return the colour of the first, second, ... of several lines; the seventh is as the first."""
+    colors = CATEGORIES[current().name]
+    return colors[place % len(colors)]
 
 
 def apply_theme(app: QApplication, mode: str) -> None:

@@ -9,10 +9,22 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.job import Job
+from engine.config import FineTuneConfig
 from engine.errors import RunError, marked
 from engine.events import Evaluated, Event, Finished, Progress, Started, Step
+from engine.pretrain_config import PretrainConfig
 
 CALM_MS = 250
+
+TrainConfig = FineTuneConfig | PretrainConfig
+
+
+def run_name(config: TrainConfig) -> str:
+    """Return what a run is named after: its table, or the first of its texts."""
+    if isinstance(config, FineTuneConfig):
+        return Path(config.data.data).stem
+    places = config.text.text.splitlines()
+    return Path(places[0]).name.partition(".")[0] if places else ""
 
 
 @dataclass(slots=True)
@@ -23,6 +35,7 @@ class TrainingState:
     outcome: str = ""  # "", "finished", "stopped", "failed"
     error: BaseException | None = None
     name: str = ""
+    is_pretraining: bool = False
     stage: str = ""  # a marked word of the engine while it is not stepping
     stage_done: int = 0
     stage_total: int = 0
@@ -34,7 +47,7 @@ class TrainingState:
 
     @property
     def num_steps(self) -> int:
-        """All steps of the run; 0 before it is known."""
+        """All steps of the run; 0 before it is known, and where tokens or minutes bound it."""
         return self.started.num_steps if self.started else 0
 
     @property
@@ -42,8 +55,8 @@ class TrainingState:
         """How far the run is, 0..1."""
         if self.finished is not None:
             return 1.0
-        if self.step is not None and self.num_steps:
-            return min(1.0, self.step.step / self.num_steps)
+        if self.step is not None:
+            return min(1.0, self.step.step / self.num_steps if self.num_steps else self.step.progress)
         return (self.started.first_step - 1) / self.num_steps if self.started and self.num_steps else 0.0
 
     def take(self, event: Event) -> None:
@@ -93,10 +106,17 @@ class Training(QObject):
                 marked("engine", "A model is in training already. Stop it, or wait until it has ended.")
             )
 
-    def start(self, task: Callable[[], Iterator[Event]], run_dir: Path, name: str) -> None:
+    def start(
+        self, task: Callable[[], Iterator[Event]], run_dir: Path, name: str, *, is_pretraining: bool = False
+    ) -> None:
         """Run `task`, which writes to `run_dir`. Raises: RunError when a job is under way."""
         self.refuse_second()
-        self.state = TrainingState(name=name, state="running", stage=marked("engine", "Reading"))
+        self.state = TrainingState(
+            name=name,
+            is_pretraining=is_pretraining,
+            state="running",
+            stage=marked("engine", "Reading"),
+        )
         self.run_dir = run_dir
         job = self._job = Job(task, self, name="training")
         job.heard.connect(self._take)

@@ -6,7 +6,7 @@ People's own text is always shown as plain text, never guessed to be markup.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
@@ -255,19 +255,26 @@ class LevelMark(QWidget):
         painter.end()
 
 
+Action = tuple[str, Callable[[], None]]  # what a remark offers to do, in words, and what does it
+
+
 class Advice(QScrollArea):
-    """Remarks under each other, each with the mark of its level and text that hangs beside it."""
+    """Remarks under each other: the mark of its level, text that hangs beside it, maybe an action."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, widgetResizable=True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._rows: dict[str, tuple[str, str]] = {}
+        self._actions: dict[str, Action] = {}
         self._build()
 
-    def set_items(self, items: Iterable[tuple[str, str]]) -> None:
-        """Replace all remarks by (level, text) pairs."""
+    def set_items(
+        self, items: Iterable[tuple[str, str]], actions: Mapping[str, Action] | None = None
+    ) -> None:
+        """Replace all remarks by (level, text) pairs. Args: actions: text -> what can be done about it."""
         self._rows = {str(i): item for i, item in enumerate(items)}
+        self._actions = dict(actions or {})
         self._build()
 
     def put(self, key: str, level: str, text: str) -> None:
@@ -300,10 +307,21 @@ class Advice(QScrollArea):
         grid.setColumnStretch(1, 1)
         for row, (level, text) in enumerate(self._rows.values()):
             grid.addWidget(LevelMark(level), row, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(label(text, wrap=True), row, 1)
+            grid.addLayout(self._remark(text), row, 1)
         grid.setRowStretch(len(self._rows), 1)
         self.setWidget(inner)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def _remark(self, text: str) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(2)
+        column.addWidget(label(text, wrap=True))
+        if text in self._actions:
+            words, call = self._actions[text]
+            link = button(words, "link")
+            link.clicked.connect(call)
+            column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)  # its width would bound the text's
+        return column
 
 
 class Rail(QFrame):

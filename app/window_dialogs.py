@@ -128,10 +128,21 @@ class ClosingDialog(QDialog):
     def _question(self, state: TrainingState) -> str:
         if state.step is None:
             return self.tr("{name} is about to be trained. Stop and close?").format(name=state.name)
-        return self.tr(
+        template = self.tr(
             "{name} is in training: step {step} of {total}. If you stop now, what it has learned is saved "
             "and can be resumed."
-        ).format(name=state.name, step=words.number(state.step.step), total=words.number(state.num_steps))
+        )
+        if not state.num_steps:  # minutes or tokens bound it
+            template = self.tr(
+                "{name} is in training: step {step}, {share} done. If you stop now, what it has learned is "
+                "saved and can be resumed."
+            )
+        return template.format(
+            name=state.name,
+            step=words.number(state.step.step),
+            total=words.number(state.num_steps),
+            share=words.share(state.share, 0),
+        )
 
     @Slot()
     def _save(self) -> None:
@@ -164,7 +175,8 @@ class HelpDialog(QDialog):
         layout.setSpacing(CARD_Y)
         way = self.tr(
             "Open a table on the Data page, choose a model and train it on the Fine-tune page, "
-            "then use it on the Predict page. Rest the pointer on a setting to read what it does."
+            "then use it on the Predict page. The Pretrain page makes a model from plain text. "
+            "Rest the pointer on a setting to read what it does."
         )
         sentence = label(way, wrap=True)
         sentence.setMinimumWidth(420)
@@ -190,7 +202,7 @@ class HelpDialog(QDialog):
                 self.tr("Ctrl+O"),
                 self.tr("Open a table; dropping a file anywhere on the window does the same"),
             ),
-            (self.tr("Ctrl+1, 2, 3"), self.tr("Data, Fine-tune, Predict")),
+            (self.tr("Ctrl+1, 2, 3, 4"), self.tr("Data, Pretrain, Fine-tune, Predict")),
             (self.tr("Tab, Shift+Tab"), self.tr("From one control to the next and back")),
             (self.tr("Ctrl+C"), self.tr("Copy the chosen cells or text")),
             (self.tr("Shift+F10"), self.tr("On a picture: save it, or copy its numbers")),

@@ -15,6 +15,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from engine import events
 from engine.config import FineTuneConfig
 from engine.errors import ConfigError, Sentence, UserError
+from engine.pretrain_config import PretrainConfig
 from engine.setting import Setting, settings_of
 
 translate = QCoreApplication.translate
@@ -62,10 +63,12 @@ def _filler(value: Any) -> Any:
 
 
 def settings() -> Mapping[str, Setting]:
-    """Return every setting of a fine-tuning run by name."""
-    config = FineTuneConfig()
-    groups = (getattr(config, f.name) for f in dataclasses.fields(config))
-    return {name: about for group in groups for name, about in settings_of(group).items()}
+    """Return every setting by name; where fine-tuning and pretraining share a name, fine-tuning's."""
+    found: dict[str, Setting] = {}
+    for config in (PretrainConfig(), FineTuneConfig()):
+        for field in dataclasses.fields(config):
+            found |= settings_of(getattr(config, field.name))
+    return found
 
 
 def label_of(name: str) -> str:
@@ -74,8 +77,8 @@ def label_of(name: str) -> str:
     return tr_engine(about.label) if about else name
 
 
-def choice_word(name: str, value: str) -> str:
-    """Return a choice in words: "head_tail" -> "Head and tail"."""
+def choice_word(name: str, value: str, auto: str = "") -> str:
+    """Return a choice in words: "head_tail" -> "Head and tail". Args: auto: what "" means, as marked."""
     words = {
         ("truncation", "longest_first"): translate("words", "Longest first"),
         ("truncation", "head"): translate("words", "Keep the head"),
@@ -92,15 +95,27 @@ def choice_word(name: str, value: str) -> str:
         ("separator", "|"): translate("words", "Bar |"),
         ("quoting", "csv"): translate("words", "Quoted cells"),
         ("quoting", "none"): translate("words", "Plain text"),
+        ("layout", "paragraphs"): translate("words", "A paragraph a line"),
+        ("layout", "sentences"): translate("words", "A sentence a line"),
+        ("layout", "lines"): translate("words", "A document a line"),
+        ("mask_unit", "piece"): translate("words", "WordPieces"),
+        ("mask_unit", "word"): translate("words", "Whole words"),
+        ("mask_unit", "ngram"): translate("words", "A few words"),
+        ("mask_unit", "span"): translate("words", "Spans"),
+        ("mask_unit", "term"): translate("words", "Terms of a list"),
+        ("segmenter", "jieba"): translate("words", "Dictionary (jieba)"),
         ("", "yes"): translate("words", "Yes"),
         ("", "no"): translate("words", "No"),
     }
     if value == "":
         about = settings().get(name)
-        auto = tr_engine(about.auto) if about and about.auto else ""
+        if auto:  # beside its caption, where it needs no more words
+            meaning = tr_engine(auto)
+            return meaning[:1].upper() + meaning[1:]
+        meaning = tr_engine(about.auto if about else "")
         return (
-            translate("words", "Automatic: {words}").format(words=auto)
-            if auto
+            translate("words", "Automatic: {words}").format(words=meaning)
+            if meaning
             else translate("words", "None")
         )
     return words.get((name, value)) or words.get(("", value)) or value
@@ -124,6 +139,13 @@ def decimal(x: float | None, digits: int = 3) -> str:
 def share(x: float | None, digits: int = 1) -> str:
     """Return a share (0 to 1) as per cent."""
     return "–" if x is None else translate("words", "{number} %").format(number=decimal(x * 100, digits))
+
+
+def probability(x: float) -> str:
+    """Return a probability with as many digits as say something: "31 %", "3.1 %", "0.31 %", "< 0.1 %"."""
+    if x < 0.001:
+        return translate("words", "< {share}").format(share=share(0.001))
+    return share(x, 0 if x >= 0.0995 else 1 if x >= 0.00995 else 2)
 
 
 def scientific(x: float, digits: int = 3) -> str:
@@ -189,15 +211,17 @@ def event_words(event: events.Event, *, num_steps: int = 0) -> str:
         case events.Noted():
             return say(event.sentence)
         case events.Started():
-            return translate("words", "Training starts: {steps} steps on {device}").format(
-                steps=number(event.num_steps), device=event.device
-            )
+            return _started_words(event)
         case events.Step():
             return _step_words(event, num_steps)
         case events.Evaluated():
             return _evaluated_words(event)
         case events.Saved():
             return translate("words", "Checkpoint saved at step {step}").format(step=number(event.step))
+        case events.Pinned():
+            return _pinned_words(event)
+        case events.Gained():
+            return _gained_words(event)
         case events.Predicted():
             return translate("words", "{count} rows predicted").format(count=number(len(event.rows)))
         case events.Finished():
@@ -211,6 +235,36 @@ def _progress_words(event: events.Progress) -> str:
         return translate("words", "{stage}: {done}").format(stage=stage, done=number(event.done))
     return translate("words", "{stage}: {done} of {total}").format(
         stage=stage, done=number(event.done), total=number(event.total)
+    )
+
+
+def _started_words(event: events.Started) -> str:
+    if not event.num_steps:  # minutes or tokens bound it
+        return translate("words", "Training starts on {device}").format(device=event.device)
+    return translate("words", "Training starts: {steps} steps on {device}").format(
+        steps=number(event.num_steps), device=event.device
+    )
+
+
+def _pinned_words(event: events.Pinned) -> str:
+    """Return the first guess for each sentence."""
+    guesses = (reading.guesses[0][0] for reading in event.readings if reading.guesses)
+    return translate("words", "Guesses at step {step}: {guesses}").format(
+        step=number(event.step), guesses=", ".join(guesses)
+    )
+
+
+def _gained_words(event: events.Gained) -> str:
+    """Return what a stage of a pipeline has reached."""
+    value = decimal(event.mean)
+    if event.spread is not None:
+        value = translate("words", "{value} ± {error}").format(value=value, error=decimal(event.spread))
+    template = translate("words", "Stage {stage}, {seeds} runs: {metric} {value}")
+    return template.format(
+        stage=event.stage,
+        seeds=number(event.seeds_done),
+        metric=event.metric.replace("_", " "),
+        value=value,
     )
 
 
@@ -232,7 +286,8 @@ def _evaluated_words(event: events.Evaluated) -> str:
     line = translate("words", "{split} at step {step}: loss {loss}").format(
         split=names.get(event.split, event.split), step=number(event.step), loss=decimal(event.loss)
     )
-    if "accuracy" in event.metrics:
-        accuracy = translate("words", "accuracy {value}").format(value=decimal(event.metrics["accuracy"]))
+    measured = event.metrics.get("accuracy", event.metrics.get("mlm_accuracy"))
+    if measured is not None:
+        accuracy = translate("words", "accuracy {value}").format(value=decimal(measured))
         line = f"{line} · {accuracy}"
     return line

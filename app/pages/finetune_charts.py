@@ -9,24 +9,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QCursor, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QScrollArea,
-    QSizePolicy,
     QToolTip,
     QVBoxLayout,
     QWidget,
 )
 
-from app.pages.finetune_watch import Outlook, Watch, accuracy_words, outcome_words, result_words
+from app.pages.finetune_watch import Outlook, Watch, accuracy_words, result_words
 from app.pages.page_parts import save_icon, yield_to_layout
+from app.pages.watching import WatchingCard
 from app.plots.confusion import ConfusionPlot
 from app.plots.curve import CurvePlot
-from app.widgets import GAP, Advice, Card, ElidedLabel, button, label, set_role
+from app.widgets import GAP, Card, label, set_role
 from app.words import decimal, duration, number, scientific
 from engine.events import Evaluated, Event, Step
 
@@ -67,77 +67,19 @@ class Numbers(QWidget):
         self._values["gradient"].setText(decimal(step.gradient_norm, 2))
 
 
-class WatchingCard(Card):
-    """Advice in plain words, the live numbers, and the best result so far with the way on from it."""
-
-    try_wanted = Signal()
-    folder_wanted = Signal()
+class LearningCard(WatchingCard):
+    """Watches a model learn labels."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("", parent=parent)
-        self.set_title(self.tr("Watching"))
         self.watch = Watch()
-        self.advice = Advice()
-        self.advice.setObjectName("advice")
-        self.advice.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.advice.setMinimumHeight(40)
-        self.numbers = Numbers()
-        self.result = label("", "muted", wrap=True)
-        self.result.setObjectName("result")
+        super().__init__(self.watch, Numbers(), "", parent)
+        self.onwards.setText(self.tr("Try it on a text"))
         self.result.setToolTip(
             self.tr("± is one standard error: what chance alone does to a score measured on so few rows.")
         )
-        self.outcome = ElidedLabel("")
-        self.outcome.setObjectName("outcome")
-        self.onwards = button(self.tr("Try it on a text"), "link", name="try_it_here")
-        self.folder = button(self.tr("Open folder"), "link", name="open_folder")
-        self.onwards.clicked.connect(self.try_wanted)
-        self.folder.clicked.connect(self.folder_wanted)
-        links = QHBoxLayout()
-        links.setSpacing(12)
-        links.addWidget(self.onwards)
-        links.addWidget(self.folder)
-        links.addStretch(1)
-        self._line = QFrame()
-        set_role(self._line, "line")
-        self.add(self.advice, 1)
-        self.add(self._line)
-        self.add(self.numbers)
-        self.add(self.result)
-        self.add(self.outcome)
-        self.body.addLayout(links)
-        self._shown: list[tuple[str, str]] = []
-        self.show_idle()
 
-    def show_idle(self) -> None:
-        """Before training: advice on the data only."""
-        for widget in (self._line, self.numbers, self.result, self.outcome, self.onwards, self.folder):
-            widget.hide()
-        self.refresh()
-
-    def show_step(self, step: Step) -> None:
-        """Show a step's live numbers."""
-        self._line.show()
-        self.numbers.show()
-        self.numbers.show_step(step)
-
-    def show_outcome(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None:
-        """Say how the run ended and what can be done with it."""
-        self.outcome.setText(outcome_words(outcome, run_dir, seconds))
-        self.outcome.show()
-        for widget in (self._line, self.numbers):
-            widget.setVisible(widget.isVisible() and outcome != "finished")  # nothing moves any more
-        self.onwards.setVisible(has_model and outcome != "finished")  # there it is the page's primary action
-        self.folder.setVisible(run_dir is not None and run_dir.exists())
-
-    def refresh(self) -> None:
-        """Show the remarks as they are now; a remark that stays keeps its selection."""
-        items = [(remark.level, remark.text) for remark in self.watch.remarks()]
-        if items != self._shown:
-            self._shown = items
-            self.advice.set_items(items)
-        self.result.setText(result_words(self.watch))
-        self.result.setVisible(bool(self.result.text()))
+    def result_words(self) -> str:
+        return result_words(self.watch)
 
 
 class Charts(QScrollArea):
@@ -162,7 +104,7 @@ class Charts(QScrollArea):
         self.loss_card = self._plot_card(self.tr("Loss"), self.loss, "loss_plot")
         self.accuracy_card = self._plot_card(self.tr("Accuracy"), self.accuracy, "accuracy_plot")
         self.confusion_card = self._plot_card(self.tr("Confusion"), self.confusion, "confusion_plot")
-        self.watching = WatchingCard()
+        self.watching = LearningCard()
         self.confusion.cell_clicked.connect(self._cell_clicked)
         self._narrow: bool | None = None
         self.setWidget(inner)
@@ -206,6 +148,12 @@ class Charts(QScrollArea):
         if any(not isinstance(event, Step) for event in events) or self.watching.watch.has_nan:
             self.watching.refresh()
         self._show_hints()
+
+    def end(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None:
+        """Draw what is left, and say how the run ended."""
+        self.loss.flush()
+        self.accuracy.flush()
+        self.watching.show_outcome(outcome, run_dir, seconds, has_model=has_model)
 
     def _add_steps(self, steps: Sequence[Step]) -> None:
         numbers = np.array([step.step for step in steps], dtype=np.float64)

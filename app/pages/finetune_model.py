@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QLabel, QWidget
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
+from app.pages.model_parts import (
+    add_path,
+    add_vocabularies,
+    ask_for_model,
+    ask_for_vocabulary,
+    fill_sizes,
+    folder_words,
+    remember_vocabulary,
+    sample_vocabulary,
+    vocabularies,
+)
 from app.pages.page_parts import ChoiceBox
 from app.session import Session
-from app.widgets import label, tip
-from engine.model.config import PRESETS, BertConfig, count_parameters
+from app.widgets import label
 
-TOOLTIP = Qt.ItemDataRole.ToolTipRole
+__all__ = ["ModelChooser", "sample_vocabulary"]
+
 FOLDER, NEW, BROWSE = "folder", "new", "browse"
 USUAL_VOCABULARY = (
     30_522  # words of the published English vocabulary, for the sizes shown before one is chosen
 )
-
-
-def sample_vocabulary() -> Path:
-    """Return the English vocabulary that ships with Cloze (Apache-2.0)."""
-    return Path(__file__).parent.parent / "samples" / "vocab.txt"
 
 
 class ModelChooser(QObject):
@@ -42,12 +48,12 @@ class ModelChooser(QObject):
         self.refusal = label("", "refusal", wrap=True)
         self.refusal.setObjectName("refusal_model")
         self.refusal.hide()
-        self._fill_sizes()
+        fill_sizes(self.size_box, USUAL_VOCABULARY)
         self.box.activated.connect(self._chosen)
         self.size_box.activated.connect(self._size_chosen)
         self.vocab_box.activated.connect(self._vocab_chosen)
         session.model_changed.connect(self.refresh)
-        session.result_changed.connect(self.refresh)
+        session.training_ended.connect(self.refresh)
         session.model_problem.connect(self._problem)
         self.refresh()
 
@@ -68,8 +74,7 @@ class ModelChooser(QObject):
             folders.insert(0, info.model)
         self.box.clear()
         for path in folders:
-            self.box.addItem(_folder_words(path), (FOLDER, path))
-            self.box.setItemData(self.box.count() - 1, tip(QDir.toNativeSeparators(path)), TOOLTIP)
+            add_path(self.box, folder_words(path), (FOLDER, path), path)
         if folders:
             self.box.insertSeparator(self.box.count())
         self.box.addItem(self.tr("Random weights"), (NEW, ""))
@@ -86,7 +91,7 @@ class ModelChooser(QObject):
     @Slot()
     def start_from_random_weights(self) -> None:
         """Ask for a new model of the size shown, with the vocabulary used last or the one that ships."""
-        self._ask_new(self.size_box.currentData() or "tiny", self._vocabularies()[0])
+        self._ask_new(self.size_box.currentData() or "tiny", vocabularies(self._session.settings)[0])
 
     def show_refusal(self, text: str) -> None:
         """Say below the box why this model cannot be taken."""
@@ -106,31 +111,9 @@ class ModelChooser(QObject):
             self.size_box.setCurrentIndex(max(0, self.size_box.findData(info.model.removeprefix("new:"))))
             self._fill_vocabularies(info.vocab)
 
-    def _fill_sizes(self) -> None:
-        for name, (layers, width, _heads) in PRESETS.items():
-            weights = sum(count_parameters(BertConfig.preset(name, USUAL_VOCABULARY)).values())
-            text = self.tr("{name} · {layers}×{width} · {count} M").format(
-                name=name, layers=layers, width=width, count=words.decimal(weights / 1e6, 0)
-            )
-            self.size_box.addItem(text, name)
-
-    def _vocabularies(self) -> list[str]:
-        """Return the vocabularies to offer, the newest first; never empty."""
-        recent = [
-            path for path in self._session.settings.value("vocabularies", list[str]()) if Path(path).is_file()
-        ]
-        sample = str(sample_vocabulary())
-        return [*recent, *([sample] if sample not in recent else [])]
-
     def _fill_vocabularies(self, current: str) -> None:
         self.vocab_box.clear()
-        offered = self._vocabularies()
-        for path in offered if current in offered or not current else [current, *offered]:
-            name = self.tr("English, lower case") if Path(path) == sample_vocabulary() else _file_words(path)
-            self.vocab_box.addItem(name, path)
-            self.vocab_box.setItemData(
-                self.vocab_box.count() - 1, tip(QDir.toNativeSeparators(path)), TOOLTIP
-            )
+        add_vocabularies(self.vocab_box, self._session.settings, current)
         self.vocab_box.addItem(self.tr("Choose a vocab.txt…"), "")
         self.vocab_box.setCurrentIndex(max(0, self.vocab_box.findData(current)))
 
@@ -147,7 +130,10 @@ class ModelChooser(QObject):
 
     @Slot(int)
     def _size_chosen(self, _index: int) -> None:
-        self._ask_new(self.size_box.currentData(), self.vocab_box.currentData() or self._vocabularies()[0])
+        self._ask_new(
+            self.size_box.currentData(),
+            self.vocab_box.currentData() or vocabularies(self._session.settings)[0],
+        )
 
     @Slot(int)
     def _vocab_chosen(self, index: int) -> None:
@@ -161,26 +147,10 @@ class ModelChooser(QObject):
     @Slot()
     def browse(self) -> None:
         """Open the dialog for a model folder."""
-        dialog = QFileDialog(
-            self._parent.window(), self.tr("Choose a model folder"), self._last_folder("models")
-        )
-        dialog.setObjectName("model_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self._folder_selected)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ask_for_model(self._parent, self._session.settings, self._folder_selected)
 
     def _browse_vocabulary(self) -> None:
-        dialog = QFileDialog(
-            self._parent.window(), self.tr("Choose a vocabulary"), self._last_folder("vocabularies")
-        )
-        dialog.setObjectName("vocab_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([self.tr("Vocabulary (*.txt)"), self.tr("All files (*)")])
-        dialog.fileSelected.connect(self._vocabulary_selected)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ask_for_vocabulary(self._parent, self._session.settings, self._vocabulary_selected)
 
     @Slot(str)
     def _folder_selected(self, path: str) -> None:
@@ -188,9 +158,7 @@ class ModelChooser(QObject):
 
     @Slot(str)
     def _vocabulary_selected(self, path: str) -> None:
-        self._session.settings.set_value(
-            "vocabularies", [path, *(v for v in self._vocabularies() if v != path)][:10]
-        )
+        remember_vocabulary(self._session.settings, path)
         self._ask_new(self.size_box.currentData() or "tiny", path)
 
     @Slot(object)
@@ -205,19 +173,3 @@ class ModelChooser(QObject):
         self.refusal.hide()
         self._session.set_model(model, vocab)
         self.asked.emit()
-
-    def _last_folder(self, kind: str) -> str:
-        recent = self._session.settings.recent_models if kind == "models" else self._vocabularies()
-        return str(Path(recent[0]).parent) if recent else str(Path.home())
-
-
-def _folder_words(path: str) -> str:
-    """Return a folder's name; the run's name for a model that a run has made."""
-    folder = Path(path)
-    return folder.parent.name if folder.name == "model" else folder.name
-
-
-def _file_words(path: str) -> str:
-    """Return the file's name with its folder, for most vocabularies are named vocab.txt."""
-    file = Path(path)
-    return f"{file.parent.name}/{file.name}" if file.name == "vocab.txt" else file.name

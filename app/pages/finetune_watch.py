@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
-from app.words import decimal, duration, number, say, share, shorten
+from app.pages.remarks import Remark, in_order
+from app.words import decimal, number, say, share, shorten
 from engine.config import DataConfig
 from engine.events import Evaluated, Event, Finished, Noted, Started, Step
 
@@ -23,15 +23,6 @@ translate = QCoreApplication.translate
 MUCH_IS_CUT = 0.05  # share of texts
 LOSS_RISES = 1.02  # of the lowest validation loss so far; smaller rises are noise
 MOST_NAMES = 3
-ORDER = {"wrong": 0, "look": 1, "note": 2, "fine": 3}
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """One line of advice; `level` is "fine", "look", "wrong" or "note"."""
-
-    level: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +98,7 @@ class Watch:
     def remarks(self) -> list[Remark]:
         """Return all remarks, the most pressing first."""
         found = [*self._on_learning(), *self._notes.values(), *self._on_data()]
-        unique = list(dict.fromkeys(found))
-        return sorted(unique, key=lambda remark: ORDER.get(remark.level, 2))
+        return in_order(found)
 
     def _evaluated(self, event: Evaluated) -> None:
         if event.split != "validation":
@@ -202,18 +192,6 @@ def result_words(watch: Watch) -> str:
         tested = translate("Watch", "test accuracy {accuracy}").format(accuracy=accuracy_words(watch.test))
         line = f"{line}, {tested}"
     return line
-
-
-def outcome_words(outcome: str, run_dir: Path | None, seconds: float) -> str:
-    """Return how a run ended, in one sentence."""
-    name = run_dir.name if run_dir else ""
-    if outcome == "finished":
-        text = translate("Watch", "Finished in {duration}. The model is in {name}.")
-    elif outcome == "stopped":
-        text = translate("Watch", "Stopped and kept after {duration}. The run is in {name}.")
-    else:
-        text = translate("Watch", "It ended early. What was saved before is in {name}.")
-    return text.format(duration=duration(seconds), name=name)
 
 
 def names_words(names: Sequence[str]) -> str:

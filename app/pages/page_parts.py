@@ -1,27 +1,30 @@
-"""Small parts that the Fine-tune and the Predict page share; they know no session and no page."""
+"""Small parts that the pages share; they know no session and no page."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QComboBox,
+    QMenu,
+    QPushButton,
     QSizePolicy,
-    QStyle,
-    QStyleOptionComboBox,
-    QStylePainter,
     QToolButton,
     QWidget,
+    QWidgetAction,
 )
 
 from app import theme
+from app.fields import ElidedBox
+from app.plots.curve import CurvePlot
 from app.plots.figure import Figure
+from app.widgets import set_role
 
 WIDEST_LIST = 640  # px
+COPIED_MS = 1_500
 
 
-class ChoiceBox(QComboBox):
-    """A box for names of any length: its text is elided, not cut, and its list is as wide as its entries."""
+class ChoiceBox(ElidedBox):
+    """A box for names of any length: its list is as wide as its entries."""
 
     def __init__(self, name: str, accessible: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,18 +38,35 @@ class ChoiceBox(QComboBox):
         self.view().setMinimumWidth(max(self.width(), min(WIDEST_LIST, wanted)))
         super().showPopup()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        option = QStyleOptionComboBox()
-        self.initStyleOption(option)
-        field = self.style().subControlRect(
-            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
-        )
-        text = option.currentText or self.placeholderText()
-        option.currentText = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, field.width())
-        painter = QStylePainter(self)
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
-        painter.end()
+    def elide_mode(self) -> Qt.TextElideMode:
+        return Qt.TextElideMode.ElideMiddle
+
+
+class CopyCommandButton(QPushButton):
+    """Puts a command on the clipboard, and says so for a moment."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, autoDefault=False)
+        self.setObjectName("copy_command")
+        theme.on_theme_change(self, self._draw)
+        self._said = QTimer(self, singleShot=True, interval=COPIED_MS)
+        self._said.timeout.connect(self.rest)
+        self.rest()
+
+    def copy(self, command: str) -> None:
+        """Copy a command."""
+        QGuiApplication.clipboard().setText(command)
+        self.setText(self.tr("Copied"))
+        self._said.start()
+
+    @Slot()
+    def rest(self) -> None:
+        """Say what it does, at once."""
+        self._said.stop()
+        self.setText(self.tr("Copy as command"))
+
+    def _draw(self) -> None:
+        self.setIcon(theme.icon("copy"))
 
 
 def save_icon(plot: Figure) -> QToolButton:
@@ -54,6 +74,26 @@ def save_icon(plot: Figure) -> QToolButton:
     result = plot.save_button()
     result.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
     theme.on_theme_change(result, lambda: result.setIcon(theme.icon("save", "muted")))
+    return result
+
+
+def controls_icon(plot: CurvePlot) -> QToolButton:
+    """Return a curve's controls behind an icon, for a card that has no room for a row of them."""
+    result = QToolButton()
+    menu = QMenu(result)
+    action = QWidgetAction(menu)
+    controls = plot.controls()
+    controls.setContentsMargins(8, 4, 8, 4)
+    action.setDefaultWidget(controls)
+    menu.addAction(action)
+    words = QCoreApplication.translate("page_parts", "How the curve is drawn")
+    result.setToolTip(words)
+    result.setAccessibleName(words)
+    result.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    result.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    result.setMenu(menu)
+    set_role(result, "corner")
+    theme.on_theme_change(result, lambda: result.setIcon(theme.icon("settings", "muted")))
     return result
 
 

@@ -11,11 +11,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PySide6.QtCore import QTimer, Slot
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme, words
+from app.pages.page_parts import CopyCommandButton
 from app.pages.predict_card import ModelCard
 from app.pages.predict_file import AnswersCard, FileCard
 from app.pages.predict_model import (
@@ -38,7 +39,6 @@ from engine.errors import Sentence, UserError
 from engine.events import Event, Finished, Noted, Predicted, Progress
 from engine.text.examples import Roles
 
-COPIED_MS = 1_500
 EMPTY_WIDTH = 380
 
 
@@ -61,13 +61,12 @@ class PredictPage(Page):
         self._make_actions()
         self._make_cards()
         self._lay_out()
-        self._copied = QTimer(self, singleShot=True, interval=COPIED_MS)
-        self._copied.timeout.connect(self._show_copy)
         self._connect()
         self.refresh()
 
     def _make_actions(self) -> None:
-        self.copy_button = button(self.tr("Copy as command"), icon="copy", name="copy_predict_command")
+        self.copy_button = CopyCommandButton()
+        self.copy_button.setObjectName("copy_predict_command")
         self.run_button = button(self.tr("Predict the file"), "primary", name="predict_file")
         self.stop_button = button(self.tr("Stop"), "primary", name="stop_predicting")
         for action in (self.copy_button, self.run_button, self.stop_button):
@@ -359,13 +358,7 @@ class PredictPage(Page):
         command = predict_command(self._oracle.folder, shown.table.path, out, shown.roles, self._overrides())
         if self.file_card.raw:
             command += " --raw"
-        QGuiApplication.clipboard().setText(command)
-        self.copy_button.setText(self.tr("Copied"))
-        self._copied.start()
-
-    @Slot()
-    def _show_copy(self) -> None:
-        self.copy_button.setText(self.tr("Copy as command"))
+        self.copy_button.copy(command)
 
     @Slot()
     def _lead_to_finetune(self) -> None:

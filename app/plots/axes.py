@@ -5,6 +5,8 @@ A chart never takes the keyboard or the menu; the figure around it does.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Slot
@@ -14,6 +16,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app import theme, words
 
 AXIS_SIZE = 11
+PERCENT_WIDTH = 50
 
 
 class StepAxis(pg.AxisItem):  # type: ignore[misc]
@@ -35,9 +38,13 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__("left")
         self.bounds: tuple[float, float] | None = None  # what values can be; no tick stands beyond
+        self.in_percent = False
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         written: list[str] = super().tickStrings(values, scale, spacing)
+        if self.in_percent:
+            digits = max(0, -math.floor(math.log10(spacing * 100) + 1e-6)) if spacing > 0 else 0
+            written = [words.share(value, digits) for value in values]
         if self.bounds is None or self.logMode:
             return written
         low, high = self.bounds[0] - spacing / 1e6, self.bounds[1] + spacing / 1e6
@@ -103,6 +110,11 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
             self.setYRange(*limits, padding=0.04)
         else:
             self.enableAutoRange(axis=pg.ViewBox.YAxis)
+
+    def set_percent(self) -> None:
+        """Write shares as per cent, in room for the longest of them."""
+        self.getAxis("left").in_percent = True
+        self.getAxis("left").setWidth(PERCENT_WIDTH)
 
     def show_all(self) -> None:
         """Take back every zoom of the steps."""

@@ -15,10 +15,11 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QScrollArea, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import theme, words
-from app.plots.figure import Figure, Numbers
+from app.plots.figure import Numbers
+from app.plots.scrolled import ScrolledFigure
 from app.widgets import set_role, tip
 
 ROW = 30
@@ -26,7 +27,7 @@ BAR = 18
 GAP = 8
 
 
-class BarsPlot(Figure):
+class BarsPlot(ScrolledFigure):
     """One row a label; arrow keys move, Enter chooses."""
 
     bar_clicked = Signal(str)
@@ -39,14 +40,7 @@ class BarsPlot(Figure):
         self.highlight: str | None = None
         self.current: int | None = None
         self._canvas = _Canvas(self)
-        self._scroll = QScrollArea(self, widgetResizable=True)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setWidget(self._canvas)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(3, 3, 3, 3)
-        layout.addWidget(self._scroll)
-        theme.on_theme_change(self, self._canvas.update)
+        self.hold(self._canvas)
 
     def set_bars(
         self,
@@ -94,9 +88,6 @@ class BarsPlot(Figure):
         for (name, value), share in zip(self.bars, self.shares, strict=True):
             rows.append([name, value] if self.as_share else [name, int(value), share])
         return rows
-
-    def canvas(self) -> QWidget:
-        return self._canvas
 
     def set_saving(self, saving: bool) -> None:
         super().set_saving(saving)

@@ -189,7 +189,7 @@ def test_the_command_names_the_file_and_the_settings(ready: FineTunePage, qtbot:
     qtbot.mouseClick(ready.copy_button, Qt.MouseButton.LeftButton)
     command = QApplication.clipboard().text()
     assert "news.csv" in command and "num_epochs" in command and "finetune" in command
-    ready._copied.stop()
+    ready.copy_button.rest()
 
 
 def test_a_resumed_run_shows_every_step_once(
@@ -202,13 +202,13 @@ def test_a_resumed_run_shows_every_step_once(
         {"step": number} for number in range(1, 18)
     ]  # the file had gone on to 17; the checkpoint is at 12
 
-    def again(run_dir: Path) -> Iterator[Event]:
+    def again(run_dir: Path, **_: object) -> Iterator[Event]:
         started = next(event for event in every if isinstance(event, Started))
         yield replace(started, first_step=13)
         yield from steps[12:]
 
-    monkeypatch.setattr("app.pages.finetune_past.read_metrics", lambda run_dir: before)
-    monkeypatch.setattr("app.pages.finetune_past.event_from_record", lambda record: steps[record["step"] - 1])
+    monkeypatch.setattr("app.pages.past_run.read_metrics", lambda run_dir: before)
+    monkeypatch.setattr("app.pages.past_run.event_from_record", lambda record: steps[record["step"] - 1])
     monkeypatch.setattr(session_module, "resume", again)
     monkeypatch.setattr(session_module, "read_config", lambda run_dir: FineTuneConfig())
     session = session_of(ready)

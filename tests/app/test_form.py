@@ -9,10 +9,11 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox
 
-from app.fields import float_text
+from app.fields import BoolField, ShareField, float_text
 from app.form import SettingsForm
 from engine.config import FineTuneConfig, TrainingConfig, values_of, with_values
 from engine.errors import ConfigError
+from engine.pretrain_config import PretrainConfig
 from engine.setting import settings_of
 
 CONFIG = FineTuneConfig()
@@ -37,6 +38,18 @@ def test_every_setting_comes_back_as_it_was(form: SettingsForm) -> None:
     assert form.values() == {name: value for name, value in values_of(CONFIG).items() if name not in hidden}
     for name, value in form.values().items():
         assert type(value) is type(values_of(CONFIG)[name]), name
+
+
+def test_settings_of_pretraining_come_back_too_and_yes_or_no_is_a_box(qtbot) -> None:
+    config = PretrainConfig()
+    form = SettingsForm(config)
+    qtbot.addWidget(form)
+    for name, value in form.values().items():
+        assert value == values_of(config)[name] and type(value) is type(values_of(config)[name]), name
+    box, masked = form.widget("next_sentence"), form.widget("mask_rate")
+    assert isinstance(box, BoolField) and isinstance(masked, ShareField)
+    box.click()
+    assert form.values()["next_sentence"] is not config.objective.next_sentence
 
 
 def test_names_choose_the_fields_and_their_order(qtbot) -> None:

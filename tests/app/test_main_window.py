@@ -21,6 +21,7 @@ from app.session import Session
 from app.settings import AppSettings
 from engine.config import FineTuneConfig, to_toml, with_values
 from engine.events import Event, Started, Step
+from engine.pretrain_config import PretrainConfig
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,7 +86,12 @@ def child(window: MainWindow, kind: type, name: str) -> object:
 def test_keys_lead_to_the_pages_and_the_rail_follows(qtbot: QtBot, window: MainWindow) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
-    for key, page in ((Qt.Key.Key_2, "finetune"), (Qt.Key.Key_3, "predict"), (Qt.Key.Key_1, "data")):
+    for key, page in (
+        (Qt.Key.Key_2, "pretrain"),
+        (Qt.Key.Key_3, "finetune"),
+        (Qt.Key.Key_4, "predict"),
+        (Qt.Key.Key_1, "data"),
+    ):
         qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
         qtbot.waitUntil(lambda page=page: window.current_page == page)
         assert window.page(page).isVisible()
@@ -149,11 +155,31 @@ def test_a_run_that_was_cut_off_is_offered_once(window: MainWindow) -> None:
 def test_resume_goes_on_with_the_run_that_was_cut_off(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(session_module, "resume", lambda run_dir: endless(FineTuneConfig(), run_dir))
+    monkeypatch.setattr(session_module, "resume", lambda run_dir, **_: endless(FineTuneConfig(), run_dir))
     child(window, QPushButton, "crash_banner_action_1").click()  # type: ignore[attr-defined]
     assert window.session.is_training and window.current_page == "finetune"
     assert window.session.run_dir == tmp_path / "runs" / "20260101-120000-films"
     assert window.banner.text() == ""
+
+
+def test_a_language_model_that_was_cut_off_goes_on_where_it_belongs(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "runs" / "20260102-120000-story"
+    run_dir.mkdir()
+    settings = to_toml(with_values(PretrainConfig(), {"text": "story.txt", "minutes": 5}))
+    (run_dir / "config.toml").write_text(
+        settings.replace("schema_version", 'task = "pretrain"\nschema_version')
+    )
+    (run_dir / "status.json").write_text('{"state": "running", "step": 7, "num_steps": 0}')
+    monkeypatch.setattr(session_module, "resume", lambda run_dir, **_: endless(FineTuneConfig(), run_dir))
+    window.session.find_crashed_runs()
+    assert window.session.wait_idle()
+    assert "20260102-120000-story was cut off at step 7. Go" in window.banner.text()
+    child(window, QPushButton, "crash_banner_action_1").click()  # type: ignore[attr-defined]
+    assert window.current_page == "pretrain" and window.session.training.is_pretraining
+    fine_tuning = window.page("finetune")
+    assert not fine_tuning.start_button.isEnabled()  # type: ignore[attr-defined]
 
 
 def test_the_page_and_the_size_are_remembered(qtbot: QtBot, window: MainWindow) -> None:
@@ -172,7 +198,7 @@ def test_the_page_and_the_size_are_remembered(qtbot: QtBot, window: MainWindow) 
 def test_every_page_fits_a_small_window(window: MainWindow, table_file: Path) -> None:
     window.open_file(table_file)
     assert window.session.wait_idle()
-    for page in ("data", "finetune", "predict"):
+    for page in ("data", "pretrain", "finetune", "predict"):
         window.show_page(page)
         smallest = window.minimumSizeHint()
         assert smallest.width() <= 1024 and smallest.height() <= 640, page

@@ -174,7 +174,7 @@ def test_the_command_names_model_file_and_new_file(with_file: PredictPage, qtbot
     qtbot.mouseClick(with_file.copy_button, Qt.MouseButton.LeftButton)
     command = QApplication.clipboard().text()
     assert "predict" in command and "films.csv" in command and "films-predicted.csv" in command
-    with_file._copied.stop()
+    with_file.copy_button.rest()
 
 
 def test_a_file_without_the_trained_column_gets_a_guess(tmp_path: Path) -> None:

@@ -119,6 +119,13 @@ EVENTS = [
         step=112, epoch=1.0, split="validation", loss=0.118, metrics={"accuracy": 0.972}, labels=("a",),
         confusion=None, per_label={},
     ),
+    events.Pinned(
+        step=9, progress=0.1, readings=(events.Reading(sentence="a [b]", guesses=(("the", 0.2), ("b", 0.1))),)
+    ),
+    events.Gained(
+        stage="domain", seeds_done=3, metric="accuracy", values=(0.93, 0.94, 0.92), mean=0.93, spread=0.01,
+        split="validation",
+    ),
     events.Saved(step=112, path=Path("c"), is_best=True),
     events.Predicted(rows=np.arange(3), predictions=("a",) * 3, probabilities=np.ones((3, 1)), labels=("a",)),
     events.Finished(path=None, seconds=170.0),
@@ -130,6 +137,8 @@ def test_every_event_has_words() -> None:
     assert said[0] == "Reading: 1,480 of 2,225"
     assert said[4] == "step 214 of 336 · 1,480 tokens/s · 3 min left"
     assert said[5] == "Validation at step 112: loss 0.118 · accuracy 0.972"
+    assert said[6] == "Guesses at step 9: the"
+    assert said[7] == "Stage domain, 3 runs: accuracy 0.930 ± 0.010"
     assert all(said) and not any("{" in line for line in said)
     assert words.event_words(events.Beat()) == ""
     covered = {type(event).__name__ for event in EVENTS} | {"Beat"}

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QSize
-from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from app import session as session_module
@@ -19,7 +17,7 @@ from app import theme
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
-from app.widgets import ElidedLabel
+from tests.looks.pictures import SIZES, clipped, picture, share_of
 from tests.looks.scenes import (
     CHINESE,
     FIVE,
@@ -30,9 +28,7 @@ from tests.looks.scenes import (
     write_vocabulary,
 )
 
-FOLDER = Path(__file__).parent / "artefacts"
 Train = Callable[[Sequence[str], InventedRun | None], MainWindow]
-SIZES = {"": QSize(1280, 800), "-small": QSize(1024, 640)}
 
 
 @pytest.fixture
@@ -78,59 +74,11 @@ def train(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.
     return start
 
 
-def picture(window: MainWindow, name: str, size: str = "") -> dict[str, QImage]:
-    """Leave the window as it is in both themes; return the pictures."""
-    FOLDER.mkdir(exist_ok=True)
-    window.resize(SIZES[size])
-    application = QApplication.instance()
-    assert isinstance(application, QApplication)
-    found = {}
-    for mode in ("light", "dark"):
-        theme.apply_theme(application, mode)
-        for plot in window.findChildren(QWidget):
-            if hasattr(plot, "flush"):
-                plot.flush()
-        application.processEvents()
-        found[mode] = window.grab().toImage()
-        found[mode].save(str(FOLDER / f"{name}{size}-{mode}.png"))
-    return found
-
-
 def end(window: MainWindow, run: InventedRun, qtbot: QtBot) -> None:
     """End the training, so that the window closes without a question."""
     run.let_go()
     window.session.stop_training()
     qtbot.waitUntil(lambda: not window.session.is_training)
-
-
-def clipped(window: MainWindow) -> list[str]:
-    """Return the buttons and labels on screen whose text has not the room it needs."""
-    found = []
-    for widget in window.findChildren(QWidget):
-        if not isinstance(widget, QLabel | QAbstractButton) or not widget.isVisible() or not widget.text():
-            continue
-        needed = widget.minimumSizeHint()
-        narrow = not isinstance(widget, ElidedLabel) and widget.width() < needed.width()
-        if narrow or widget.height() + 1 < min(needed.height(), widget.fontMetrics().height()):
-            found.append(f"{type(widget).__name__} {widget.objectName()} {widget.text()!r} {widget.size()}")
-    return found
-
-
-def share_of(image: QImage, widget: QWidget, window: QWidget, color: QColor) -> float:
-    """Return the share of a widget's pixels that have nearly this colour."""
-    scale, corner = image.devicePixelRatio(), widget.mapTo(window, QPoint(0, 0))
-    hits = total = 0
-    for x in range(0, widget.width(), 2):
-        for y in range(0, widget.height(), 2):
-            seen = image.pixelColor(int((corner.x() + x) * scale), int((corner.y() + y) * scale))
-            distance = (
-                abs(seen.red() - color.red())
-                + abs(seen.green() - color.green())
-                + abs(seen.blue() - color.blue())
-            )
-            hits += distance < 40
-            total += 1
-    return hits / total
 
 
 def test_a_window_without_data_says_what_comes_first(window: MainWindow) -> None:

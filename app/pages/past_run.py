@@ -1,0 +1,49 @@
+"""What a run was before it was resumed, or an earlier run as a whole, read from its files on a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.study import Answer
+from engine.errors import UserError, marked
+from engine.events import Evaluated, Event, Finished, Noted, Pinned, Progress, Started, Step
+from engine.train.runs import RunInfo, event_from_record, list_runs, read_config, read_metrics
+
+CHUNK = 2_000  # events in one answer
+
+
+def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
+    """Answer with lists of the steps, evaluations and readings before `first_step`, in order; None: of all.
+
+    The run may append to the file meanwhile; what it adds is at `first_step` or after, and is heard live.
+    """
+    chunk: list[Event] = []
+    for record in read_metrics(run_dir):
+        event = event_from_record(record)
+        if isinstance(event, Step | Evaluated | Pinned):
+            keep = first_step is None or event.step < first_step
+        else:
+            keep = first_step is None and isinstance(event, Started | Noted | Finished)
+        if keep and event is not None:
+            chunk.append(event)
+        if len(chunk) == CHUNK:
+            yield Answer(value=chunk)
+            chunk = []
+    yield Answer(value=chunk)
+
+
+def earlier_runs(root: Path, kind: type, most: int) -> Iterator[Event]:
+    """Answer with (run, settings) of the newest runs of a kind under `root`; damaged ones are passed over."""
+    found: list[tuple[RunInfo, object]] = []
+    for info in list_runs(root):
+        try:
+            config = read_config(info.path)
+        except UserError:
+            continue
+        if isinstance(config, kind):
+            found.append((info, config))
+        if len(found) == most:
+            break
+        yield Progress(stage=marked("engine", "Reading"), done=len(found), total=0)
+    yield Answer(value=found)

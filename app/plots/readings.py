@@ -1,0 +1,302 @@
+"""Pinned sentences while a model learns: its guesses for each gap, and how probable the right word was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app import theme, words
+from app.plots.figure import Numbers, paint_ring
+from app.plots.scrolled import ScrolledFigure
+from app.widgets import set_role, tip
+from engine.events import Reading
+
+ROW = 45
+CHIP = 19
+BRIEF_ROW = CHIP + 4
+CURVE_WIDTH = 92
+VALUE_WIDTH = 76
+NARROW = 520  # px; below, curves are half as wide
+MOST_GUESSES = 5
+MOST_KEPT = 600  # readings of a sentence
+MOST_POINTS = 100  # of a small curve
+LEAST_TOP = 0.005  # a probability below which curves are not stretched to the full height
+_GAP = re.compile(r"\[([^\[\]]+)\]")
+
+
+def split_gap(sentence: str) -> tuple[str, str, str]:
+    """Return what stands before the gap, in it (without brackets) and after it; no gap: all before."""
+    found = _GAP.search(sentence)
+    if found is None:
+        return sentence, "", ""
+    return sentence[: found.start()], found[1], sentence[found.end() :]
+
+
+@dataclass(slots=True)
+class _Line:
+    """One sentence: the newest reading, and those before it, thinned out as they grow many."""
+
+    reading: Reading
+    steps: list[int] = field(default_factory=list)
+    past: list[Reading] = field(default_factory=list)
+
+    def add(self, step: int, reading: Reading) -> None:
+        """Take in what a model answers at a step; the run's files keep every answer."""
+        self.reading = reading
+        self.steps.append(step)
+        self.past.append(reading)
+        if len(self.past) > MOST_KEPT:
+            del self.steps[1:-1:2], self.past[1:-1:2]
+
+
+class ReadingsPlot(ScrolledFigure):
+    """A row a sentence; the newest guesses in it, the right one marked. Up and down move.
+
+    is_brief: the guesses alone, in rows as high as they are.
+    """
+
+    def __init__(self, title: str = "", *, is_brief: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.is_brief = is_brief
+        self.row = BRIEF_ROW if is_brief else ROW
+        self.current: int | None = None
+        self.lines: dict[str, _Line] = {}
+        self._shown: tuple[str, ...] = ()
+        self._canvas = _Canvas(self)
+        self.hold(self._canvas)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The sentences that are watched now, in order."""
+        return self._shown
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._shown
+
+    def append(self, step: int, readings: Sequence[Reading]) -> None:
+        """Take in what a model answers at a step."""
+        for reading in readings:
+            line = self.lines.setdefault(reading.sentence, _Line(reading))
+            line.add(step, reading)
+        self._shown = tuple(dict.fromkeys(reading.sentence for reading in readings))
+        self._scroll.setVisible(bool(self._shown))
+        self._canvas.setMinimumHeight(self.row * len(self._shown))
+        self.setAccessibleDescription("; ".join(map(self.row_words, self._shown[:10])))
+        self.updateGeometry()
+        self._canvas.update()
+        self.update()
+
+    def clear(self) -> None:
+        """Forget all readings."""
+        self.lines, self._shown, self.current = {}, (), None
+        self._scroll.hide()
+        self._canvas.update()
+        self.update()
+
+    def row_words(self, sentence: str) -> str:
+        """Return a sentence with its newest guesses, to be read aloud or under the pointer."""
+        reading = self.lines[sentence].reading
+        guesses = ", ".join(f"{word} {words.probability(value)}" for word, value in reading.guesses)
+        said = f"{sentence}  {guesses}"
+        if reading.right is not None and reading.probability is not None:
+            template = self.tr("{said}; right: {word} {share}, guess number {rank}")
+            said = template.format(
+                said=said,
+                word=reading.right,
+                share=words.probability(reading.probability),
+                rank=words.number(reading.rank or 0),
+            )
+        return said
+
+    def numbers(self) -> Numbers:
+        header: list[str | float | int] = ["step", "sentence", "right word", "probability", "rank"]
+        for place in range(1, MOST_GUESSES + 1):
+            header += [f"guess {place}", f"probability {place}"]
+        rows: Numbers = [header]
+        for sentence, line in self.lines.items():
+            for step, reading in zip(line.steps, line.past, strict=True):
+                row: list[str | float | int] = [step, sentence, reading.right or ""]
+                row.append("" if reading.probability is None else reading.probability)
+                row.append("" if reading.rank is None else reading.rank)
+                for word, value in reading.guesses[:MOST_GUESSES]:
+                    row += [word, value]
+                rows.append(row + [""] * (len(header) - len(row)))
+        return rows
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, self.row * max(1, len(self._shown)) + 6)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(180, self.row + 6)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        move = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        if move and self._shown:
+            here = -1 if self.current is None else self.current
+            self.current = min(max(here + move, 0), len(self._shown) - 1)
+            self.setAccessibleDescription(self.row_words(self._shown[self.current]))
+            self._scroll.ensureVisible(0, self.row * self.current + self.row // 2, 0, self.row)
+            self._canvas.update()
+        elif event.key() == Qt.Key.Key_Escape and self.current is not None:
+            self.current = None
+            self._canvas.update()
+        else:
+            super().keyPressEvent(event)
+
+    def set_saving(self, saving: bool) -> None:
+        super().set_saving(saving)
+        self._canvas.is_saving = saving
+
+
+class _Canvas(QWidget):
+    """The rows, as tall as they need to be."""
+
+    def __init__(self, plot: ReadingsPlot) -> None:
+        super().__init__()
+        self._plot = plot
+        self.is_saving = False
+        set_role(self, "clear")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        plot = self._plot
+        first, last = event.rect().top() // plot.row, event.rect().bottom() // plot.row
+        for place, sentence in enumerate(plot.shown):
+            if not first <= place <= last:
+                continue
+            if plot.is_brief:
+                room = QRectF(0, place * plot.row + 2, self.width(), CHIP)
+                self._paint_guesses(painter, room, plot.lines[sentence].reading)
+            else:
+                self._paint_row(painter, place, plot.lines[sentence])
+        painter.end()
+
+    def _paint_row(self, painter: QPainter, place: int, line: _Line) -> None:
+        y, colors, plot, left = place * ROW, theme.current(), self._plot, 18.0
+        curve = CURVE_WIDTH if self.width() > NARROW else CURVE_WIDTH / 2
+        right = self.width() - 6.0 - curve - VALUE_WIDTH - 12
+        self._paint_curve(painter, QRectF(right + 12, y + 6, curve, ROW - 14), line, place)
+        self._paint_value(painter, QRectF(self.width() - 6 - VALUE_WIDTH, y, VALUE_WIDTH, ROW), line)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.category(place)))
+        painter.drawEllipse(QPointF(8, y + 12), 4, 4)
+        self._paint_sentence(painter, QRectF(left, y + 2, right - left, 20), line.reading)
+        self._paint_guesses(painter, QRectF(left, y + 22, right - left, CHIP), line.reading)
+        if place < len(plot.shown) - 1:
+            painter.setPen(QPen(colors.color("line"), 1))
+            painter.drawLine(QPointF(4, y + ROW - 0.5), QPointF(self.width() - 4, y + ROW - 0.5))
+        if place == plot.current and not self.is_saving:
+            paint_ring(painter, QRectF(1, y + 1, self.width() - 2, ROW - 2), 1.5)
+
+    def _paint_sentence(self, painter: QPainter, room: QRectF, reading: Reading) -> None:
+        colors = theme.current()
+        before, gap, after = split_gap(" ".join(reading.sentence.split()))
+        x = room.left()
+        gap = "[MASK]" if gap == "MASK" else gap
+        for text, bold in ((before, False), (gap, True), (after, False)):
+            font = theme.ui_font(bold=bold)
+            font.setUnderline(bold)
+            painter.setFont(font)
+            metrics = QFontMetricsF(font)
+            left = max(0.0, room.right() - x)
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, left)
+            painter.setPen(colors.color("text"))
+            painter.drawText(QRectF(x, room.top(), left + 2, room.height()), _middle(), shown)
+            x += metrics.horizontalAdvance(shown)
+
+    def _paint_guesses(self, painter: QPainter, room: QRectF, reading: Reading) -> None:
+        x = room.left()
+        for word, value in reading.guesses[:MOST_GUESSES]:
+            width = self._chip_width(word, value)
+            if x + width > room.right():
+                break
+            is_right = reading.right is not None and word.lower() == reading.right.lower()
+            self._paint_chip(painter, QRectF(x, room.top(), width, CHIP), word, value, is_right)
+            x += width + 6
+
+    def _chip_width(self, word: str, value: float) -> float:
+        plain, small = QFontMetricsF(theme.ui_font(12, bold=True)), QFontMetricsF(theme.ui_font(11))
+        said = _value_words(value)
+        return plain.horizontalAdvance(_short(word)) + small.horizontalAdvance(said) + 20
+
+    def _paint_chip(self, painter: QPainter, chip: QRectF, word: str, value: float, is_right: bool) -> None:
+        """Paint a guess on a bar as long as it is probable; the right one in its colour, with a tick."""
+        colors = theme.current()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.color("hover"))
+        painter.drawRoundedRect(chip, 4, 4)
+        painter.setBrush(colors.color("accent_soft"))
+        painter.drawRoundedRect(QRectF(chip.left(), chip.top(), max(3.0, chip.width() * value), CHIP), 4, 4)
+        font = theme.ui_font(12, bold=is_right)
+        painter.setFont(font)
+        painter.setPen(colors.color("text"))
+        if is_right:
+            font.setUnderline(True)
+            painter.setFont(font)
+        inner = chip.adjusted(7, 0, -6, 0)
+        painter.drawText(inner, _middle(), _short(word))
+        painter.setFont(theme.ui_font(11))
+        painter.setPen(colors.color("text" if is_right else "muted"))
+        painter.drawText(inner, _middle("right"), _value_words(value))
+
+    def _paint_curve(self, painter: QPainter, room: QRectF, line: _Line, place: int) -> None:
+        values = np.array([np.nan if p.probability is None else p.probability for p in line.past])
+        if not np.isfinite(values).any():
+            return
+        top = max(LEAST_TOP, float(np.nanmax(values)))
+        steps = np.array(line.steps, dtype=np.float64)
+        span = max(1.0, float(steps[-1] - steps[0]))
+        x = room.left() + room.width() * (steps - steps[0]) / span
+        y = room.bottom() - room.height() * np.clip(values / top, 0, 1)
+        painter.setPen(QPen(theme.current().color("line"), 1))
+        painter.drawLine(room.bottomLeft(), room.bottomRight())
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(theme.category(place)), 1.8))
+        keep = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).astype(int))
+        painter.drawPolyline([QPointF(a, b) for a, b in zip(x[keep], y[keep], strict=True) if b == b])
+
+    def _paint_value(self, painter: QPainter, room: QRectF, line: _Line) -> None:
+        reading, colors = line.reading, theme.current()
+        if reading.probability is None:
+            return
+        painter.setFont(theme.ui_font(bold=True))
+        painter.setPen(colors.color("text"))
+        painter.drawText(
+            room.adjusted(0, 4, 0, -ROW / 2), _middle("right"), _value_words(reading.probability)
+        )
+        painter.setFont(theme.ui_font(11))
+        painter.setPen(colors.color("fine" if reading.rank == 1 else "muted"))
+        said = self._plot.tr("first guess") if reading.rank == 1 else ""
+        if reading.rank is not None and reading.rank > 1:
+            said = self._plot.tr("guess {rank}").format(rank=words.number(reading.rank))
+        painter.drawText(room.adjusted(0, ROW / 2 - 2, 0, -4), _middle("right"), said)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            place = int(event.pos().y() // self._plot.row)
+            inside = 0 <= place < len(self._plot.shown)
+            said = self._plot.row_words(self._plot.shown[place]) if inside else ""
+            QToolTip.showText(event.globalPos(), tip(said), self)
+            return True
+        return super().event(event)
+
+
+def _value_words(value: float) -> str:
+    return words.probability(value)
+
+
+def _short(word: str) -> str:
+    return words.shorten(word, 24)
+
+
+def _middle(side: str = "left") -> Qt.AlignmentFlag:
+    sides = {"left": Qt.AlignmentFlag.AlignLeft, "right": Qt.AlignmentFlag.AlignRight}
+    return sides[side] | Qt.AlignmentFlag.AlignVCenter

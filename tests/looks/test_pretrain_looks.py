@@ -1,0 +1,144 @@
+"""Pictures of the Pretrain page in the states a person meets, judged by what they must show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app import session as session_module
+from app import theme
+from app.main_window import MainWindow
+from app.session import Session
+from app.settings import AppSettings
+from tests.looks.language_scenes import InventedReading, invented_forecast, write_text
+from tests.looks.pictures import SIZES, clipped, picture, share_of
+
+Read = Callable[[InventedReading | None], MainWindow]
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
+    monkeypatch.setattr("app.pages.pretrain_findings.forecast", invented_forecast)
+    settings = AppSettings(tmp_path / "settings.ini")
+    settings.runs_root = str(tmp_path / "runs")
+    made = MainWindow(Session(settings), warm_up=False)
+    qtbot.addWidget(made)
+    made.resize(SIZES[""])
+    made.show()
+    made.show_page("pretrain")
+    yield made
+    if made.session.is_training:
+        made.session.stop_training()
+        qtbot.waitUntil(lambda: not made.session.is_training)
+    made.close()
+    assert made.session.wait_idle()
+
+
+@pytest.fixture
+def read(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
+    """Choose a text and wait until it is looked at; press Start where there is a run."""
+
+    def start(run: InventedReading | None) -> MainWindow:
+        session, page = window.session, page_of(window)
+        page.take([str(write_text(tmp_path / "story.txt"))])
+        page.setup.settle()
+        for _ in range(4):
+            assert session.wait_idle()
+            QApplication.processEvents()
+        if run is not None:
+            monkeypatch.setattr(session_module, "pretrain", run.pretrain)
+            page.start_button.click()
+            if run.hold_at:
+                qtbot.waitUntil(
+                    lambda: session.training.step is not None and session.training.step.step == run.hold_at
+                )
+            else:
+                qtbot.waitUntil(lambda: not session.is_training)
+        return window
+
+    return start
+
+
+def page_of(window: MainWindow) -> Any:
+    return window.page("pretrain")
+
+
+def end(window: MainWindow, run: InventedReading, qtbot: QtBot) -> None:
+    """End the training, so that the window closes without a question."""
+    run.let_go()
+    window.session.stop_training()
+    qtbot.waitUntil(lambda: not window.session.is_training)
+
+
+def test_a_page_without_text_says_what_comes_first(window: MainWindow) -> None:
+    picture(window, "pretrain-without-text")
+    assert not clipped(window)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_was_found_and_examples_of_it_are_seen_at_once(read: Read, size: str) -> None:
+    window = read(None)
+    pictures = picture(window, "pretrain-ready", size)
+    assert not clipped(window)
+    before = page_of(window).before
+    if not size:
+        assert before.verticalScrollBar().maximum() == 0, "everything is seen without scrolling"
+    for mode, colors in (("light", theme.LIGHT), ("dark", theme.DARK)):
+        for color in (colors.accent_soft, colors.b, colors.fine):  # hidden, swapped, kept
+            assert share_of(pictures[mode], before.examples, window, QColor(color)) > 0.0002
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_run_shows_curves_and_guesses_in_their_colours(read: Read, qtbot: QtBot, size: str) -> None:
+    run = InventedReading(hold_at=240)
+    window = read(run)
+    charts = page_of(window).charts
+    pictures = picture(window, "pretrain-running", size)
+    assert not clipped(window)
+    loss = charts.measure("loss").plot
+    for mode, colors in (("light", theme.LIGHT), ("dark", theme.DARK)):
+        assert share_of(pictures[mode], loss, window, QColor(colors.accent)) > 0.002
+        assert share_of(pictures[mode], loss, window, QColor(colors.b)) > 0.0005
+    if not size:
+        assert charts.verticalScrollBar().maximum() == 0, "everything is seen without scrolling"
+        rows = charts.pinned.plot.canvas().height()
+        assert rows <= charts.pinned.plot.height(), "all five pinned sentences are seen"
+    end(window, run, qtbot)
+
+
+def test_the_right_words_are_lines_of_their_own_colours(read: Read, qtbot: QtBot) -> None:
+    run = InventedReading(hold_at=240)
+    window = read(run)
+    charts = page_of(window).charts
+    charts.choose("right_words")
+    pictures = picture(window, "pretrain-right-words")
+    for mode in ("light", "dark"):
+        for color in theme.CATEGORIES[mode][:4]:
+            assert share_of(pictures[mode], charts.right_words, window, QColor(color)) > 0.0004
+    end(window, run, qtbot)
+
+
+@pytest.mark.parametrize("state", ["paused", "stopped", "finished", "failed", "stuck"])
+def test_every_state_of_a_run_can_be_read(read: Read, qtbot: QtBot, state: str) -> None:
+    held = 320 if state in ("paused", "stopped", "stuck") else 0
+    run = InventedReading(hold_at=held, fail_at=120 if state == "failed" else 0, stuck=state == "stuck")
+    window = read(run)
+    page = page_of(window)
+    if state == "paused":
+        page.pause_button.click()
+    if state == "stopped":
+        page.stop_button.click()
+        qtbot.waitUntil(lambda: not window.session.is_training)
+    picture(window, f"pretrain-{state}")
+    assert not clipped(window)
+    shown = [action for action in page._actions() if action.isVisible()]
+    assert 2 <= len(shown) <= 3 and sum(action.property("role") == "primary" for action in shown) == 1
+    if state == "stuck":
+        assert "word frequency alone" in page.charts.watching.advice.texts()[0]
+    end(window, run, qtbot)
