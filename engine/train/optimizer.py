@@ -56,12 +56,11 @@ class Optimizer:
         groups = [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
         self._adamw = torch.optim.AdamW(groups, lr=0.0, betas=betas, eps=1e-8, fused=True)
         self._table: Tensor | None = None  # the parameter whose gradient is sparse
-        self._rows: Tensor | None = None  # its dense gradient, zero between steps
+        self._rows: Tensor | None = None  # its dense gradient where it has one, zero between steps
         word = next((m.embeddings.word for m in model.modules() if isinstance(m, Bert)), None)
         if sparse and word is not None and word.weight.device.type == "cpu" and word.weight.requires_grad:
             word.sparse = True
             self._table = word.weight
-            self._rows = torch.zeros_like(word.weight)
 
     def clear(self) -> None:
         """Forget gathered gradients."""
@@ -81,11 +80,13 @@ class Optimizer:
 
     def _scatter(self) -> Tensor | None:
         """Put the sparse gradient into the dense rows; return which rows those are."""
-        if self._table is None or self._rows is None or self._table.grad is None:
+        if self._table is None or self._table.grad is None:
             return None
         sparse = self._table.grad
         if not sparse.is_sparse:
             return None  # a tied masked-word head has filled every row
+        if self._rows is None:
+            self._rows = torch.zeros_like(self._table)
         indices, values = sparse._indices()[0], sparse._values()
         self._rows.index_add_(0, indices, values)
         self._table.grad = self._rows

@@ -52,12 +52,12 @@ OURS, OURS_WITHOUT, PEER = "Cloze", "Cloze, dropout 0", "P1"
 PAIRS = {"P1": OURS, "P1-shipped": OURS, "P1, dropout 0": OURS_WITHOUT}  # which of ours is beside which
 DROPOUTS = {"P1": (0.1, 0.0), "P1-shipped": (0.1, 0.1), "P1, dropout 0": (0.0, 0.0)}  # hidden, attention
 TARGETS = {"tiny": (3.5, 5.0), "mini": (2.2, 3.0), "small": (1.6, 2.2), "base": (1.2, 1.4)}  # floor, goal
-SECONDS = {"tiny": 40, "mini": 45, "small": 90, "base": 150}  # of all turns together
+SECONDS = {"tiny": 35, "mini": 45, "small": 75, "base": 150}  # of all turns together
 REPEATS = {"base": 3}
 BATCH_SIZE, LENGTH = 32, 128
 CURVE_STEPS, CURVE_LIMIT = 60, 0.01
 CURVE_SIZES = ("tiny", "mini")
-CURVE_BATCH_TOKENS, CURVE_PART_TOKENS, CURVE_RATE = 1024, 512, 5e-4  # small steps of two parts each
+CURVE_BATCH_TOKENS, CURVE_PART_TOKENS, CURVE_RATE = 512, 256, 5e-4  # small steps of two parts each
 
 
 @dataclass

@@ -6,7 +6,7 @@ is computed for every position, as published. One process serves all variants, w
 
 from __future__ import annotations
 
-import tempfile
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -42,36 +42,38 @@ class PeerSpec:
 
 
 def serve(line: Line, spec: PeerSpec) -> None:
-    """Train in the Trainer's own loop, for as many seconds at a time as asked for."""
+    """Train in the Trainer's own loop, for as many seconds at a time as asked for.
+
+    It has the memory settings of engine.device: some 6 % faster so than with those of the C library.
+    """
     torch.set_num_threads(spec.num_threads or num_cores())
-    with tempfile.TemporaryDirectory() as folder:
-        args = transformers.TrainingArguments(
-            folder,
-            per_device_train_batch_size=spec.batch_size,
-            num_train_epochs=10_000,
-            learning_rate=spec.learning_rate,
-            optim="adamw_torch_fused",
-            use_cpu=True,
-            remove_unused_columns=False,
-            dataloader_pin_memory=False,
-            logging_strategy="no",
-            logging_nan_inf_filter=False,
-            save_strategy="no",
-            eval_strategy="no",
-            report_to="none",
-            disable_tqdm=True,
-        )
-        tokenizer = transformers.AutoTokenizer.from_pretrained(spec.model)
-        rows: Any = list(blocks(spec))
-        trainer = transformers.Trainer(
-            masked_language_model(spec.model),
-            args,
-            train_dataset=rows,
-            data_collator=transformers.DataCollatorForLanguageModeling(tokenizer),
-            processing_class=tokenizer,
-        )
-        trainer.add_callback(_Turns(line, spec, trainer.model))
-        trainer.train()
+    args = transformers.TrainingArguments(
+        str(spec.model.parent / "peer"),
+        per_device_train_batch_size=spec.batch_size,
+        num_train_epochs=10_000,
+        learning_rate=spec.learning_rate,
+        optim="adamw_torch_fused",
+        use_cpu=True,
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+        logging_strategy="no",
+        logging_nan_inf_filter=False,
+        save_strategy="no",
+        eval_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+    )
+    tokenizer = transformers.AutoTokenizer.from_pretrained(spec.model)
+    rows: Any = list(blocks(spec))
+    trainer = transformers.Trainer(
+        masked_language_model(spec.model),
+        args,
+        train_dataset=rows,
+        data_collator=transformers.DataCollatorForLanguageModeling(tokenizer),
+        processing_class=tokenizer,
+    )
+    trainer.add_callback(_Turns(line, spec, trainer.model))
+    trainer.train()
 
 
 class _Turns(transformers.TrainerCallback):
@@ -84,21 +86,20 @@ class _Turns(transformers.TrainerCallback):
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if state.global_step == 0:
             self._line.send("ready")
-            self._wait(control)
+            self._wait()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self._done += 1
         if time.perf_counter() >= self._end:
             tokens = self._done * self._spec.batch_size * self._spec.max_length  # the blocks are full
             self._line.send(self._clock.segment(self._done, tokens))
-            self._wait(control)
+            self._wait()
 
-    def _wait(self, control: Any) -> None:
+    def _wait(self) -> None:
         while (question := self._line.recv()) == "memory":
             self._line.send(memory())
         if question is None:
-            control.should_training_stop = True
-            return
+            os._exit(0)  # what the Trainer does at its end takes longer than a turn
         variant, seconds = question
         set_dropout(self._model, *self._spec.dropouts[variant])
         self._clock, self._end, self._done = Stopwatch(), time.perf_counter() + seconds, 0
