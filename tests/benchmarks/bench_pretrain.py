@@ -55,9 +55,9 @@ TARGETS = {"tiny": (3.5, 5.0), "mini": (2.2, 3.0), "small": (1.6, 2.2), "base": 
 SECONDS = {"tiny": 35, "mini": 45, "small": 75, "base": 150}  # of all turns together
 REPEATS = {"base": 3}
 BATCH_SIZE, LENGTH = 32, 128
-CURVE_STEPS, CURVE_LIMIT = 60, 0.01
+CURVE_STEPS, CURVE_LIMIT = 50, 0.01
 CURVE_SIZES = ("tiny", "mini")
-CURVE_BATCH_TOKENS, CURVE_PART_TOKENS, CURVE_RATE = 512, 256, 5e-4  # small steps of two parts each
+CURVE_BATCH_TOKENS, CURVE_PART_TOKENS, CURVE_RATE = 384, 256, 5e-4  # small steps of two parts each
 
 
 @dataclass
