@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import sys
 import tempfile
@@ -48,9 +49,10 @@ from tests.benchmarks.pretrain_work import (
     train_recorded,
 )
 
-OURS, OURS_WITHOUT, PEER = "Cloze", "Cloze, dropout 0", "P1"
-PAIRS = {"P1": OURS, "P1-shipped": OURS, "P1, dropout 0": OURS_WITHOUT}  # which of ours is beside which
-DROPOUTS = {"P1": (0.1, 0.0), "P1-shipped": (0.1, 0.1), "P1, dropout 0": (0.0, 0.0)}  # hidden, attention
+OURS, OURS_WITHOUT, PEER = "Cloze", "Cloze-nodropout", "P1"
+PAIRS = {"P1": OURS, "P1-shipped": OURS, "P1-nodropout": OURS_WITHOUT}  # which of ours is beside which
+HIDDEN_DROPOUT = {OURS: 0.1, OURS_WITHOUT: 0.0}
+DROPOUTS = {"P1": (0.1, 0.0), "P1-shipped": (0.1, 0.1), "P1-nodropout": (0.0, 0.0)}  # hidden, attention
 TARGETS = {"tiny": (3.5, 5.0), "mini": (2.2, 3.0), "small": (1.6, 2.2), "base": (1.2, 1.4)}  # floor, goal
 SECONDS = {"tiny": 35, "mini": 45, "small": 75, "base": 150}  # of all turns together
 REPEATS = {"base": 3}
@@ -100,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bench_pretrain", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--sizes", default=",".join(TARGETS), help="with commas, of " + ", ".join(PRESETS))
+    parser.add_argument("--peers", default=",".join(PAIRS), help="with commas; P1 is among them in any case")
     parser.add_argument("--seconds", type=float, default=0.0, help="of all turns of a size; 0: by the size")
     parser.add_argument("--repeats", type=int, default=0, help="turns of each; 0: by the size")
     parser.add_argument("--threads", type=int, default=0, help="0: one for each core")
@@ -111,9 +114,9 @@ def _parser() -> argparse.ArgumentParser:
 # --- taking turns ------------------------------------------------------------------------------------
 
 
-def serve_cloze(line: Line, work: Work, name: str, changes: dict[str, Any]) -> None:
+def serve_cloze(line: Line, work: Work, changes: dict[str, Any]) -> None:
     """Pull the engine's own task, for as many seconds at a time as asked for."""
-    task = work.run(name, work.settings(**changes))
+    task = work.run(multiprocessing.current_process().name, work.settings(**changes))
     next(event for event in task if isinstance(event, Started))
     next(task)  # the first checkpoint
     line.send("ready")
@@ -136,20 +139,20 @@ def _take_turns(result: Result, preset: str, chosen: argparse.Namespace) -> None
     from tests.benchmarks.pretrain_peer import PeerSpec, serve
 
     work, repeats = result.work, chosen.repeats or REPEATS.get(preset, 7)
+    peers = [name for name in PAIRS if name == PEER or name in chosen.peers.split(",")]
     seconds = chosen.seconds or SECONDS.get(preset, 60)
     with ExitStack() as stack:
         turns: dict[str, Contender] = {}
-        for name, dropout in ((OURS, 0.1), (OURS_WITHOUT, 0.0)):
-            changes = {"hidden_dropout": dropout, "num_threads": chosen.threads}
-            run = f"run-{dropout}"
-            turns[name] = stack.enter_context(Contender(name, serve_cloze, work, run, changes))
+        for name in dict.fromkeys(PAIRS[peer] for peer in peers):
+            changes = {"hidden_dropout": HIDDEN_DROPOUT[name], "num_threads": chosen.threads}
+            turns[name] = stack.enter_context(Contender(name, serve_cloze, work, changes))
         rate = work.settings().budget.learning_rate or 0.0
-        spec = PeerSpec(work.model, work.tokens(run), LENGTH, BATCH_SIZE, rate, DROPOUTS, chosen.threads)
-        peer = stack.enter_context(Contender(PEER, serve, spec))
-        turns |= dict.fromkeys(DROPOUTS, peer)
+        spec = PeerSpec(work.model, work.tokens(OURS), LENGTH, BATCH_SIZE, rate, DROPOUTS, chosen.threads)
+        turns[PEER] = stack.enter_context(Contender(PEER, serve, spec))
         before = {name: contender.ask("memory")[0] for name, contender in turns.items()}
-        for name in (OURS, OURS_WITHOUT, PEER):
-            turns[name].ask((name, 0.0))  # warm-up
+        for name, contender in turns.items():
+            contender.ask((name, 0.0))  # warm-up
+        turns |= dict.fromkeys(peers, turns[PEER])
         result.segments = {name: [] for name in turns}
         began, each = time.perf_counter(), seconds / repeats / len(turns)
         for repeat in range(repeats):
@@ -232,8 +235,8 @@ def _print(preset: str, result: Result, peaks: dict[str, float]) -> None:
 def _ratios(result: Result) -> dict[str, tuple[list[float], list[float]]]:
     """Return, turn by turn, how many times the peer's tokens we train: by wall clock, by processor time."""
     found = {}
-    for name, own in PAIRS.items():
-        pairs = list(zip(result.segments[own], result.segments[name], strict=True))
+    for name in [name for name in PAIRS if name in result.segments]:
+        pairs = list(zip(result.segments[PAIRS[name]], result.segments[name], strict=True))
         wall = [ours.tokens_per_s / theirs.tokens_per_s for ours, theirs in pairs]
         found[name] = wall, [ours.tokens_per_cpu_s / theirs.tokens_per_cpu_s for ours, theirs in pairs]
     return found
