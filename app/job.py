@@ -185,7 +185,7 @@ class _Worker:
     def _run(self) -> None:
         end = _End("failed", None)
         try:
-            _step_back()
+            step_back()
             end = _End(self._pull(), None)
         except BaseException as error:  # MemoryError and SystemExit too: no thread dies in silence
             end = _End("failed", error)
@@ -221,7 +221,7 @@ class _Worker:
             self.has_room.wait(0.1)
 
 
-def _step_back() -> None:
+def step_back() -> None:
     """Let the window go first when all cores are busy; torch's own threads inherit it. Linux only."""
     if sys.platform == "linux" and NICENESS:
         with contextlib.suppress(OSError):  # not allowed here: only a courtesy

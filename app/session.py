@@ -12,6 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal, Slot
 
+from app.laboratory import Laboratory
 from app.newest import NewestJob, Task
 from app.settings import AppSettings
 from app.study import (
@@ -86,6 +87,8 @@ class Session(QObject):
         self._reader, self._student, self._modeller, self._inspector, self._runs_reader = self._workers = [
             NewestJob(self) for _ in range(5)
         ]
+        self.laboratory = Laboratory(self.settings, self)
+        self.laboratory.problem.connect(self.problem)
         self._training = Training(self)
         self._connect_training()
 
@@ -312,6 +315,7 @@ class Session(QObject):
         folder = self._training.run_dir / "model" if self._training.run_dir else None
         if folder is not None and (folder / "config.json").is_file():
             self.settings.add_recent_model(folder)
+            self.laboratory.last_trained = folder
             if isinstance(self.training_config, FineTuneConfig):  # an encoder alone answers nothing
                 self.last_model = folder
                 self.result_changed.emit()
@@ -371,6 +375,7 @@ class Session(QObject):
         """Stop every reader and inspection; not the training, which is asked about first."""
         for worker in self._workers:
             worker.stop()
+        self.laboratory.close()
 
     def wait_idle(self, timeout_s: float = 10) -> bool:
         """Spin until no reader, study or inspection is under way; False when the time is over."""
@@ -378,7 +383,7 @@ class Session(QObject):
         timer.timeout.connect(loop.quit)
         timer.start()
         clock.start()
-        while not all(worker.is_idle for worker in self._workers):
+        while not (self.laboratory.is_idle and all(worker.is_idle for worker in self._workers)):
             if clock.elapsed() > 1000 * timeout_s:
                 return False
             loop.exec()

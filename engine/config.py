@@ -273,6 +273,17 @@ class TrainingConfig:
         unit=marked("engine", "steps"),
         advanced=True,
     )
+    kept_weights: int = setting(
+        0,
+        marked("engine", "Keep weights along the way"),
+        marked(
+            "engine",
+            "Copies of the weights over the run, in half precision, for looking at how it learned. 0: none.",
+        ),
+        minimum=0,
+        maximum=100,
+        advanced=True,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -379,6 +379,17 @@ class BudgetConfig:
         unit=marked("engine", "steps"),
         advanced=True,
     )
+    kept_weights: int = setting(
+        8,
+        marked("engine", "Keep weights along the way"),
+        marked(
+            "engine",
+            "Copies of the weights over the run, in half precision, for looking at how it learned. 0: none.",
+        ),
+        minimum=0,
+        maximum=100,
+        advanced=True,
+    )
     pins: str = setting(
         "",
         marked("engine", "Pinned sentences"),

@@ -157,18 +157,20 @@ def save_model(
     model: Bert | SequenceClassifier | PreTraining,
     wordpiece: Tokenizer,
     cloze: Mapping[str, Any] | None = None,
+    *,
+    dtype: torch.dtype = torch.float32,
 ) -> None:
     """Write a model folder that `transformers` opens too: beside, synced, then in the place of an older one.
 
     Args:   cloze: what cloze.json keeps beside config.json: task, roles, lengths and where it came from, or
-            None for no such file.
+            None for no such file. dtype: float16 takes half the room and rounds to three digits.
     Raises: ModelError if `folder` holds anything but a model; UserError if the disk is full or read-only.
     """
     folder = Path(os.path.realpath(folder))
     refuse_other_files(folder)
     with replaced_folder(folder) as beside:
-        write_json(beside / "config.json", _config_document(model))
-        save_tensors(beside / "model.safetensors", _published(model))
+        write_json(beside / "config.json", _config_document(model, dtype))
+        save_tensors(beside / "model.safetensors", _published(model, dtype))
         wordpiece.save(beside, model_max_length=model.config.max_position_embeddings)
         if cloze is not None:
             write_json(beside / "cloze.json", cloze)
@@ -189,19 +191,19 @@ def _require_head(folder: Path, source: Source, own: tuple[str, ...], objection:
         raise ModelError(template, folder=folder)
 
 
-def _published(model: Bert | SequenceClassifier | PreTraining) -> dict[str, Tensor]:
+def _published(model: Bert | SequenceClassifier | PreTraining, dtype: torch.dtype) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
     for own, value in model.state_dict().items():
         published = names.published_names(own)
-        rows = value.detach().to("cpu", torch.float32).chunk(len(published))
+        rows = value.detach().to("cpu", dtype).chunk(len(published))
         tensors.update(zip(published, rows, strict=True))
     return tensors
 
 
-def _config_document(model: Bert | SequenceClassifier | PreTraining) -> dict[str, Any]:
+def _config_document(model: Bert | SequenceClassifier | PreTraining, dtype: torch.dtype) -> dict[str, Any]:
     document = model.config.to_json()
-    document.pop("torch_dtype", None)  # the older name of dtype; the weights are written in float32 now
-    document["dtype"] = "float32"
+    document.pop("torch_dtype", None)  # the older name of dtype
+    document["dtype"] = str(dtype).removeprefix("torch.")
     document["architectures"] = ["BertModel"]
     if isinstance(model, SequenceClassifier):
         document["architectures"] = ["BertForSequenceClassification"]

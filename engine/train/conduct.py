@@ -102,10 +102,11 @@ def as_before(
     ]
 
 
-def check_space(run_dir: Path, config: BertConfig) -> None:
-    """Refuse a run whose checkpoints the disk cannot hold. Raises: UserError."""
+def check_space(run_dir: Path, config: BertConfig, num_kept: int) -> None:
+    """Refuse a run whose checkpoints and kept copies the disk cannot hold. Raises: UserError."""
     weights = 4 * sum(count_parameters(config).values())
-    needed = 8 * weights  # two checkpoints of weights and two moments each, a third in the making, the result
+    # two checkpoints of weights and two moments each, a third in the making, the result
+    needed = 8 * weights + num_kept * weights // 2
     there = next(folder for folder in (run_dir, *run_dir.absolute().parents) if folder.exists())
     free = shutil.disk_usage(there).free
     if free < needed:

@@ -24,6 +24,7 @@ from engine.model.weights import load_classifier, save_model
 from engine.train.conduct import as_before, check_space, guarded, recipe_of, reopened
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
+from engine.train.history import Keeper
 from engine.train.loop import Loop, evaluated
 from engine.train.optimizer import default_learning_rate
 from engine.train.prepare import Setup, prepare
@@ -82,7 +83,7 @@ def fine_tune(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
     check_new(run_dir)
     device = open_device(config.device)
     setup = yield from prepare(config)  # no folder is left behind by data that cannot be used
-    check_space(run_dir, setup.config)
+    check_space(run_dir, setup.config, config.training.kept_weights)
     with Run.create(run_dir, config) as run:
         run.set_status("running", step=0, num_steps=0)
         yield from guarded(run, _anew(run, setup, device))
@@ -168,7 +169,14 @@ def _loop(run: Run, setup: Setup, device: Device, model: nn.Module) -> Loop:
     )
     if "validation" in setup.sets:
         loop.evaluation = lambda: evaluate(model, task, setup.sets["validation"], loop.device)
+    if training.kept_weights:
+        assert isinstance(model, SequenceClassifier)
+        loop.keeper = Keeper(run.path, model, setup.wordpiece, _about(setup), training.kept_weights)
     return loop
+
+
+def _about(setup: Setup) -> dict[str, Any]:
+    return {key: value for key, value in setup.about.items() if key != "reported"}
 
 
 def _started(run: Run, setup: Setup, device: Device, loop: Loop) -> Started:
@@ -245,7 +253,7 @@ def _save_result(run: Run, setup: Setup, loop: Loop, step: int) -> None:
         "date": time.strftime("%Y-%m-%d"),
     }
     cloze: dict[str, Any] = {
-        **{key: value for key, value in setup.about.items() if key != "reported"},
+        **_about(setup),
         "chain": [*setup.about.get("chain", []), stage],
         "trained": {
             "step": step,

@@ -74,7 +74,7 @@ def forecast(config: PretrainConfig) -> Generator[Event, None, Forecast]:
         parts=parts,
         num_parameters=total,
         memory_bytes=16 * total + _activations(config, shape, device),
-        disk_bytes=8 * 4 * total,
+        disk_bytes=8 * 4 * total + config.budget.kept_weights * 2 * total,
         tokens_per_s=speed,
         seconds=seconds,
         steps=tokens // budget.batch_tokens,

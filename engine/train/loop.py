@@ -22,6 +22,7 @@ from engine.errors import Sentence, UserError, marked
 from engine.events import Beat, Evaluated, Event, Noted, Pinned, Saved, Step
 from engine.model.bert import Bert
 from engine.train.feed import Feed
+from engine.train.history import Keeper
 from engine.train.optimizer import Optimizer
 from engine.train.ranks import ALONE, Ranks
 from engine.train.runs import Checkpoint, Run
@@ -88,6 +89,7 @@ class Loop:
     patience: int = 0  # evaluations without a better one, after which it ends; 0: never
     betas: tuple[float, float] = (0.9, 0.999)
     watch: Watch | None = None
+    keeper: Keeper | None = None
     ranks: Ranks = ALONE
     at: Progressed = field(default_factory=Progressed)
 
@@ -115,6 +117,8 @@ class Loop:
         self._position = dict(checkpoint.state.get("feed", {}))
         self.feed.restore(self._position)
         self.saved_step = checkpoint.step
+        if self.keeper is not None and self.ranks.is_first:
+            self.keeper.drop_after(checkpoint.step)
 
     def begin(self) -> Iterator[Event]:
         """Keep the starting weights, so that a run needs nothing outside its folder from here on."""
@@ -142,11 +146,13 @@ class Loop:
             raise
 
     def _work(self) -> Generator[Event, None, None]:
+        self._keep()
         if self._is_due():
             yield from self._evaluate()  # before the first step, or it was stopped while evaluating
         while self._progress() < 1.0 and not self.is_patience_over():
             yield from self._one_step()
             yield from self._look()
+            self._keep()
             if self._is_due():
                 yield from self._flush()
                 yield from self._evaluate()
@@ -164,6 +170,16 @@ class Loop:
             if isinstance(event, Pinned):
                 self.run.log(event)
             yield event
+
+    def _keep(self) -> None:
+        """Keep a copy of the weights where one is due."""
+        if self.keeper is None or self._progress() >= 1.0:  # the result is kept anyway
+            return
+        num_due = self.keeper.num_due(self._progress())
+        if num_due > self.at.num_kept:
+            self.at.num_kept = num_due
+            if self.ranks.is_first:
+                self.keeper.keep(self.at.step)
 
     def _is_due(self) -> bool:
         return self.ranks.is_first and self.schedule.is_due(self.at)

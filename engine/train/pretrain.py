@@ -29,6 +29,7 @@ from engine.text.tokens import counts
 from engine.text.wordpiece import WordPiece
 from engine.train import pretext
 from engine.train.conduct import as_before, check_space, guarded, recipe_of, reopened
+from engine.train.history import Keeper
 from engine.train.language import LanguageModel
 from engine.train.loop import Loop
 from engine.train.pretext import Pretext
@@ -66,7 +67,7 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
         check_ranks(config, ranks)
         check_quickly(config)
         device = open_device(config.device)
-        check_space(run_dir, pretext.shape_of(config.start))
+        check_space(run_dir, pretext.shape_of(config.start), config.budget.kept_weights)
         is_begun, was_there = False, run_dir.is_dir()
         try:
             with Run.create(run_dir, config) as run:
@@ -251,6 +252,9 @@ def loop_of(
     )
     if batches:
         loop.evaluation = lambda: task.evaluate(model, batches, loop.device)
+    if budget.kept_weights:
+        about = _about(config, setup.about.get("chain", []))
+        loop.keeper = Keeper(run.path, model, setup.wordpiece, about, budget.kept_weights)
     return loop
 
 
@@ -327,12 +331,17 @@ def save_result(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) ->
         "mlm_accuracy": loop.at.best_metric if loop.at.num_evaluations and loop.evaluation else None,
         "date": time.strftime("%Y-%m-%d"),
     }
-    cloze = {
+    cloze = _about(config, [*setup.about.get("chain", []), stage])
+    save_model(run.path / MODEL, loop.model, setup.wordpiece, cloze)
+
+
+def _about(config: PretrainConfig, chain: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what cloze.json says of a model that this run made."""
+    return {
         "schema_version": 1,
-        "task": loop.task.name,
+        "task": "pretraining",
         "max_length": config.objective.max_length,
         "next_sentence": config.objective.next_sentence,
         "base_model": config.start.model,
-        "chain": [*setup.about.get("chain", []), stage],
+        "chain": chain,
     }
-    save_model(run.path / MODEL, loop.model, setup.wordpiece, cloze)

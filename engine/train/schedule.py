@@ -28,6 +28,7 @@ class Progressed:
     evaluated_step: int = 0
     evaluated_progress: float = -1.0  # right after the last evaluation; below 0 before the first
     num_evaluations: int = 0
+    num_kept: int = 0  # copies of the weights along the way
 
 
 class Schedule(Protocol):

@@ -1,0 +1,157 @@
+"""The text that the looking-inside pages study: boxes A and B, shared by all of them, and examples to try."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
+
+from app import theme
+from app.session import Session
+from app.widgets import label, set_role
+
+SETTLE_MS = 250  # after the last key, before a text is studied
+MOST_LINES = 3
+EXAMPLES = (
+    ("The bank by the river was steep.", ""),
+    ("She deposited the money at the bank.", ""),
+    ("My dog is hairy.", "He likes playing in the garden."),
+    ("The man went to the store.", "He bought a gallon of milk."),
+    ("The man went to the store.", "Penguins are flightless birds."),
+    ("The king and the [MASK] had two children.", ""),
+    ("He was born in the united [MASK].", ""),
+    ("Time flies like an arrow.", ""),
+    ("我爱吃饭。", ""),
+)
+
+
+class TextBox(QPlainTextEdit):
+    """A box that is one line high and grows to three."""
+
+    def __init__(self, name: str, accessible: str, placeholder: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent, placeholderText=placeholder, tabChangesFocus=True)
+        self.setObjectName(name)
+        self.setAccessibleName(accessible)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.document().setDocumentMargin(4)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def put(self, text: str) -> None:
+        """Show a text, if it is another one; the cursor stays where it is otherwise."""
+        if text != self.toPlainText():
+            self.setPlainText(text)
+
+    @Slot()
+    def _fit(self) -> None:
+        line = self.fontMetrics().lineSpacing()
+        count = max(1, min(MOST_LINES, int(self.document().size().height())))
+        self.setFixedHeight(count * line + 16)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, self.height())
+
+
+class TextPair(QWidget):
+    """A and B beside each other; what is typed becomes the shared text when typing rests."""
+
+    edited = Signal()  # the person changed a text; the laboratory has it
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        name: str = "looking",
+        with_pair: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._laboratory = session.laboratory
+        self._with_pair = with_pair
+        self.box_a = TextBox(f"{name}_text_a", self.tr("Text A"), self.tr("A text to look at"))
+        self.box_b = TextBox(f"{name}_text_b", self.tr("Text B"), self.tr("A second text, for a pair"))
+        self.examples = QToolButton()
+        self.examples.setText(self.tr("Examples"))
+        self.examples.setObjectName(f"{name}_examples")
+        self.examples.setToolTip(self.tr("Sentences to try"))
+        self.examples.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.examples.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.examples.setMenu(self._menu())
+        set_role(self.examples, "corner")
+        self._lay_out()
+        self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
+        self._rest.timeout.connect(self.settle)
+        for box in (self.box_a, self.box_b):
+            box.textChanged.connect(self._typed)
+        self._laboratory.text_changed.connect(self.take)
+        self.take()
+
+    @property
+    def text(self) -> str:
+        return self.box_a.toPlainText()
+
+    @property
+    def text_pair(self) -> str:
+        return self.box_b.toPlainText() if self._with_pair else ""
+
+    @Slot()
+    def take(self) -> None:
+        """Show the shared text."""
+        for box, text in ((self.box_a, self._laboratory.text), (self.box_b, self._laboratory.text_pair)):
+            box.blockSignals(True)
+            box.put(text)
+            box.blockSignals(False)
+
+    @Slot()
+    def settle(self) -> None:
+        """Study what stands in the boxes now."""
+        self._rest.stop()
+        pair = self.text_pair if self._with_pair else self._laboratory.text_pair
+        if (self.text, pair) != (self._laboratory.text, self._laboratory.text_pair):
+            self._laboratory.set_text(self.text, pair)
+            self.edited.emit()
+
+    @Slot()
+    def _typed(self) -> None:
+        self._rest.start()
+
+    def _menu(self) -> QMenu:
+        menu = QMenu(self.examples)
+        for text, pair in EXAMPLES:
+            if self._with_pair or not pair:
+                action = menu.addAction(f"{text}  ·  {pair}" if pair else text)
+                action.triggered.connect(lambda _=False, a=text, b=pair: self._choose(a, b))
+        return menu
+
+    def _choose(self, text: str, pair: str) -> None:
+        self._laboratory.set_text(text, pair)
+        self.edited.emit()
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        top = Qt.AlignmentFlag.AlignTop
+        for letter, box, color in (("A", self.box_a, "accent"), ("B", self.box_b, "b")):
+            mark = label(letter, "card-title")
+            mark.setContentsMargins(0, 6, 0, 0)
+            theme.on_theme_change(mark, partial(_ink, mark, color))
+            row.addWidget(mark, 0, top)
+            row.addWidget(box, 1, top)
+            if letter == "B" and not self._with_pair:
+                mark.hide()
+                box.hide()
+        row.addWidget(self.examples, 0, top)
+
+
+def _ink(mark: QWidget, color: str) -> None:
+    palette = mark.palette()
+    palette.setColor(mark.foregroundRole(), theme.current().color(color))
+    mark.setPalette(palette)

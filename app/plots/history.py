@@ -1,0 +1,131 @@
+"""A run's loss by step with the weights it kept as dots on it: the one that is looked at is chosen here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app import theme, words
+from app.plots.figure import Figure, Numbers
+
+INSET = 9.0
+
+
+class HistoryPlot(Figure):
+    """A slider drawn as the loss curve; a click, the arrow keys, Home and End choose among the kept ones."""
+
+    chosen = Signal(int)  # place among the kept ones
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.setFixedHeight(44)
+        self.setMinimumWidth(160)
+        self.kept: tuple[int, ...] = ()
+        self.current = -1
+        self._steps, self._losses = np.zeros(0), np.zeros(0)
+
+    def set_history(self, kept: Sequence[int], steps: np.ndarray, losses: np.ndarray, current: int) -> None:
+        """Show a run. Args: kept: steps whose weights are there. steps, losses: (N,) the curve."""
+        self.kept, self.current = tuple(kept), current
+        self._steps, self._losses = np.asarray(steps, float), np.asarray(losses, float)
+        self._describe()
+        self.update()
+
+    def set_current(self, place: int) -> None:
+        """Show which of the kept ones is looked at; emits nothing."""
+        self.current = place
+        self._describe()
+        self.update()
+
+    def numbers(self) -> Numbers:
+        rows: Numbers = [["step", "loss", "kept"]]
+        every = sorted({*self._steps.tolist(), *map(float, self.kept)})
+        losses = dict(zip(self._steps.tolist(), self._losses.tolist(), strict=True))
+        rows.extend([int(step), losses.get(step, ""), int(step in self.kept)] for step in every)
+        return rows
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.kept
+
+    def sizeHint(self) -> QSize:
+        return QSize(280, 44)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        last = len(self.kept) - 1
+        places = {
+            Qt.Key.Key_Left: self.current - 1,
+            Qt.Key.Key_Right: self.current + 1,
+            Qt.Key.Key_Home: 0,
+            Qt.Key.Key_End: last,
+        }
+        place = places.get(Qt.Key(event.key()))
+        if place is None:
+            super().keyPressEvent(event)
+        else:
+            self._choose(min(max(place, 0), last))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.kept:
+            self._choose(self._nearest(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if not self.kept:
+            return
+        place = self._nearest(event.position().x())
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._choose(place)
+        text = self.tr("Weights kept at step {step}").format(step=words.number(self.kept[place]))
+        QToolTip.showText(event.globalPosition().toPoint(), text, self)
+
+    def _choose(self, place: int) -> None:
+        if place != self.current and self.kept:
+            self.set_current(place)
+            self.chosen.emit(place)
+
+    def _nearest(self, x: float) -> int:
+        return int(np.argmin([abs(self._x(step) - x) for step in self.kept]))
+
+    def _x(self, step: float) -> float:
+        last = max([*self.kept, *self._steps.tolist()[-1:]]) or 1
+        return INSET + (self.width() - 2 * INSET) * step / last
+
+    def _y(self, step: float) -> float:
+        if not self._losses.size:
+            return self.height() / 2
+        low, high = float(self._losses.min()), float(self._losses.max())
+        loss = float(np.interp(step, self._steps, self._losses))
+        share = (loss - low) / (high - low) if high > low else 0.5
+        return self.height() - INSET - (self.height() - 2 * INSET) * share
+
+    def _describe(self) -> None:
+        text = ""
+        if 0 <= self.current < len(self.kept):
+            text = self.tr("step {step} of {last}").format(
+                step=words.number(self.kept[self.current]), last=words.number(self.kept[-1])
+            )
+        self.setAccessibleDescription(text)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colors = theme.current()
+        painter.setPen(QPen(colors.color("muted"), 1.4))
+        points = [QPointF(self._x(step), self._y(step)) for step in self._steps.tolist()]
+        painter.drawPolyline(QPolygonF(points))
+        if 0 <= self.current < len(self.kept):
+            x = self._x(self.kept[self.current])
+            painter.setPen(QPen(colors.color("accent"), 1.4, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(x, 3), QPointF(x, self.height() - 3))
+        for place, step in enumerate(self.kept):
+            is_current = place == self.current
+            painter.setPen(QPen(colors.color("card"), 1.5))
+            painter.setBrush(colors.color("accent" if is_current else "muted"))
+            radius = 5.0 if is_current else 3.5
+            painter.drawEllipse(QPointF(self._x(step), self._y(step)), radius, radius)
+        self.paint_frame(painter)
+        painter.end()

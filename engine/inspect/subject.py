@@ -1,0 +1,275 @@
+"""A model folder opened for looking inside: the encoder, whichever trained heads it has, and its tokenizer.
+
+Not to be broken: a head that the folder lacks is never answered for; `require` says what is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.config import DeviceConfig
+from engine.device import check_device
+from engine.errors import ModelError, Sentence, UserError, marked
+from engine.inspect.predict import read_info
+from engine.model.bert import Bert
+from engine.model.config import BertConfig
+from engine.model.folder import open_weights
+from engine.model.heads import PreTraining, SequenceClassifier
+from engine.model.source import Source
+from engine.model.trim import check_vocabulary
+from engine.model.weights import LoadReport, load_classifier, load_encoder, load_pretraining, read_config
+from engine.text.wordpiece import Encoding, WordPiece
+
+FINGERPRINT_DIGITS = 12
+_LACKS = {
+    "masked_words": marked(
+        "engine",
+        "The model {name} has no trained masked-word head, so it cannot guess words. Choose a model that was "
+        "pretrained on masked words, or pretrain this one further.",
+    ),
+    "next_sentence": marked(
+        "engine",
+        "The model {name} was not trained on next sentences, so it cannot tell whether B follows A. Choose "
+        "another model, or pretrain this one further with next sentences.",
+    ),
+    "labels": marked(
+        "engine",
+        "The model {name} is no classifier, so it has no labels to choose from. Fine-tune it first, or "
+        "choose a fine-tuned model.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known of a model without its weights. fingerprint: begins the sha256 of its weights file."""
+
+    folder: Path
+    name: str
+    fingerprint: str
+    config: BertConfig
+    wordpiece: WordPiece
+    has_masked_words: bool
+    has_next_sentence: bool
+    labels: tuple[str, ...]
+    info: dict[str, Any]  # cloze.json
+    notes: tuple[Sentence, ...]
+    num_parameters: int
+
+    @property
+    def max_length(self) -> int:
+        """The most WordPieces it reads, special tokens included."""
+        return self.config.max_position_embeddings
+
+    def has(self, what: str) -> bool:
+        """Whether it can answer for "masked_words", "next_sentence" or "labels"."""
+        return bool(
+            {
+                "masked_words": self.has_masked_words,
+                "next_sentence": self.has_next_sentence,
+                "labels": self.labels,
+            }[what]
+        )
+
+    def require(self, what: str) -> None:
+        """Refuse what the model has no head for, and say the way. Raises: ModelError."""
+        if not self.has(what):
+            raise ModelError(_LACKS[what], name=self.name)
+
+    def encode(self, text: str, text_pair: str | None = None) -> Encoding:
+        """Return the pieces of a text or pair. Raises: UserError: nothing to read, too long, no pairs."""
+        if not text.strip():
+            raise UserError(marked("engine", "There is no text to look at. Type one."))
+        if text_pair is not None and not text_pair.strip():
+            raise UserError(marked("engine", "The second text is empty. Type one, or leave it out."))
+        if text_pair is not None and self.config.type_vocab_size < 2:
+            raise UserError(
+                marked("engine", "The model {name} knows one segment only, so it cannot read pairs."),
+                name=self.name,
+            )
+        encoding = self.wordpiece.encode(text, text_pair)
+        if len(encoding.input_ids) > self.max_length:
+            template = marked(
+                "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
+            )
+            raise UserError(template, length=len(encoding.input_ids), most=self.max_length)
+        return encoding
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Subject:
+    """A model ready to be looked into, in float32 and `eval` mode, on the best device there is.
+
+    language: where it has a trained masked-word or next-sentence head. classifier: where it has labels. The
+    encoder of either is `bert` itself.
+    """
+
+    about: About
+    bert: Bert
+    language: PreTraining | None
+    classifier: SequenceClassifier | None
+
+    @classmethod
+    def open(cls, folder: Path | str, device: str = "auto") -> Subject:
+        """Load a model folder; takes seconds. Raises: ModelError, DataError."""
+        folder = Path(folder)
+        info = read_info(folder)
+        wordpiece = WordPiece.from_folder(folder)
+        bert, language, classifier, report = _load(folder)
+        lacking = {part for part in ("predictions", "seq_relationship") if _lacks(report, part)}
+        has_next = language is not None and "seq_relationship" not in lacking
+        about = About(
+            folder=folder,
+            name=name_of(folder),
+            fingerprint=fingerprint(folder),
+            config=bert.config,
+            wordpiece=wordpiece,
+            has_masked_words=language is not None
+            and "predictions" not in lacking
+            and wordpiece.mask_id is not None,
+            has_next_sentence=has_next and info.get("next_sentence") is not False,
+            labels=() if classifier is None else tuple(classifier.config.id2label),
+            info=info,
+            notes=(*report.notes, *wordpiece.notes),
+            num_parameters=sum(weight.numel() for weight in bert.parameters()),
+        )
+        check_vocabulary(bert, wordpiece)
+        check_device(DeviceConfig(device=device))  # open_device would change the threads of a training beside
+        ready = torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
+        whole = language or classifier or bert
+        whole.to(ready).eval().requires_grad_(False)
+        return cls(about, bert, language, classifier)
+
+    @property
+    def wordpiece(self) -> WordPiece:
+        return self.about.wordpiece
+
+    @property
+    def config(self) -> BertConfig:
+        return self.about.config
+
+    @property
+    def folder(self) -> Path:
+        return self.about.folder
+
+    @property
+    def name(self) -> str:
+        return self.about.name
+
+    @property
+    def fingerprint(self) -> str:
+        return self.about.fingerprint
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.about.labels
+
+    @property
+    def has_masked_words(self) -> bool:
+        return self.about.has_masked_words
+
+    @property
+    def has_next_sentence(self) -> bool:
+        return self.about.has_next_sentence
+
+    @property
+    def info(self) -> dict[str, Any]:
+        return self.about.info
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return self.about.notes
+
+    @property
+    def max_length(self) -> int:
+        return self.about.max_length
+
+    @property
+    def device(self) -> torch.device:
+        return self.bert.embeddings.word.weight.device
+
+    @property
+    def num_bytes(self) -> int:
+        """What its weights take."""
+        whole = self.language or self.classifier or self.bert
+        return sum(weight.numel() * weight.element_size() for weight in whole.parameters())
+
+    def require(self, what: str) -> None:
+        """Refuse what the model has no head for. Raises: ModelError, as `About.require`."""
+        self.about.require(what)
+
+    def encode(self, text: str, text_pair: str | None = None) -> Encoding:
+        """Return the pieces of a text or pair. Raises: UserError, as `About.encode`."""
+        return self.about.encode(text, text_pair)
+
+    def masked_head(self) -> PreTraining:
+        """Return the model with its masked-word head. Raises: ModelError if it has none."""
+        self.require("masked_words")
+        assert self.language is not None
+        return self.language
+
+    def next_sentence_head(self) -> PreTraining:
+        """Return the model with its next-sentence head. Raises: ModelError if it has none."""
+        self.require("next_sentence")
+        assert self.language is not None
+        return self.language
+
+    def label_head(self) -> SequenceClassifier:
+        """Return the model with its classifier. Raises: ModelError if it has none."""
+        self.require("labels")
+        assert self.classifier is not None
+        return self.classifier
+
+
+@contextmanager
+def looking(subject: Subject) -> Iterator[torch.device]:
+    """Switch gradients off and give the device of the model; never yield to a caller's caller inside."""
+    with torch.inference_mode():
+        yield subject.device
+
+
+def name_of(folder: Path) -> str:
+    """Return what a model is called: its folder's name, or that of the run that it is the result of."""
+    folder = folder.absolute()
+    if folder.name == "model":
+        return folder.parent.name
+    if folder.parent.name == "history":
+        step = folder.name.removeprefix("step-").lstrip("0") or "0"
+        return f"{folder.parent.parent.name}, step {step}"
+    return folder.name
+
+
+def fingerprint(folder: Path) -> str:
+    """Return the first hex digits of the sha256 of a folder's weights file. Raises: ModelError."""
+    with open_weights(folder) as stored:
+        path = stored.path
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:FINGERPRINT_DIGITS]
+
+
+def _load(folder: Path) -> tuple[Bert, PreTraining | None, SequenceClassifier | None, LoadReport]:
+    config = read_config(folder)
+    with open_weights(folder) as stored:
+        source = Source(stored)
+        is_classifier = bool(source.labels(config)[0]) and source.has("pooler")
+        is_language = source.has("masked_word") or source.has("next_sentence")
+    if is_classifier:
+        classifier, report = load_classifier(folder)
+        return classifier.bert, None, classifier, report
+    if is_language:
+        language, report = load_pretraining(folder)
+        if any(not _lacks(report, part) for part in ("predictions", "seq_relationship")):
+            return language.bert, language, None, report
+    bert, report = load_encoder(folder)
+    return bert, None, None, report
+
+
+def _lacks(report: LoadReport, part: str) -> bool:
+    return any(name.startswith(f"cls.{part}.") for name in report.missing)

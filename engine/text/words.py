@@ -1,0 +1,46 @@
+"""The words of an encoded text: which pieces belong together, and where they stand in what was typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.text.wordpiece import Encoding
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as BERT's basic split sees it; a Chinese character and a punctuation mark are words too.
+
+    text: as it was typed. start, stop: its characters within its own text. segment: 0 for A, 1 for B.
+    pieces: positions of its tokens, [CLS] is 0.
+    """
+
+    text: str
+    start: int
+    stop: int
+    segment: int
+    pieces: tuple[int, ...]
+
+
+def words_of(encoding: Encoding, text: str, text_pair: str | None = None) -> tuple[Word, ...]:
+    """Return the words of a text or pair, in order; special tokens are none.
+
+    A piece that begins with ## goes on with the word before it. A special token that was typed, such as
+    [MASK], is a word: it has characters.
+    """
+    texts = (text, text_pair or "")
+    words: list[Word] = []
+    before = -1  # the position of the last piece
+    for position, token in enumerate(encoding.tokens):
+        if encoding.special_tokens_mask[position]:
+            continue
+        segment, (start, stop) = encoding.token_type_ids[position], encoding.offsets[position]
+        goes_on = token.startswith("##") and len(token) > 2 and before == position - 1 and words
+        if goes_on and words[-1].segment == segment and words[-1].stop >= start:
+            first = words.pop()
+            start, pieces = first.start, (*first.pieces, position)
+        else:
+            pieces = (position,)
+        words.append(Word(texts[segment][start:stop], start, stop, segment, pieces))
+        before = position
+    return tuple(words)
