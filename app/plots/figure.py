@@ -5,48 +5,24 @@ A picture is saved as it looks, without the ring and the hover; its numbers are 
 
 from __future__ import annotations
 
-import os
-import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PySide6.QtCore import (
-    QBuffer,
-    QByteArray,
-    QIODevice,
-    QMarginsF,
-    QPoint,
-    QRect,
-    QRectF,
-    QSize,
-    QSizeF,
-    Qt,
-    Slot,
-)
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QFocusEvent,
-    QImage,
-    QPageLayout,
-    QPageSize,
-    QPainter,
-    QPaintEvent,
-    QPdfWriter,
-    QPen,
-)
-from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QToolButton, QWidget
 
 from app import theme, words
 from app.error_dialog import show_error
+from app.plots.figure_files import KINDS, SCREEN_DPI, file_stem, picture_bytes, write_file
+from app.plots.save_dialog import SaveDialog
 from app.widgets import set_role
 from engine.errors import UserError
 from engine.text.table import write_csv
 
 Numbers = list[list[str | float | int]]
-SCALE = 2  # of PNG files
+SCALE = 2  # of PNG files beside the screen
 
 
 class Figure(QWidget):
@@ -59,6 +35,7 @@ class Figure(QWidget):
         self._title = ""
         self._empty_text = ""
         self._saving = False
+        self.caption: tuple[tuple[str, str], ...] = ()
         self.set_title(title)
 
     @property
@@ -69,6 +46,13 @@ class Figure(QWidget):
         """Name the picture, for screen readers and as the file name that is offered."""
         self._title = title
         self.setAccessibleName(title)
+
+    def set_caption(self, lines: Iterable[tuple[str, str]]) -> None:
+        """Say what a person must know of the picture where it stands alone: (name, value) pairs.
+
+        Such as the model, its fingerprint, the text, layer and head. Saved beside the picture.
+        """
+        self.caption = tuple(lines)
 
     def set_empty_text(self, text: str) -> None:
         """Say what fills this picture while it is empty."""
@@ -123,13 +107,30 @@ class Figure(QWidget):
 
     @Slot()
     def save_picture(self) -> None:
-        """Ask where to, and save the picture."""
-        self._save(self.tr("Save picture"), ".png", self.tr("Pictures (*.png *.svg *.pdf)"))
+        """Ask where to, how wide and what beside it, and save."""
+        dialog = SaveDialog(self, self.window())
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     @Slot()
     def save_numbers(self) -> None:
         """Ask where to, and save the numbers."""
-        self._save(self.tr("Save numbers"), ".csv", self.tr("Tables (*.csv)"))
+        dialog = QFileDialog(self.window(), self.tr("Save numbers"))
+        dialog.setObjectName("save_numbers_dialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(self.tr("Tables (*.csv)"))
+        dialog.setDefaultSuffix("csv")
+        dialog.selectFile(file_stem(self._title) + ".csv")
+        dialog.fileSelected.connect(self._write_numbers)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot(str)
+    def _write_numbers(self, path: str) -> None:
+        try:
+            save_figure(self, path)
+        except UserError as error:
+            show_error(error, self)
 
     @Slot()
     def copy_numbers(self) -> None:
@@ -174,50 +175,41 @@ class Figure(QWidget):
         for action in menu.actions():
             action.setEnabled(not self.is_empty)
 
-    def _save(self, caption: str, suffix: str, kinds: str) -> None:
-        name = "-".join("".join(c if c.isalnum() else " " for c in self._title.lower()).split()) or "figure"
-        chosen, _kind = QFileDialog.getSaveFileName(self, caption, name + suffix, kinds)
-        if not chosen:
-            return
-        path = Path(chosen)
-        try:
-            save_figure(self, path if path.suffix else path.with_suffix(suffix))
-        except UserError as error:
-            show_error(error, self)
 
-
-def save_figure(figure: QWidget, path: Path | str) -> None:
-    """Save a picture by the suffix of `path`: .png (twice as large), .svg, .pdf; or .csv, its numbers.
+def save_figure(
+    figure: QWidget, path: Path | str, *, width_mm: float | None = None, dpi: int = SCREEN_DPI * SCALE
+) -> None:
+    """Save a picture by the suffix of `path`: .png, .svg, .pdf; .csv, its numbers; .txt, its caption.
 
     The file is written beside and renamed, so that an older one is never half lost.
+    Args:   width_mm: how wide the picture is printed; None: as wide as on screen. dpi: dots an inch of a PNG.
     Raises: UserError if the suffix is another one or the file cannot be written.
     """
     path = Path(path)
     kind = path.suffix.lower()
     if kind == ".csv" and isinstance(figure, Figure):
         header, *rows = figure.numbers()
-        write_csv(
-            path, [str(name) for name in header], rows, bom=True
-        )  # the mark tells spreadsheets it is UTF-8
-        return
-    if kind in (".png", ".svg", ".pdf"):
+        # the mark tells spreadsheets it is UTF-8
+        write_csv(path, [str(name) for name in header], rows, bom=True)
+    elif kind == ".txt" and isinstance(figure, Figure):
+        write_file(path, caption_text(figure).encode())
+    elif kind in KINDS:
         with _clean(figure) as canvas:
-            data = {".png": _png, ".svg": _svg, ".pdf": _pdf}[kind](canvas)
+            data = picture_bytes(canvas, kind, width_mm, dpi)
+        write_file(path, data)
     else:
         raise UserError(
             words.translate(
-                "figure", "{path} cannot be saved. Its name must end in .png, .svg, .pdf or .csv."
+                "figure", "{path} cannot be saved. Its name must end in .png, .svg, .pdf, .csv or .txt."
             ),
             path=path.name,
         )
-    try:
-        _write(path, data)
-    except OSError as error:
-        raise UserError(
-            words.translate("figure", "{path} cannot be written: {reason}. Choose another place."),
-            path=path,
-            reason=error.strerror or str(error),
-        ) from error
+
+
+def caption_text(figure: Figure) -> str:
+    """Return the caption as it is saved: the title, then a line for each thing that is to be known."""
+    lines = [figure.title, *(f"{name}: {value}" for name, value in figure.caption)]
+    return "\n".join(line for line in lines if line.strip()) + "\n"
 
 
 def paint_ring(painter: QPainter, rect: QRect | QRectF, width: float = 2) -> None:
@@ -247,66 +239,3 @@ def _clean(figure: QWidget) -> Iterator[QWidget]:
     finally:
         figure.set_saving(False)
         figure.update()
-
-
-def _png(widget: QWidget) -> bytes:
-    image = QImage(widget.size() * SCALE, QImage.Format.Format_ARGB32_Premultiplied)
-    image.setDevicePixelRatio(SCALE)
-    painter = QPainter(image)
-    _render(widget, painter)
-    painter.end()
-    buffer = _buffer()
-    image.save(buffer, "PNG")  # type: ignore[call-overload]  # PySide's stub wants bytes, the call wants text
-    return bytes(buffer.data().data())
-
-
-def _svg(widget: QWidget) -> bytes:
-    buffer = _buffer()
-    generator = QSvgGenerator()
-    generator.setOutputDevice(buffer)
-    generator.setSize(widget.size())
-    generator.setViewBox(QRect(QPoint(), widget.size()))
-    generator.setTitle(widget.accessibleName())
-    painter = QPainter(generator)
-    _render(widget, painter)
-    painter.end()
-    return bytes(buffer.data().data())
-
-
-def _pdf(widget: QWidget) -> bytes:
-    buffer = _buffer()
-    writer = QPdfWriter(buffer)
-    writer.setResolution(96)  # one pixel on screen is 1/96 inch
-    points = QSizeF(widget.size()) * 0.75
-    writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
-    writer.setPageMargins(QMarginsF(), QPageLayout.Unit.Point)
-    writer.setTitle(widget.accessibleName())
-    painter = QPainter(writer)
-    _render(widget, painter)
-    painter.end()
-    return bytes(buffer.data().data())
-
-
-def _render(widget: QWidget, painter: QPainter) -> None:
-    painter.fillRect(QRect(QPoint(), widget.size()), theme.current().color("card"))
-    widget.render(painter, QPoint(), renderFlags=QWidget.RenderFlag.DrawChildren)
-
-
-def _buffer() -> QBuffer:
-    buffer = QBuffer()
-    buffer.setData(QByteArray())
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    return buffer
-
-
-def _write(path: Path, data: bytes) -> None:
-    beside = path.parent / f".{secrets.token_hex(8)}.tmp"
-    try:
-        with beside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
