@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from typing import Any, NoReturn
 from engine.config import DataConfig, FineTuneConfig, from_toml, values_of, with_values
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event
+from engine.inspect_commands import add_inspect_commands
 from engine.language_commands import add_language_commands, follow, is_follower, run_pipeline
 from engine.screen import print_json, show
 from engine.setting import settings_of
@@ -38,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(str(error), file=sys.stderr)
         return 2
+    except BrokenPipeError:  # who read it has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -228,6 +233,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_finetune(commands)
     add_language_commands(commands)
+    add_inspect_commands(commands)
     resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
     resume.add_argument("run_dir", metavar="RUN")
     resume.set_defaults(run=_resume)

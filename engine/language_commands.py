@@ -1,4 +1,4 @@
-"""The commands of language models: pretrain, pipeline, vocab, fill-mask and so on. See command_line.py."""
+"""The commands that make language models: pretrain, pipeline, vocab. See command_line.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.errors import UserError, marked
 from engine.events import Event
 from engine.pipeline_config import PipelineConfig
 from engine.pretrain_config import PretrainConfig
-from engine.screen import print_json, show
+from engine.screen import show
 from engine.setting import settings_of
 
 _PATIENCE_S = 20  # that other ranks wait for the first one to leave
@@ -55,19 +55,6 @@ def add_language_commands(commands: Any) -> None:
     vocab.add_argument("--cased", action="store_true", help="keep capital letters")
     vocab.add_argument("--out", required=True, type=Path, help="the vocab.txt to write")
     vocab.set_defaults(run=_vocab)
-    fill = commands.add_parser("fill-mask", help="guess the words that stand in the place of [MASK]")
-    fill.add_argument("--model", required=True, type=Path, help="a model folder")
-    fill.add_argument("text", metavar="TEXT")
-    fill.add_argument("text_pair", metavar="TEXT_PAIR", nargs="?")
-    fill.add_argument("--top-k", type=int, default=5, help="guesses for each [MASK]")
-    fill.add_argument("--json", action="store_true", help="print tokens, ids and probabilities as JSON")
-    fill.set_defaults(run=_fill_mask)
-    follows = commands.add_parser("next-sentence", help="tell whether a second text follows a first")
-    follows.add_argument("--model", required=True, type=Path, help="a model folder")
-    follows.add_argument("text", metavar="A")
-    follows.add_argument("text_pair", metavar="B")
-    follows.add_argument("--json", action="store_true", help="print is_next and its probability as JSON")
-    follows.set_defaults(run=_next_sentence)
 
 
 def _add_pretrain(commands: Any) -> None:
@@ -222,40 +209,6 @@ def _vocab(options: argparse.Namespace) -> int:
         write_vocab(options.out, wordpiece)
 
     return show(work())
-
-
-def _fill_mask(options: argparse.Namespace) -> int:
-    from engine.inspect.fill_mask import Filler
-
-    masks = Filler.open(options.model).fill(options.text, options.text_pair, top_k=options.top_k)
-    if options.json:
-        names = ("token", "id", "probability")
-        print_json(
-            [
-                [
-                    dict(zip(names, guess, strict=True))
-                    for guess in zip(mask.tokens, mask.ids, mask.probabilities, strict=True)
-                ]
-                for mask in masks
-            ]
-        )
-        return 0
-    for number, mask in enumerate(masks, start=1):
-        print(f"[MASK] {number}")
-        for token, share in zip(mask.tokens, mask.probabilities, strict=True):
-            print(f"  {token:<20}{share:8.4f}")
-    return 0
-
-
-def _next_sentence(options: argparse.Namespace) -> int:
-    from engine.inspect.fill_mask import Filler
-
-    share = Filler.open(options.model).next_sentence(options.text, options.text_pair)
-    if options.json:
-        print_json({"is_next": share >= 0.5, "probability": share})
-    else:
-        print(f"{'B follows A' if share >= 0.5 else 'B does not follow A'}: {share:.1%} that it does")
-    return 0
 
 
 def _help(name: str, config: Any = None) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QDir, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
 from app.laboratory import Bench
@@ -41,6 +41,7 @@ class SubjectBar(QWidget):
     """One row: the model, what it is, and the weights it kept while it learned."""
 
     checkpoint_changed = Signal(object)  # Path
+    kept_changed = Signal()  # another run's weights, or none
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +49,7 @@ class SubjectBar(QWidget):
         self._kept: tuple[Kept, ...] = ()
         self._seen: Path | None = None
         self.box = ChoiceBox("looking_model", self.tr("Model"))
+        self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setFixedWidth(BOX_WIDTH)
         self.box.setToolTip(self.tr("The model that is looked into, on every page of this group"))
         self.about = ElidedLabel("", "muted")
@@ -138,11 +140,19 @@ class SubjectBar(QWidget):
         self.step.setVisible(is_there)
         if found is None or not is_there:
             self._kept = ()
+            self.kept_changed.emit()
             return
         places = [one.path for one in self._kept]
         place = places.index(found.folder) if found.folder in places else len(places) - 1
         self.history.set_history([one.step for one in self._kept], found.steps, found.losses, place)
         self._show_step(place)
+        self.kept_changed.emit()
+
+    def choose_step(self, step: int) -> None:
+        """Look at the weights that were kept at this step, as a click on its dot does."""
+        places = [place for place, one in enumerate(self._kept) if one.step == step]
+        if places and places[-1] != self.history.current:
+            self._choose_kept(places[-1])
 
     def _show_step(self, place: int) -> None:
         self.history.set_current(place)

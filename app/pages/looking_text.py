@@ -35,7 +35,6 @@ class TextBox(QPlainTextEdit):
         self.setObjectName(name)
         self.setAccessibleName(accessible)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.document().setDocumentMargin(4)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
@@ -48,7 +47,12 @@ class TextBox(QPlainTextEdit):
     @Slot()
     def _fit(self) -> None:
         line = self.fontMetrics().lineSpacing()
-        count = max(1, min(MOST_LINES, int(self.document().size().height())))
+        wanted = max(1, int(self.document().size().height()))
+        count = min(MOST_LINES, wanted)
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            policy.ScrollBarAsNeeded if wanted > MOST_LINES else policy.ScrollBarAlwaysOff
+        )
         self.setFixedHeight(count * line + 16)
 
     def showEvent(self, event: QShowEvent) -> None:

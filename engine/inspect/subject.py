@@ -58,6 +58,7 @@ class About:
     wordpiece: WordPiece
     has_masked_words: bool
     has_next_sentence: bool
+    has_pooler: bool
     labels: tuple[str, ...]
     info: dict[str, Any]  # cloze.json
     notes: tuple[Sentence, ...]
@@ -135,6 +136,7 @@ class Subject:
             and "predictions" not in lacking
             and wordpiece.mask_id is not None,
             has_next_sentence=has_next and info.get("next_sentence") is not False,
+            has_pooler=bert.pooler is not None,
             labels=() if classifier is None else tuple(classifier.config.id2label),
             info=info,
             notes=(*report.notes, *wordpiece.notes),

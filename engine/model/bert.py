@@ -76,8 +76,8 @@ class Attention(nn.Module):
     ) -> tuple[Tensor, Tensor | list[Tensor] | None]:
         """Attend from every token, or from some rows of a packed batch.
 
-        Args: hidden: (..., D). mask: (B, 1, 1, T) bool, True where a key may be seen. head_mask: (H,). rows:
-            (R,), whose result alone is returned.
+        Args: hidden: (..., D). mask: (B, 1, 1, T) bool, True where a key may be seen. head_mask: (H,), or
+            (B, H, 1) where the examples of a padded batch differ. rows: (R,), whose result alone is returned.
         """
         qkv = self.qkv(hidden)  # (..., 3D)
         maps: Tensor | list[Tensor] | None = None
@@ -204,9 +204,9 @@ class Bert(nn.Module):
 
         Args:   input_ids: (...) int64, or inputs_embeds: (..., D) in their place. token_type_ids,
                 position_ids: (...), default zeros and 0, 1, 2 ... (packed: counted within each example).
-                attention_mask: (B, T), 0 where padded; leave it out when nothing is. head_mask: (L, H), 0
-                switches a head off. rows: (R,) of a packed batch, each example's first token first:
-                last_hidden_state is then (R, D) of these alone, and the last layer computes no others.
+                attention_mask: (B, T), 0 where padded; leave it out when nothing is. head_mask: (L, H), or
+                (L, B, H, 1), 0 switches a head off. rows: (R,) of a packed batch, each example's first token
+                first: last_hidden_state is then (R, D) of these alone, the last layer computes no others.
         """
         words = self.embeddings.word(input_ids) if inputs_embeds is None else inputs_embeds
         shape = words.shape[:-1]

@@ -204,7 +204,7 @@ def test_a_head_that_never_learned_to_tell_does_not_tell(place: Path, engine: En
     config = text_config(place, next_sentence=False, steps=1)
     list(pretrain(config, place / "run"))
     code, out, err = engine("next-sentence", "--model", place / "run" / "model", "the cat .", "the dog .")
-    assert (code, out) == (2, "") and "was pretrained without next sentences" in err and is_one_sentence(err)
+    assert (code, out) == (2, "") and "was not trained on next sentences" in err and is_one_sentence(err)
     assert engine("fill-mask", "--model", place / "run" / "model", "the [MASK] .")[0] == 0
 
 
@@ -257,8 +257,11 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "fewer than none": (["fill-mask", "--model", "start", "[MASK]", "--top-k", "-3"], "Ask for 1 or more"),
     "a long text": (["fill-mask", "--model", "start", "[MASK]" + " a" * 60], "this model reads at most 41"),
     "no model": (["fill-mask", "--model", "nowhere", "[MASK]"], "nowhere"),
-    "no masked-word head": (["fill-mask", "--model", "labels", "[MASK]"], "has no masked-word head"),
-    "no next-sentence head": (["next-sentence", "--model", "labels", "a", "b"], "has no next-sentence head"),
+    "no masked-word head": (["fill-mask", "--model", "labels", "[MASK]"], "has no trained masked-word head"),
+    "no next-sentence head": (
+        ["next-sentence", "--model", "labels", "a", "b"],
+        "was not trained on next sentences",
+    ),
     "no run": (["resume", "nowhere"], "is not a run folder"),
 }
 

@@ -1,0 +1,375 @@
+"""The commands that look inside a model: attention, embed, attribute, fill-mask, next-sentence and so on.
+
+What a program reads goes to stdout or into a file; see command_line.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from engine.durable import check_place, replaced_file
+from engine.errors import UserError, marked
+from engine.events import Event, Finished
+from engine.screen import print_json, show
+
+if TYPE_CHECKING:
+    from engine.inspect.attention import Look
+    from engine.inspect.attribution import Attribution
+    from engine.inspect.attribution_target import Target
+    from engine.inspect.subject import Subject
+
+Found = TypeVar("Found")
+TARGETS = {"mask": "masked_words", "next": "next_sentence"}
+POOLINGS = ("mean", "cls", "max", "last_four", "pooled", "mix")
+METHODS = ("integrated_gradients", "gradient_x_input")
+
+
+def attention_command(
+    folder: Path, text: str, text_pair: str | None, out: Path | str, off: Sequence[tuple[int, int]] = ()
+) -> str:
+    """Return the line that writes the attention of a text without the window. off: (layer, head) from 0."""
+    words = ["python", "-m", "engine", "attention", "--model", str(folder), text]
+    words += [text_pair] if text_pair is not None else []
+    words += ["--out", str(out)]
+    for layer, head in off:
+        words += ["--off", f"{layer + 1}.{head + 1}"]
+    return shlex.join(words)
+
+
+def add_inspect_commands(commands: Any) -> None:
+    """Add the commands to the parser's."""
+    _add_fill_mask(commands)
+    follows = _add(commands, "next-sentence", _next_sentence, "tell whether a second text follows a first")
+    follows.add_argument("text", metavar="A")
+    follows.add_argument("text_pair", metavar="B")
+    _add_json(follows, "print is_next and its probability as JSON")
+    attention = _add(commands, "attention", _attention, "write where every head looks, as an .npz file")
+    _add_text(attention)
+    attention.add_argument("--out", required=True, type=Path, help="the .npz to write")
+    attention.add_argument(
+        "--off",
+        action="append",
+        default=[],
+        metavar="LAYER.HEAD",
+        help="switch a head off, both counted from 1; LAYER alone for all of its heads; repeatable",
+    )
+    _add_attribute(commands)
+    _add_embed(commands)
+    _add_templates(commands)
+    score = _add(commands, "perplexity", _perplexity, "tell how well a model foresees each piece of a text")
+    _add_text(score)
+    _add_json(score, "print each piece's probability and rank as JSON")
+
+
+def _add(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=words)
+    command.add_argument("--model", required=True, type=Path, help="a model folder")
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_text(command: argparse.ArgumentParser) -> None:
+    command.add_argument("text", metavar="TEXT")
+    command.add_argument("text_pair", metavar="TEXT_PAIR", nargs="?")
+
+
+def _add_json(command: argparse.ArgumentParser, words: str) -> None:
+    command.add_argument("--json", action="store_true", help=words)
+
+
+def _add_fill_mask(commands: Any) -> None:
+    fill = _add(commands, "fill-mask", _fill_mask, "guess the words that stand in the place of [MASK]")
+    _add_text(fill)
+    fill.add_argument("--top-k", type=int, default=5, help="guesses for each [MASK]")
+    fill.add_argument("--joint", action="store_true", help="guess all [MASK]s together, by beam search")
+    _add_json(fill, "print tokens, ids and probabilities as JSON")
+
+
+def _add_attribute(commands: Any) -> None:
+    attribute = _add(commands, "attribute", _attribute, "tell what each word adds to an answer")
+    _add_text(attribute)
+    attribute.add_argument(
+        "--target",
+        required=True,
+        metavar="LABEL|mask|next",
+        help="a label of the classifier; mask: the word at the first [MASK]; next: whether TEXT_PAIR follows",
+    )
+    attribute.add_argument("--answer", default="", help="with mask: the word asked for, else the likeliest")
+    attribute.add_argument("--method", default=METHODS[0], choices=METHODS)
+    attribute.add_argument(
+        "--baseline", default="", choices=("mask", "pad", "zero"), help="what words are compared with"
+    )
+    attribute.add_argument("--measure", default="log_odds", choices=("log_odds", "probability"))
+    _add_json(attribute, "print scores of pieces and words, sum and residual as JSON")
+
+
+def _add_embed(commands: Any) -> None:
+    embed = _add(commands, "embed", _embed, "write one vector for each text of a table, as an .npz file")
+    embed.add_argument("--data", required=True, type=Path, help="a CSV, TSV or JSON lines file")
+    embed.add_argument("--text", required=True, help="the column with the text")
+    embed.add_argument("--text-pair", default="", help="the column with the second text")
+    embed.add_argument("--label", default="", help="a column to keep beside the vectors")
+    embed.add_argument("--pooling", default="mean", choices=POOLINGS, help="how its pieces become one vector")
+    embed.add_argument("--layer", type=int, default=-1, help="0: the embeddings, -1: the last")
+    embed.add_argument("--max-length", type=int, help="WordPieces of each text that are read")
+    embed.add_argument("--out", required=True, type=Path, help="the .npz to write")
+    embed.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
+
+
+def _add_templates(commands: Any) -> None:
+    template = _add(
+        commands, "templates", _templates, "score words in templates such as '{he|she} is a [MASK]'"
+    )
+    given = template.add_mutually_exclusive_group(required=True)
+    given.add_argument("--template", help="alternatives in braces, one [MASK]")
+    given.add_argument("--data", type=Path, help="a table with the columns template and targets (a|b|c)")
+    template.add_argument("--targets", default="", help="with --template: words to score, as a|b|c")
+    template.add_argument("--top-k", type=int, default=10, help="without targets: guesses for each sentence")
+    template.add_argument("--out", type=Path, help="the CSV to write; without it a table is printed")
+
+
+# --- what they do --------------------------------------------------------------------------------------
+
+
+def _open(options: argparse.Namespace) -> Subject:
+    from engine.inspect.subject import Subject
+
+    return Subject.open(options.model)
+
+
+def _answer(task: Generator[Event, None, Found]) -> tuple[int, Found | None]:
+    """Run a task that returns an answer, telling its progress. Returns: the exit code, and the answer."""
+    found: list[Found] = []
+
+    def collect() -> Generator[Event, None, None]:
+        found.append((yield from task))
+
+    code = show(collect())
+    return code, found[0] if found else None
+
+
+def _fill_mask(options: argparse.Namespace) -> int:
+    from engine.model.guess import fill_mask
+
+    subject = _open(options)
+    if options.joint:
+        return _fill_jointly(options, subject)
+    if options.top_k < 1:
+        raise UserError(marked("engine", "{count} guesses are none. Ask for 1 or more."), count=options.top_k)
+    masks = fill_mask(
+        subject.masked_head(), subject.wordpiece, options.text, options.text_pair, top_k=options.top_k
+    )
+    if options.json:
+        names = ("token", "id", "probability")
+        guesses = [zip(mask.tokens, mask.ids, mask.probabilities, strict=True) for mask in masks]
+        print_json([[dict(zip(names, guess, strict=True)) for guess in each] for each in guesses])
+        return 0
+    for number, mask in enumerate(masks, start=1):
+        print(f"[MASK] {number}")
+        for token, share in zip(mask.tokens, mask.probabilities, strict=True):
+            print(f"  {token:<20}{share:8.4f}")
+    return 0
+
+
+def _fill_jointly(options: argparse.Namespace, subject: Subject) -> int:
+    from engine.inspect.joint import fill_jointly
+    from engine.inspect.masked import mask
+
+    masked = mask(subject.about, options.text, options.text_pair)
+    code, joint = _answer(fill_jointly(subject, masked, top_k=options.top_k))
+    if joint is None:
+        return code
+    if options.json:
+        names = ("words", "probability", "independent")
+        print_json(
+            [dict(zip(names, (f.words, f.probability, f.independent), strict=True)) for f in joint.fillings]
+        )
+        return code
+    print(f"{'together':>8}  {'each alone':>10}")
+    for filling in joint.fillings:
+        print(f"{filling.probability:8.4f}  {filling.independent:10.4f}  {' · '.join(filling.words)}")
+    return code
+
+
+def _next_sentence(options: argparse.Namespace) -> int:
+    from engine.model.guess import next_sentence
+
+    subject = _open(options)
+    share = next_sentence(subject.next_sentence_head(), subject.wordpiece, options.text, options.text_pair)
+    if options.json:
+        print_json({"is_next": share >= 0.5, "probability": share})
+    else:
+        print(f"{'B follows A' if share >= 0.5 else 'B does not follow A'}: {share:.1%} that it does")
+    return 0
+
+
+def _attention(options: argparse.Namespace) -> int:
+    from engine.inspect.attention import look
+
+    _check_out(options.out)
+    subject = _open(options)
+    on = _switches(options.off, subject)
+    seen = look(subject, options.text, options.text_pair, on=on, want_hidden=True)
+    _write_look(options.out, seen)
+    return show(iter([Finished(path=options.out, seconds=0.0)]))
+
+
+def _write_look(out: Path, seen: Look) -> None:
+    encoding = seen.encoding
+    arrays: dict[str, Any] = {
+        "tokens": np.array(encoding.tokens),
+        "input_ids": np.array(encoding.input_ids),
+        "token_type_ids": np.array(encoding.token_type_ids),
+        "attentions": seen.attentions,
+        "hidden_states": seen.hidden_states,
+        "model": np.array(seen.model_name),
+        "fingerprint": np.array(seen.fingerprint),
+    }
+    if seen.on is not None:
+        arrays["heads_on"] = seen.on
+    with replaced_file(out) as beside, beside.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def _switches(off: Sequence[str], subject: Subject) -> np.ndarray | None:
+    """Return (L, H) bool of the heads that stay on, or None for all. Raises: UserError."""
+    if not off:
+        return None
+    shape = (subject.config.num_hidden_layers, subject.config.num_attention_heads)
+    on = np.ones(shape, bool)
+    for given in off:
+        layer, _, head = given.partition(".")
+        numbers = [int(part) if part.isdecimal() else 0 for part in (layer, head or "1")]
+        if not (0 < numbers[0] <= shape[0] and 0 < numbers[1] <= shape[1]):
+            raise UserError(
+                marked("engine", "--off {given}: this model has layers 1 to {layers} of {heads} heads each."),
+                given=given,
+                layers=shape[0],
+                heads=shape[1],
+            )
+        on[numbers[0] - 1, numbers[1] - 1 if head else slice(None)] = False
+    return on
+
+
+def _attribute(options: argparse.Namespace) -> int:
+    from engine.inspect.attribution import attribute
+
+    subject = _open(options)
+    code, found = _answer(
+        attribute(
+            subject,
+            options.text,
+            options.text_pair,
+            target=_target(options, subject),
+            method=options.method,
+            baseline=options.baseline,
+            measure=options.measure,
+        )
+    )
+    if found is None:
+        return code
+    if options.json:
+        print_json(found.report())
+    else:
+        _print_attribution(found)
+    return code
+
+
+def _target(options: argparse.Namespace, subject: Subject) -> Target:
+    from engine.inspect.attribution_target import Target
+
+    if options.target in subject.labels:  # a label may be called mask
+        return Target(question="labels", answer=options.target)
+    question = TARGETS.get(options.target, "labels")
+    answer = options.answer if question == "masked_words" else ""
+    return Target(question=question, answer=options.target if question == "labels" else answer)
+
+
+def _print_attribution(found: Attribution) -> None:
+    print(found.question)
+    for word, score in zip(found.words, found.word_scores.tolist(), strict=True):
+        print(f"  {score:+8.4f}  {word.text}")
+    if found.method == METHODS[0]:
+        print(
+            f"sum {found.total:.4f} of {found.value:.4f} - {found.baseline_value:.4f}; "
+            f"residual {found.residual:.2%} in {found.steps} steps"
+        )
+
+
+def _embed(options: argparse.Namespace) -> int:
+    from engine.inspect.embed_table import embed_table
+
+    return show(
+        embed_table(
+            options.model,
+            options.data,
+            options.out,
+            text=options.text,
+            text_pair=options.text_pair,
+            label=options.label,
+            pooling=options.pooling,
+            layer=options.layer,
+            max_length=options.max_length,
+            device=options.device,
+        )
+    )
+
+
+def _templates(options: argparse.Namespace) -> int:
+    from engine.inspect.grid import TemplateRequest, score_templates
+    from engine.inspect.template import Template
+    from engine.inspect.template_table import read_templates, write_grids
+
+    if options.out is not None:
+        _check_out(options.out)
+    if options.data is not None:
+        requests = read_templates(options.data)
+    else:
+        targets = tuple(word.strip() for word in options.targets.split("|") if word.strip())
+        requests = (TemplateRequest(Template.parse(options.template), targets),)
+    code, grids = _answer(score_templates(_open(options), requests, top_k=options.top_k))
+    if grids is None:
+        return code
+    if options.out is not None:
+        write_grids(options.out, grids)
+        return code
+    for grid in grids:
+        for cell, row in zip(grid.cells, grid.scores, strict=True):
+            print(cell.text)
+            for target, found in zip(grid.targets, row, strict=True):
+                corrected = "" if found.corrected is None else f"{found.corrected:+8.2f} beside its prior"
+                print(f"  {target:<20}{found.score.probability:8.4f}  {corrected}".rstrip())
+    return code
+
+
+def _perplexity(options: argparse.Namespace) -> int:
+    from engine.inspect.perplexity import pseudo_perplexity
+
+    code, found = _answer(pseudo_perplexity(_open(options), options.text, options.text_pair))
+    if found is None:
+        return code
+    if options.json:
+        pieces = [
+            {"piece": one.piece, "probability": one.probability, "rank": one.rank} for one in found.scores
+        ]
+        print_json({"pseudo_perplexity": found.perplexity, "pieces": pieces})
+        return code
+    for one in found.scores:
+        print(f"{one.piece:<20}{one.probability:8.4f}  rank {one.rank}")
+    print(f"pseudo-perplexity {found.perplexity:.2f}")
+    return code
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a place that cannot be written to, before a model is opened. Raises: UserError."""
+    if out.is_dir():
+        raise UserError(marked("engine", "{path} is a folder. Name a file."), path=out)
+    if not out.parent.is_dir():
+        raise UserError(marked("engine", "There is no folder {folder} to write to."), folder=out.parent)
+    check_place(out.parent)
