@@ -155,25 +155,27 @@ def _answer(task: Generator[Event, None, Found]) -> tuple[int, Found | None]:
 
 
 def _fill_mask(options: argparse.Namespace) -> int:
-    from engine.model.guess import fill_mask
+    from engine.inspect.probe import probe
 
     subject = _open(options)
     if options.joint:
         return _fill_jointly(options, subject)
-    if options.top_k < 1:
-        raise UserError(marked("engine", "{count} guesses are none. Ask for 1 or more."), count=options.top_k)
-    masks = fill_mask(
-        subject.masked_head(), subject.wordpiece, options.text, options.text_pair, top_k=options.top_k
-    )
+    masks = probe(subject, options.text, options.text_pair, top_k=options.top_k).answers
     if options.json:
-        names = ("token", "id", "probability")
-        guesses = [zip(mask.tokens, mask.ids, mask.probabilities, strict=True) for mask in masks]
-        print_json([[dict(zip(names, guess, strict=True)) for guess in each] for each in guesses])
+        print_json(
+            [
+                [
+                    {"token": one.word, "id": one.ids[0], "probability": one.probability}
+                    for one in mask.guesses
+                ]
+                for mask in masks
+            ]
+        )
         return 0
     for number, mask in enumerate(masks, start=1):
         print(f"[MASK] {number}")
-        for token, share in zip(mask.tokens, mask.probabilities, strict=True):
-            print(f"  {token:<20}{share:8.4f}")
+        for guess in mask.guesses:
+            print(f"  {guess.word:<20}{guess.probability:8.4f}")
     return 0
 
 
@@ -198,10 +200,9 @@ def _fill_jointly(options: argparse.Namespace, subject: Subject) -> int:
 
 
 def _next_sentence(options: argparse.Namespace) -> int:
-    from engine.model.guess import next_sentence
+    from engine.inspect.follows import follows
 
-    subject = _open(options)
-    share = next_sentence(subject.next_sentence_head(), subject.wordpiece, options.text, options.text_pair)
+    share = follows(_open(options), options.text, options.text_pair).probability
     if options.json:
         print_json({"is_next": share >= 0.5, "probability": share})
     else:

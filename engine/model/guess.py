@@ -1,4 +1,4 @@
-"""What a model makes of a gap: words for a [MASK], whether B follows A, and sentences pinned while it learns.
+"""What a model makes of a gap: sentences pinned while it learns, and the best of products of guesses.
 
 Everything is one batch, runs where the model is, draws no random numbers and leaves the model as it was.
 """
@@ -13,29 +13,18 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import torch
-from torch import Tensor
 
 from engine.errors import ModelError, UserError, marked
 from engine.model.heads import PreTraining
 from engine.model.trim import check_vocabulary
 from engine.text.batch import Bounds
-from engine.text.wordpiece import Encoding, WordPiece
+from engine.text.wordpiece import WordPiece
 
 # B sentences, N tokens of all of them, P masks, V words of the vocabulary
 
 _MARK = re.compile(r"\[([^\[\]]+)\]")
 _NUM_GUESSES = 5
 _IDEOGRAPH = re.compile("[\u3400-\u9fff]")
-
-
-@dataclass(frozen=True, slots=True)
-class MaskGuess:
-    """The likeliest words for one [MASK], best first. position: its place among the tokens, [CLS] is 0."""
-
-    position: int
-    tokens: tuple[str, ...]
-    ids: tuple[int, ...]
-    probabilities: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,42 +40,6 @@ class PinReading:
     right: str | None
     probability: float | None
     rank: int | None
-
-
-def fill_mask(
-    model: PreTraining, wordpiece: WordPiece, text: str, text_pair: str | None = None, *, top_k: int = 5
-) -> list[MaskGuess]:
-    """Return the `top_k` likeliest words for each [MASK] of a text or pair, in the order they stand in.
-
-    Raises: UserError: no [MASK] in the text, or more WordPieces than the model has positions. ModelError: the
-            vocabulary has no [MASK], or does not belong to the model.
-    """
-    mask_id = _mask_id(wordpiece)
-    encoding = _encode(model, wordpiece, text, text_pair)
-    places = [place for place, number in enumerate(encoding.input_ids) if number == mask_id]
-    if not places:
-        raise UserError(
-            marked("engine", "The text has no [MASK]. Write [MASK] where a word is to be guessed.")
-        )
-    with _looking(model) as device:
-        ids, types = _tensors(encoding, device)
-        hidden = model(ids, types, masked=torch.tensor(places, device=device)).hidden
-        shares = model.logits(hidden).float().softmax(-1)[:, : wordpiece.vocab_size]  # (P, V)
-        best = shares.topk(min(top_k, wordpiece.vocab_size), -1)
-        values, numbers = best.values.tolist(), best.indices.tolist()
-    return [
-        MaskGuess(place, tuple(wordpiece.tokens[n] for n in found), tuple(found), tuple(probabilities))
-        for place, found, probabilities in zip(places, numbers, values, strict=True)
-    ]
-
-
-def next_sentence(model: PreTraining, wordpiece: WordPiece, a: str, b: str) -> float:
-    """Return how probable it is that B follows A. Raises: as `fill_mask`."""
-    encoding = _encode(model, wordpiece, a, b)
-    with _looking(model) as device:
-        ids, types = _tensors(encoding, device)
-        output = model(ids, types, masked=torch.zeros(1, dtype=torch.long, device=device))
-        return float(output.next_sentence.float().softmax(-1)[0, 0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,17 +106,10 @@ class Pins:
         return [self._reading(pin, rows[self._gaps[number]]) for number, pin in enumerate(self._pins)]
 
     def _reading(self, pin: _Pin, rows: list[_Row]) -> PinReading:
-        fillings: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
-        for row in rows:  # the best of a product are products of the best
-            longer = [
-                ((*ids, number), log + own)
-                for ids, log in fillings
-                for number, own in zip(row.ids, row.logs, strict=True)
-            ]
-            fillings = sorted(longer, key=lambda filling: -filling[1])[:_NUM_GUESSES]
+        fillings = best_products([(row.ids, row.logs) for row in rows], _NUM_GUESSES)
         known = bool(pin.answer)
         return PinReading(
-            guesses=tuple((_spelled(self._wordpiece, ids), math.exp(log)) for ids, log in fillings),
+            guesses=tuple((spelled(self._wordpiece, ids), math.exp(log)) for ids, log in fillings),
             right=pin.right,
             probability=math.exp(sum(row.right_log for row in rows)) if known else None,
             rank=max(row.rank for row in rows) if known else None,
@@ -205,24 +151,12 @@ def _mask_id(wordpiece: WordPiece) -> int:
     return wordpiece.mask_id
 
 
-def _encode(model: PreTraining, wordpiece: WordPiece, text: str, text_pair: str | None) -> Encoding:
-    check_vocabulary(model, wordpiece)
-    encoding = wordpiece.encode(text, text_pair)
-    _check_length(model, len(encoding.input_ids))
-    return encoding
-
-
 def _check_length(model: PreTraining, length: int) -> None:
     if length > model.config.max_position_embeddings:
         template = marked(
             "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
         )
         raise UserError(template, length=length, most=model.config.max_position_embeddings)
-
-
-def _tensors(encoding: Encoding, device: torch.device) -> tuple[Tensor, Tensor]:
-    ids = torch.tensor([encoding.input_ids], device=device)
-    return ids, torch.tensor([encoding.token_type_ids], device=device)
 
 
 @contextmanager
@@ -237,7 +171,26 @@ def _looking(model: PreTraining) -> Iterator[torch.device]:
         model.train(training)
 
 
-def _spelled(wordpiece: WordPiece, ids: Sequence[int]) -> str:
+def best_products(
+    columns: Sequence[tuple[Sequence[int], Sequence[float]]], count: int
+) -> list[tuple[tuple[int, ...], float]]:
+    """Return the likeliest combinations, one id from each column, with the sums of their logs, best first.
+
+    Args: columns: ids of each place and their logs, the likeliest first, at least `count` if there are more.
+    """
+    found: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+    for numbers, logs in columns:
+        longer = [
+            ((*ids, numbers[place]), log + logs[place])
+            for better, (ids, log) in enumerate(found)
+            for place in range(min(len(numbers), count // (better + 1)))  # all others have `count` above them
+        ]
+        found = sorted(longer, key=lambda one: -one[1])[:count]
+    return found
+
+
+def spelled(wordpiece: WordPiece, ids: Sequence[int]) -> str:
+    """Return pieces as they would be written: ## glued on, no space beside an ideograph."""
     text = ""
     for token in (wordpiece.tokens[number] for number in ids):
         if token.startswith("##"):

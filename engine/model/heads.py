@@ -75,6 +75,7 @@ class PreTraining(nn.Module):
         masked: Tensor | None = None,
         inputs_embeds: Tensor | None = None,
         bounds: Bounds | None = None,
+        head_mask: Tensor | None = None,
     ) -> PreTrainingOutput:
         """Take what `Bert` takes, padded or packed.
 
@@ -88,15 +89,20 @@ class PreTraining(nn.Module):
             position_ids,
             inputs_embeds=inputs_embeds,
             bounds=bounds,
+            head_mask=head_mask,
             rows=rows,
         )
         chosen = found.last_hidden_state.flatten(0, -2)  # (B * T, D) or (N, D)
         if masked is not None:
             chosen = chosen.index_select(0, masked) if rows is None else _after_firsts(chosen, bounds, masked)
         return PreTrainingOutput(
-            hidden=self.norm(self.activation(self.transform(chosen))),
+            hidden=self.read(chosen),
             next_sentence=self.next_sentence(found.pooled_output),
         )
+
+    def read(self, states: Tensor) -> Tensor:
+        """Return what `logits` takes, (M, D), of the encoder's hidden states (M, D) of chosen tokens."""
+        return self.norm(self.activation(self.transform(states)))  # type: ignore[no-any-return]
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the score of every word. Args: hidden: (M, D) from `forward`. Returns: (M, V)."""

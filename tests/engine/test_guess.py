@@ -1,4 +1,4 @@
-"""Words for a [MASK], whether B follows A, and pinned sentences, beside plain computations."""
+"""Pinned sentences, beside plain computations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from engine.errors import ModelError, UserError
-from engine.model.guess import Pins, fill_mask, next_sentence
+from engine.model.guess import Pins
 from engine.model.heads import PreTraining
 from engine.text.wordpiece import WordPiece
 from tests.fakes import TOKENS, tiny_pretraining, tiny_wordpiece
@@ -22,30 +22,6 @@ def shares_at(model: PreTraining, tokens: list[str], place: int) -> torch.Tensor
     with torch.no_grad():
         ids = torch.tensor([[TOKENS.index(token) for token in tokens]])
         return model.logits(model(ids).hidden)[place].softmax(-1)
-
-
-def test_masks_are_filled_with_the_likeliest_words_in_their_order() -> None:
-    model, wordpiece = tiny_pretraining(), tiny_wordpiece()
-    first, second = fill_mask(model, wordpiece, "a [MASK] film", "[MASK]!", top_k=3)
-    assert (first.position, second.position) == (2, 5)
-    with torch.no_grad():
-        ids = torch.tensor([wordpiece.encode("a [MASK] film", "[MASK]!").input_ids])
-        types = torch.tensor([wordpiece.encode("a [MASK] film", "[MASK]!").token_type_ids])
-        shares = model.logits(model(ids, types).hidden).softmax(-1)
-    for guess in (first, second):
-        expected = shares[guess.position].topk(3)
-        assert guess.ids == tuple(expected.indices.tolist())
-        assert guess.tokens == tuple(TOKENS[number] for number in guess.ids)
-        assert guess.probabilities == pytest.approx(expected.values.tolist(), rel=1e-4)
-
-
-def test_the_next_sentence_is_the_first_of_two_probabilities() -> None:
-    model, wordpiece = tiny_pretraining(), tiny_wordpiece()
-    encoding = wordpiece.encode("a good film", "bad!")
-    with torch.no_grad():
-        output = model(torch.tensor([encoding.input_ids]), torch.tensor([encoding.token_type_ids]))
-    expected = float(output.next_sentence.softmax(-1)[0, 0])
-    assert next_sentence(model, wordpiece, "a good film", "bad!") == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_pin_reads_what_the_sentence_alone_gives() -> None:
@@ -98,8 +74,8 @@ def test_words_beyond_the_vocabulary_are_never_guessed() -> None:
     model = tiny_pretraining(vocab_size=64)  # padded to a round number, as some are
     with torch.no_grad():
         model.bias[37:] = 100.0
-    guess = fill_mask(model, tiny_wordpiece(), "a [MASK]", top_k=64)[0]
-    assert len(guess.ids) == 37 and max(guess.ids) == 36
+    (reading,) = Pins(["a [MASK]"], tiny_wordpiece()).look(model)
+    assert all(word in TOKENS or f"##{word}" in TOKENS for word, _share in reading.guesses)
 
 
 @pytest.mark.parametrize("sentence", ["no gap", "[two] of [them]", "empty [ ] gap", ""])
@@ -110,23 +86,14 @@ def test_a_sentence_without_one_gap_is_refused(sentence: str) -> None:
 
 def test_what_cannot_be_asked_is_refused_in_one_sentence() -> None:
     model, wordpiece = tiny_pretraining(), tiny_wordpiece()
-    with pytest.raises(UserError, match=r"The text has no \[MASK\]"):
-        fill_mask(model, wordpiece, "a good film")
-    for ask in (
-        lambda: fill_mask(model, wordpiece, "a " * 50 + "[MASK]"),
-        lambda: next_sentence(model, wordpiece, "a " * 30, "b " * 30),
-        lambda: Pins(["a " * 50 + "[b]"], wordpiece).look(model),
-    ):
-        with pytest.raises(UserError, match="this model reads at most 41"):
-            ask()
+    with pytest.raises(UserError, match="this model reads at most 41"):
+        Pins(["a " * 50 + "[b]"], wordpiece).look(model)
     bare = WordPiece.from_tokens([token for token in TOKENS if token != "[MASK]"], lowercase=True)
-    for ask in (lambda: fill_mask(model, bare, "a [MASK]"), lambda: Pins(["[a]"], bare)):
-        with pytest.raises(ModelError, match=r"The vocabulary has no \[MASK\]"):
-            ask()
+    with pytest.raises(ModelError, match=r"The vocabulary has no \[MASK\]"):
+        Pins(["[a]"], bare)
     larger = WordPiece.from_tokens([*TOKENS, "more"], lowercase=True)
-    for ask in (lambda: fill_mask(model, larger, "a [MASK]"), lambda: Pins(["[a]"], larger).look(model)):
-        with pytest.raises(ModelError, match="38 pieces, but the model knows 37"):
-            ask()
+    with pytest.raises(ModelError, match="38 pieces, but the model knows 37"):
+        Pins(["[a]"], larger).look(model)
 
 
 def test_no_pins_are_no_work() -> None:
