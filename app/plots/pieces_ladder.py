@@ -1,0 +1,236 @@
+"""The search for a word's pieces as a staircase: every try under the word, the longest first.
+
+Of a long search only the first and last tries are drawn; the numbers have them all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from app import theme, words
+from app.plots.figure import Numbers
+from app.plots.scrolled import ScrolledFigure
+from app.plots.word_flow import is_right_to_left
+from app.widgets import set_role
+from engine.text.trace import LONGEST, TracedWord
+
+STEP, BAR = 25.0, 21.0  # px from try to try; a try's own height
+SIDE = 100.0  # px at the right for what came of a try
+FIRST, LAST = 3, 2  # tries of a long search that are drawn
+WIDEST = 26.0  # px of a character, so that ## has room beside it
+SIZES = (13, 12, 11, 10, 9)
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """A line. kind: "miss", "hit", "fail" (the shortest try, not known either) or "more" (those left out)."""
+
+    kind: str
+    text: str
+    start: int
+    stop: int
+    id: int = -1
+    count: int = 0
+
+
+class LadderPlot(ScrolledFigure):
+    """One word's search; the arrow keys scroll."""
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.word: TracedWord | None = None
+        self.unknown_id = -1
+        self._canvas = _Canvas(self)
+        self.hold(self._canvas)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.word is None
+
+    def set_word(self, word: TracedWord | None, unknown_id: int = -1) -> None:
+        """Show the search for a word, or nothing."""
+        self.word, self.unknown_id = word, unknown_id
+        self._scroll.setVisible(word is not None)
+        self._canvas.place()
+        self.setAccessibleDescription("; ".join(self.told()))
+        self.update()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_word(None)
+
+    def told(self) -> list[str]:
+        """Return the search in words, a sentence for each piece that was looked for."""
+        if self.word is None:
+            return []
+        said = []
+        for match in self.word.matches:
+            tried = ", ".join(match.tried[:-1])
+            if match.id is None:
+                said.append(self.tr("tried {tried}: not known").format(tried=", ".join(match.tried)))
+            elif tried:
+                said.append(
+                    self.tr("tried {tried}; found {piece}").format(tried=tried, piece=match.tried[-1])
+                )
+            else:
+                said.append(self.tr("found {piece}").format(piece=match.tried[-1]))
+        return said
+
+    def numbers(self) -> Numbers:
+        rows: Numbers = [["from", "tried", "found", "id"]]
+        for match in self.word.matches if self.word else ():
+            for tried in match.tried:
+                hit = match.id is not None and tried == match.tried[-1]
+                found = match.id if hit and match.id is not None else ""
+                rows.append([match.start, tried, "yes" if hit else "no", found])
+        return rows
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        move = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        if move:
+            bar = self._scroll.verticalScrollBar()
+            bar.setValue(bar.value() + move * int(STEP))
+        else:
+            super().keyPressEvent(event)
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 260)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, 80)
+
+
+class _Canvas(QWidget):
+    """The tries of one word, each under the characters that it is made of."""
+
+    def __init__(self, plot: LadderPlot) -> None:
+        super().__init__()
+        self._plot = plot
+        self._tries: list[_Try] = []
+        set_role(self, "clear")
+
+    def place(self) -> None:
+        """Take the word's search in."""
+        word = self._plot.word
+        self._tries = [] if word is None else _tries(word)
+        self.setMinimumHeight(int(STEP * (len(self._tries) + 1) + 8))
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, self.minimumHeight())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        word = self._plot.word
+        if word is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        size, edges = self._measure(word.text)
+        self._paint_word(painter, word, size, edges)
+        for number, one in enumerate(self._tries):
+            top = STEP * (number + 1)
+            if event.rect().top() - STEP < top < event.rect().bottom() + STEP:
+                self._paint_try(painter, one, top, size, edges)
+        painter.end()
+
+    def _measure(self, text: str) -> tuple[int, list[float]]:
+        """Return the largest size at which the word fits, and where its characters begin and end."""
+        room = max(60.0, self.width() - SIDE - 10)
+        for size in SIZES:
+            metrics = QFontMetricsF(theme.ui_font(size))
+            least = min(WIDEST, room / max(1, len(text)))
+            widths = [max(least, metrics.horizontalAdvance(letter) + 3) for letter in text]
+            if sum(widths) <= room:
+                break
+        scale = min(1.0, room / sum(widths)) if widths else 1.0
+        edges = [4.0]
+        for width in widths:
+            edges.append(edges[-1] + width * scale)
+        if is_right_to_left([text]):
+            edges = [edges[-1] + edges[0] - edge for edge in edges]
+        return size, edges
+
+    def _paint_word(self, painter: QPainter, word: TracedWord, size: int, edges: list[float]) -> None:
+        painter.setFont(theme.ui_font(size, bold=True))
+        painter.setPen(theme.current().color("text"))
+        metrics = QFontMetricsF(painter.font())
+        whole = QRectF(min(edges), 0, max(edges) - min(edges), STEP)
+        if metrics.horizontalAdvance(word.text) > whole.width() + 2:
+            shown = metrics.elidedText(word.text, Qt.TextElideMode.ElideMiddle, whole.width())
+            painter.drawText(whole, Qt.AlignmentFlag.AlignVCenter, shown)
+            return
+        for letter, one, other in zip(word.text, edges, edges[1:], strict=False):
+            room = QRectF(min(one, other) - 3, 0, abs(other - one) + 6, STEP)
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, letter)
+
+    def _paint_try(self, painter: QPainter, one: _Try, top: float, size: int, edges: list[float]) -> None:
+        colors, plot = theme.current(), self._plot
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        first, last = sorted((edges[one.start], edges[one.stop]))
+        bar = QRectF(first + 1, top, last - first - 2, BAR)
+        if one.kind == "more":
+            painter.setFont(theme.ui_font(11))
+            painter.setPen(colors.color("muted"))
+            said = plot.tr("… {count} more, each a character shorter").format(count=words.number(one.count))
+            painter.drawText(QRectF(first + 2, top, self.width(), BAR), left, said)
+            return
+        hit, fail = one.kind == "hit", one.kind == "fail"
+        frame = colors.accent if hit else colors.wrong if fail else colors.line
+        style = Qt.PenStyle.DashLine if fail else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(QColor(frame), 1.2, style))
+        painter.setBrush(QColor(colors.accent_soft if hit else colors.card))
+        painter.drawRoundedRect(bar, 4, 4)
+        painter.setFont(theme.ui_font(size))
+        metrics = QFontMetricsF(painter.font())
+        room = max(bar.width() - 4, 6)
+        shown = one.text if metrics.horizontalAdvance(one.text) <= room else one.text.removeprefix("##")
+        shown = metrics.elidedText(shown, Qt.TextElideMode.ElideMiddle, room)
+        painter.setPen(colors.color("text" if hit else "wrong" if fail else "muted"))
+        painter.drawText(bar, Qt.AlignmentFlag.AlignCenter, shown)
+        self._paint_side(painter, one, bar)
+
+    def _paint_side(self, painter: QPainter, one: _Try, bar: QRectF) -> None:
+        """Say beside a try what came of it."""
+        plot, x = self._plot, bar.right() + 6
+        name, ink = {"hit": ("check", "fine"), "fail": ("close", "wrong")}.get(one.kind, ("close", "muted"))
+        mark = QRectF(x, bar.center().y() - 6, 12, 12)
+        theme.icon(name, ink).paint(painter, mark.toRect())
+        if one.kind == "miss":
+            return
+        painter.setFont(theme.ui_font(12))
+        painter.setPen(theme.current().color(ink))
+        said = str(one.id)
+        if one.kind == "fail":
+            said = plot.tr("so [UNK] {id}").format(id=plot.unknown_id)
+        place = QRectF(mark.right() + 5, bar.top(), SIDE, BAR)
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, said)
+
+
+def _tries(word: TracedWord) -> list[_Try]:
+    found: list[_Try] = []
+    for match in word.matches:
+        lines = []
+        for number, text in enumerate(match.tried):
+            stop = len(word.text) - number
+            is_last = number == len(match.tried) - 1
+            kind = ("fail" if match.id is None else "hit") if is_last else "miss"
+            number_found = -1 if match.id is None or not is_last else match.id
+            lines.append(_Try(kind, text, match.start, stop, number_found))
+        if len(lines) > FIRST + LAST + 2:
+            hidden = _Try("more", "", match.start, len(word.text), count=len(lines) - FIRST - LAST)
+            lines = [*lines[:FIRST], hidden, *lines[-LAST:]]
+        found += lines
+    assert len(word.text) > LONGEST or found or word.kind == "added" or not word.outcome
+    return found
