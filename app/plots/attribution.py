@@ -1,0 +1,342 @@
+"""What each word adds to an answer: the text itself with its words coloured, and the strongest words as bars.
+
+Colour never stands alone: under each word a bar tells how much, solid behind a plus, hollow behind a minus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app import theme, words
+from app.plots.attention_image import MIDDLE, ramp
+from app.plots.figure import Numbers, ink_on, paint_ring
+from app.plots.scrolled import ScrolledFigure
+from app.plots.word_flow import WordFlow
+from app.widgets import set_role, tip
+
+LINE, CHIP, UNDER = 46, 24, 12  # px: a line of text, a word in it, the room for its bar under it
+INNER = 5.0  # px beside a word's letters
+SIGN, BAR = 8.0, 4.0  # px: the width of a plus or minus, the height of a bar
+LEAST = 0.04  # of the strongest: less has no bar
+ROW, ROW_BAR, GAP = 26, 16, 10.0  # px: a row of the bars, its bar, the room beside names
+PLUS, MINUS = "+", "\u2212"
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A word or piece. score: what it adds, None before it is known.
+
+    is_joined: no white space before it. is_gap: it is what is asked for, so it adds nothing. note: more to
+    say of it. is_shown: it stands in the text; False for [CLS] and [SEP], which only the bars can show.
+    """
+
+    text: str
+    segment: int
+    score: float | None = None
+    is_joined: bool = False
+    is_gap: bool = False
+    note: str = ""
+    is_shown: bool = True
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Return a number with its sign, also a plus."""
+    sign = MINUS if round(value, digits) < 0 else PLUS
+    return f"{sign}{words.decimal(abs(value), digits)}"
+
+
+def largest(scored: Sequence[Scored]) -> float:
+    """Return the strongest score of any sign, 0 where there is none."""
+    return max((abs(each.score) for each in scored if each.score is not None), default=0.0)
+
+
+def numbers_of(scored: Sequence[Scored]) -> Numbers:
+    """Return a table of words and scores."""
+    rows: Numbers = [["place", "text", "word", "score"]]
+    for place, each in enumerate(scored):
+        text = ("B" if each.segment else "A") if each.is_shown else ""
+        rows.append([place, text, each.text, "" if each.score is None else each.score])
+    return rows
+
+
+class AttributedText(WordFlow):
+    """The text as it was typed, each word in the colour of its score; `word_chosen` where that is of use."""
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, line=LINE, chip=CHIP, most_lines=9, parent=parent)
+        self.scored: tuple[Scored, ...] = ()
+        self.marked: int | None = None
+        self.can_hide = False
+        self._largest = 0.0
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def set_words(self, scored: Sequence[Scored], *, can_hide: bool = False) -> None:
+        """Show these words. Args: can_hide: a click on one asks for it."""
+        self.scored = tuple(each for each in scored if each.is_shown)
+        self.can_hide, self.marked = can_hide, None
+        self._largest = largest(self.scored)
+        self.set_flow(
+            [each.text for each in self.scored],
+            [each.segment for each in self.scored],
+            [each.is_joined for each in self.scored],
+        )
+        order = sorted(self.scored, key=lambda each: -abs(each.score or 0.0))[:10]
+        said = [f"{each.text} {signed(each.score)}" for each in order if each.score is not None]
+        self.setAccessibleDescription("; ".join(said) or " ".join(self.texts))
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_words([])
+
+    def mark(self, index: int | None) -> None:
+        """Draw a ring around a word, or around none."""
+        if index != self.marked:
+            self.marked = index
+            self.repaint_words()
+
+    def setFixedHeight(self, height: int) -> None:
+        """As high as the lines need, and less where the page has no room: it scrolls."""
+        self.setMinimumHeight(min(height, 2 * LINE))
+        self.setMaximumHeight(height)
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, self.maximumHeight())
+
+    def numbers(self) -> Numbers:
+        return numbers_of(self.scored)
+
+    def can_choose(self, index: int) -> bool:
+        return self.can_hide and not self.scored[index].is_gap
+
+    def word_words(self, index: int) -> str:
+        each = self.scored[index]
+        parts = [words.shorten(each.text, 40)]
+        if each.is_gap:
+            parts = [self.tr("{word}: hidden from the model and asked for").format(word=parts[0])]
+        elif each.score is not None:
+            parts = [f"{parts[0]}: {signed(each.score, 3)}"]
+        if each.note:
+            parts.append(each.note)
+        if self.can_choose(index):
+            parts.append(self.tr("click to hide it and ask for it"))
+        return " · ".join(parts)
+
+    def word_width(self, index: int) -> float:
+        text = words.shorten(self.scored[index].text, 40) or "␣"
+        return max(QFontMetricsF(theme.ui_font()).horizontalAdvance(text) + 2 * INNER, SIGN + 8)
+
+    def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
+        each, colors = self.scored[index], theme.current()
+        ground = self.color_of(index)
+        edge = colors.muted if is_hovered else ground
+        if each.is_gap:
+            edge = colors.text
+        style = Qt.PenStyle.DashLine if each.is_gap else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(QColor(edge), 1.2 if each.is_gap else 1, style))
+        painter.setBrush(QColor(ground))
+        painter.drawRoundedRect(room.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.setFont(theme.ui_font())
+        painter.setPen(ink_on(ground))
+        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, words.shorten(each.text, 40) or "␣")
+        self._paint_bar(painter, QRectF(room.left(), room.bottom() + 1, room.width(), UNDER), each)
+        if index == self.marked and not self.is_saving:
+            paint_ring(painter, room.adjusted(-1, -1, 1, UNDER + 1), 1.5)
+
+    def color_of(self, index: int) -> str:
+        """Return a word's background: the card's own for zero, the accent for the strongest plus."""
+        colors, score = theme.current(), self.scored[index].score
+        share = score / self._largest if score is not None and self._largest else 0.0
+        color = int(ramp(colors.card, colors.accent, colors.b)[MIDDLE + int(share * 127)])
+        return f"#{color & 0xFFFFFF:06x}"
+
+    def _paint_bar(self, painter: QPainter, room: QRectF, each: Scored) -> None:
+        share = abs(each.score or 0.0) / self._largest if self._largest else 0.0
+        if share < LEAST:
+            return
+        colors, is_plus = theme.current(), (each.score or 0.0) > 0
+        color = colors.color("accent" if is_plus else "b")
+        painter.setPen(QPen(color, 1.4))
+        middle = QPointF(room.left() + SIGN / 2, room.center().y())
+        painter.drawLine(middle - QPointF(2.5, 0), middle + QPointF(2.5, 0))
+        if is_plus:
+            painter.drawLine(middle - QPointF(0, 2.5), middle + QPointF(0, 2.5))
+        width = max(2.0, (room.width() - SIGN - 2) * share)
+        bar = QRectF(room.left() + SIGN + 1, room.center().y() - BAR / 2, width, BAR)
+        painter.setPen(QPen(color, 1))
+        painter.setBrush(color if is_plus else Qt.BrushStyle.NoBrush)
+        painter.drawRect(bar.adjusted(0.5, 0.5, -0.5, -0.5))
+
+
+class AttributedBars(ScrolledFigure):
+    """The strongest words, each with a bar to the right (it speaks for the answer) or to the left (against).
+
+    Arrow keys move; `word_pointed` tells which word a row is of, -1 for none.
+    """
+
+    word_pointed = Signal(int)
+
+    def __init__(self, title: str = "", most: int = 14, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.most = most
+        self.scored: tuple[Scored, ...] = ()
+        self.order: tuple[int, ...] = ()  # the rows: places in `scored`
+        self.current: int | None = None
+        self._canvas = _Bars(self)
+        self.hold(self._canvas)
+
+    def set_words(self, scored: Sequence[Scored]) -> None:
+        """Show the strongest of these words."""
+        self.scored = tuple(scored)
+        known = [place for place, each in enumerate(scored) if each.score and not each.is_gap]
+        self.order = tuple(sorted(known, key=lambda place: -abs(scored[place].score or 0.0))[: self.most])
+        self.current = None
+        self._scroll.setVisible(bool(self.order))
+        self._canvas.setMinimumHeight(ROW * len(self.order))
+        self.setAccessibleDescription("; ".join(self.row_words(row) for row in range(len(self.order))))
+        self.updateGeometry()
+        self._canvas.update()
+        self.update()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_words([])
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.order
+
+    def name(self, row: int) -> str:
+        """Return a row's word, with its number where the text has it several times."""
+        place = self.order[row]
+        text = self.scored[place].text
+        same = [other for other, each in enumerate(self.scored) if each.text == text]
+        shown = words.shorten(text, 24)
+        return shown if len(same) == 1 else f"{shown} ({same.index(place) + 1})"
+
+    def value(self, row: int) -> float:
+        """Return a row's score."""
+        return self.scored[self.order[row]].score or 0.0
+
+    def row_words(self, row: int) -> str:
+        """Return a row as it is said."""
+        return f"{self.name(row)}: {signed(self.value(row), 3)}"
+
+    def numbers(self) -> Numbers:
+        rows: Numbers = [["word", "score"]]
+        return rows + [[self.name(row), self.value(row)] for row in range(len(self.order))]
+
+    def set_saving(self, saving: bool) -> None:
+        super().set_saving(saving)
+        self._canvas.is_saving = saving
+
+    def sizeHint(self) -> QSize:
+        return QSize(280, len(self.order) * ROW + 6)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(180, 3 * ROW)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        move = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        if move and self.order:
+            here = -1 if self.current is None else self.current
+            self.go_to(min(max(here + move, 0), len(self.order) - 1))
+            self._scroll.ensureVisible(0, ROW * (self.current or 0) + ROW // 2, 0, ROW)
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.go_to(None)
+
+    def go_to(self, row: int | None) -> None:
+        """Mark a row, or none."""
+        if row != self.current:
+            self.current = row
+            if row is not None:
+                self.setAccessibleDescription(self.row_words(row))
+            self._canvas.update()
+            self.word_pointed.emit(-1 if row is None else self.order[row])
+
+
+class _Bars(QWidget):
+    """The rows, as high as they need to be."""
+
+    def __init__(self, plot: AttributedBars) -> None:
+        super().__init__()
+        self._plot = plot
+        self.is_saving = False
+        self.setMouseTracking(True)
+        set_role(self, "clear")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        plot = self._plot
+        metrics = QFontMetricsF(theme.ui_font())
+        count = len(plot.order)
+        names = [metrics.elidedText(plot.name(row), Qt.TextElideMode.ElideRight, 150) for row in range(count)]
+        wide = max((metrics.horizontalAdvance(name) for name in names), default=0.0) + 4
+        value_room = metrics.horizontalAdvance(signed(-88.88)) + 8
+        left, right = 4 + wide + GAP, self.width() - value_room - 6
+        high = max((plot.value(row) for row in range(count)), default=0.0)
+        low = min((plot.value(row) for row in range(count)), default=0.0)
+        span = max(high, 0.0) - min(low, 0.0) or 1.0
+        scale = max(8.0, right - left) / span
+        zero = left - min(low, 0.0) * scale
+        painter.setPen(QPen(theme.current().color("line"), 1))
+        painter.drawLine(QPointF(zero, 2), QPointF(zero, ROW * count - 2))
+        for row, name in enumerate(names):
+            self._paint_row(painter, row, name, wide, zero, scale)
+        painter.end()
+
+    def _paint_row(
+        self, painter: QPainter, row: int, name: str, wide: float, zero: float, scale: float
+    ) -> None:
+        colors, value, y = theme.current(), self._plot.value(row), float(row * ROW)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(theme.ui_font())
+        painter.setPen(colors.color("text"))
+        painter.drawText(QRectF(4, y, wide, ROW), Qt.AlignmentFlag.AlignRight | middle, name)
+        painter.setPen(colors.color("muted"))
+        values = QRectF(0, y, self.width() - 6, ROW)
+        painter.drawText(values, Qt.AlignmentFlag.AlignRight | middle, signed(value))
+        color = colors.color("accent" if value > 0 else "b")
+        top, width = y + (ROW - ROW_BAR) / 2, max(1.5, abs(value) * scale)
+        bar = QRectF(zero if value > 0 else zero - width, top, width, ROW_BAR)
+        painter.setPen(QPen(color, 1))
+        painter.setBrush(color if value > 0 else QColor(colors.b_soft))
+        painter.drawRoundedRect(bar.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+        if row == self._plot.current and not self.is_saving:
+            paint_ring(painter, QRectF(1, y + 1, self.width() - 2, ROW - 2), 1.5)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        row = int(event.position().y() // ROW)
+        self._plot.go_to(row if 0 <= row < len(self._plot.order) else None)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._plot.go_to(None)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            row = int(event.pos().y() // ROW)
+            said = self._plot.row_words(row) if 0 <= row < len(self._plot.order) else ""
+            QToolTip.showText(event.globalPos(), tip(said), self)
+            return True
+        return super().event(event)
