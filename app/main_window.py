@@ -17,10 +17,14 @@ from app import words
 from app.banner import Banner
 from app.error_dialog import show_error
 from app.newest import NewestJob
+from app.pages.attention import AttentionPage
 from app.pages.data import DataPage
+from app.pages.embeddings import EmbeddingsPage
 from app.pages.finetune import FineTunePage
 from app.pages.predict import PredictPage
 from app.pages.pretrain import PretrainPage
+from app.pages.probe import ProbePage
+from app.pages.tokenizer import TokenizerPage
 from app.session import Session
 from app.status import StatusBar
 from app.study import Answer
@@ -31,7 +35,8 @@ from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.pretrain_config import PretrainConfig
 
-PAGES = ("data", "pretrain", "finetune", "predict")
+PAGES = ("data", "tokenizer", "pretrain", "finetune", "predict", "probe", "attention", "embeddings")
+LOOKING = ("tokenizer", "probe", "attention", "embeddings")
 
 
 class MainWindow(QMainWindow):
@@ -65,9 +70,13 @@ class MainWindow(QMainWindow):
     def _build_pages(self) -> None:
         self._pages: dict[str, QWidget] = {
             "data": DataPage(self.session),
+            "tokenizer": TokenizerPage(self.session),
             "pretrain": PretrainPage(self.session),
             "finetune": FineTunePage(self.session),
             "predict": PredictPage(self.session),
+            "probe": ProbePage(self.session),
+            "attention": AttentionPage(self.session),
+            "embeddings": EmbeddingsPage(self.session),
         }
         self._stack = QStackedWidget()
         for page in self._pages.values():
@@ -81,11 +90,15 @@ class MainWindow(QMainWindow):
         self.rail.add_widget(name)
         self.rail.add_group(self.tr("Data"))
         self.rail.add_page("data", self.tr("Data"), "data")
+        self.rail.add_page("tokenizer", self.tr("Tokenizer"), "tokenizer")
         self.rail.add_group(self.tr("Train"))
         self.rail.add_page("pretrain", self.tr("Pretrain"), "pretrain")
         self.rail.add_page("finetune", self.tr("Fine-tune"), "finetune")
         self.rail.add_group(self.tr("Look inside"))
         self.rail.add_page("predict", self.tr("Predict"), "predict")
+        self.rail.add_page("probe", self.tr("Probe"), "probe")
+        self.rail.add_page("attention", self.tr("Attention"), "attention")
+        self.rail.add_page("embeddings", self.tr("Embeddings"), "embeddings")
         self.rail.add_stretch()
         settings = SettingsButton(self.session)
         settings.help_wanted.connect(self._show_help)
@@ -153,7 +166,7 @@ class MainWindow(QMainWindow):
         return next(key for key, page in self._pages.items() if page is self._stack.currentWidget())
 
     def page(self, key: str) -> QWidget:
-        """Return "data", "pretrain", "finetune" or "predict"."""
+        """Return a page by its key, one of `PAGES`."""
         return self._pages[key]
 
     @Slot(str)
@@ -162,6 +175,7 @@ class MainWindow(QMainWindow):
         if key in self._pages:
             self._stack.setCurrentWidget(self._pages[key])
             self.rail.set_current(key)
+            self.status.set_looking(key in LOOKING)
 
     def _go_to(self, key: str, _checked: bool = False) -> None:
         self.show_page(key)

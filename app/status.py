@@ -24,6 +24,7 @@ class StatusBar(QStatusBar):
         super().__init__(parent, sizeGripEnabled=False)
         self.setObjectName("status_bar")
         self._session = session
+        self._is_looking = False
         inner = QWidget()
         layout = QHBoxLayout(inner)
         layout.setContentsMargins(10, 2, 10, 2)
@@ -48,6 +49,7 @@ class StatusBar(QStatusBar):
         layout.addWidget(self.bar)
         self.addWidget(inner, 1)
         session.model_changed.connect(self._show_open)
+        session.laboratory.model_changed.connect(self._show_open)
         session.table_changed.connect(self._show_open)
         session.training_started.connect(self._show_open)
         session.training_ended.connect(self._show_open)
@@ -61,6 +63,11 @@ class StatusBar(QStatusBar):
         self.device.setText(text)
         self.device.setVisible(bool(text))
 
+    def set_looking(self, is_looking: bool) -> None:
+        """Say whether a page is open that looks inside a model: then that one is named."""
+        self._is_looking = is_looking
+        self._show_open()
+
     @Slot()
     def _show_open(self) -> None:
         session = self._session
@@ -71,6 +78,12 @@ class StatusBar(QStatusBar):
             return
         self.model.setText(words.shorten(model.words, 40) if model else self.tr("no model"))
         self.model.setToolTip(model.model if model else "")
+        about = session.laboratory.about
+        if self._is_looking and about is not None:
+            config = about.config
+            size = f"{config.num_hidden_layers}×{config.hidden_size}"
+            self.model.setText(f"{words.shorten(about.name, 30)} · {size}")
+            self.model.setToolTip(str(about.folder))
         self.data.setText(words.shorten(table.path.name, 40) if table else self.tr("no data"))
         self.data.setToolTip(str(table.path) if table else "")
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from engine.inspect.attention import Look
     from engine.inspect.attribution import Attribution
     from engine.inspect.attribution_target import Target
+    from engine.inspect.score import Guess
     from engine.inspect.subject import Subject
 
 Found = TypeVar("Found")
@@ -162,21 +163,17 @@ def _fill_mask(options: argparse.Namespace) -> int:
         return _fill_jointly(options, subject)
     masks = probe(subject, options.text, options.text_pair, top_k=options.top_k).answers
     if options.json:
-        print_json(
-            [
-                [
-                    {"token": one.word, "id": one.ids[0], "probability": one.probability}
-                    for one in mask.guesses
-                ]
-                for mask in masks
-            ]
-        )
+        print_json([[_guess_document(guess) for guess in mask.guesses] for mask in masks])
         return 0
     for number, mask in enumerate(masks, start=1):
         print(f"[MASK] {number}")
         for guess in mask.guesses:
             print(f"  {guess.word:<20}{guess.probability:8.4f}")
     return 0
+
+
+def _guess_document(guess: Guess) -> dict[str, Any]:
+    return {"token": guess.word, "id": guess.ids[0], "probability": guess.probability}
 
 
 def _fill_jointly(options: argparse.Namespace, subject: Subject) -> int:

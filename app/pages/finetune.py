@@ -33,6 +33,7 @@ class FineTunePage(TrainingPage):
     """Settings at the left, the run at the right, at most three actions above."""
 
     kind = FineTuneConfig
+    inside = "attention"  # a classifier guesses no words
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -70,6 +71,7 @@ class FineTunePage(TrainingPage):
     def _connect(self) -> None:
         self.charts.watching.try_wanted.connect(self.lead_on)
         self.charts.watching.folder_wanted.connect(self.open_folder)
+        self.charts.watching.inside_wanted.connect(self.look_inside)
         self.empty.activated.connect(self._empty_action)
         self.random_link.clicked.connect(self.setup.chooser.start_from_random_weights)
         self.setup.changed.connect(self._setup_changed)

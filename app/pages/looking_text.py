@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
+import math
+from collections.abc import Iterator
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent, QTextBlock
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
 
-from app import theme
 from app.session import Session
 from app.widgets import label, set_role
 
@@ -46,18 +46,29 @@ class TextBox(QPlainTextEdit):
 
     @Slot()
     def _fit(self) -> None:
-        line = self.fontMetrics().lineSpacing()
         wanted = max(1, int(self.document().size().height()))
-        count = min(MOST_LINES, wanted)
+        heights = [self.blockBoundingRect(b).height() / max(1, b.lineCount()) for b in self._blocks()]
+        line = max([*heights, float(self.fontMetrics().lineSpacing())])  # other scripts may be taller
         policy = Qt.ScrollBarPolicy
         self.setVerticalScrollBarPolicy(
             policy.ScrollBarAsNeeded if wanted > MOST_LINES else policy.ScrollBarAlwaysOff
         )
-        self.setFixedHeight(count * line + 16)
+        self.setFixedHeight(math.ceil(min(MOST_LINES, wanted) * line) + 16)
+
+    def _blocks(self) -> Iterator[QTextBlock]:
+        block = self.document().begin()
+        while block.isValid() and block.blockNumber() < MOST_LINES:
+            yield block
+            block = block.next()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
 
     def sizeHint(self) -> QSize:
         return QSize(240, self.height())
@@ -143,19 +154,12 @@ class TextPair(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         top = Qt.AlignmentFlag.AlignTop
-        for letter, box, color in (("A", self.box_a, "accent"), ("B", self.box_b, "b")):
-            mark = label(letter, "card-title")
+        for letter, box in (("A", self.box_a), ("B", self.box_b)):
+            mark = label(letter, f"letter-{letter.lower()}")
             mark.setContentsMargins(0, 6, 0, 0)
-            theme.on_theme_change(mark, partial(_ink, mark, color))
             row.addWidget(mark, 0, top)
             row.addWidget(box, 1, top)
             if letter == "B" and not self._with_pair:
                 mark.hide()
                 box.hide()
         row.addWidget(self.examples, 0, top)
-
-
-def _ink(mark: QWidget, color: str) -> None:
-    palette = mark.palette()
-    palette.setColor(mark.foregroundRole(), theme.current().color(color))
-    mark.setPalette(palette)

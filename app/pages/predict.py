@@ -130,6 +130,7 @@ class PredictPage(Page):
         self.model_card.chosen.connect(self.set_model)
         self.model_card.pairs.toggled.connect(self._pairs_toggled)
         self.text_card.asked.connect(self.ask)
+        self.text_card.inside_wanted.connect(self._look_inside)
         self.file_card.file_wanted.connect(self.open_file)
         self.file_card.roles_wanted.connect(self._read_roles)
         self.file_card.changed.connect(self.refresh)
@@ -216,6 +217,14 @@ class PredictPage(Page):
                 self._take_description(event.value)
             elif isinstance(event.value, Told) and asked == self._asked == self.text_card.texts():
                 self.text_card.show_answer(event.value)
+
+    @Slot()
+    def _look_inside(self) -> None:
+        """Open the text and its model on the pages that look inside."""
+        if self._oracle is not None:
+            self._session.laboratory.choose(self._oracle.folder)
+            self._session.laboratory.set_text(*self.text_card.texts())
+            self._session.page_requested.emit("attention")
 
     def _text_failed(self, error: BaseException) -> None:
         self._show_failure(error, self.text_card.show_problem)

@@ -10,7 +10,7 @@ from app import words
 from app.pages.page_parts import save_icon, yield_to_layout
 from app.pages.predict_model import Told
 from app.plots.bars import BarsPlot
-from app.widgets import Card, label, set_role
+from app.widgets import Card, button, label, set_role
 
 TYPING_STOPS_MS = 350
 FEW_LABELS = 6  # up to here bars keep the labels' order and do not jump; above, the likeliest stand first
@@ -39,6 +39,7 @@ class TextCard(Card):
     """Emits `asked` when typing stops or Enter is pressed; shows the answer that it is given."""
 
     asked = Signal(str, str)
+    inside_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -62,7 +63,13 @@ class TextCard(Card):
         row.addLayout(boxes, 1)
         row.addWidget(self.bars, 1)
         self.body.addLayout(row, 1)
-        self.add(self.note)
+        self.inside = button(self.tr("See what the answer rests on"), "link", name="predict_look_inside")
+        self.inside.clicked.connect(self.inside_wanted)
+        self.inside.hide()
+        below = QHBoxLayout()
+        below.addWidget(self.note, 1)
+        below.addWidget(self.inside)
+        self.body.addLayout(below)
         self.add_corner(save_icon(self.bars))
         self._timer = QTimer(self, singleShot=True, interval=TYPING_STOPS_MS)
         self._timer.timeout.connect(self.ask)
@@ -104,6 +111,7 @@ class TextCard(Card):
     def show_nothing(self, note: str = "") -> None:
         """Show no answer, and why."""
         self.bars.clear()
+        self.inside.hide()
         self.set_hint("")
         self._show_note(note, "muted")
 
@@ -123,6 +131,7 @@ class TextCard(Card):
             label=words.shorten(best[0], 40), share=words.share(best[1])
         )
         self.set_hint(hint)
+        self.inside.show()
         self._show_note(self._cut_words(told), "look" if told.num_cut else "muted")
 
     def _cut_words(self, told: Told) -> str:

@@ -46,6 +46,7 @@ class PretrainPage(TrainingPage):
     """Settings at the left; at the right the text and what will be seen of it, or the run."""
 
     kind = PretrainConfig
+    inside = "probe"
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -100,6 +101,7 @@ class PretrainPage(TrainingPage):
         self.before.pins.editor.changed.connect(self._pins_changed)
         self.charts.watching.try_wanted.connect(self.lead_on)
         self.charts.watching.folder_wanted.connect(self.open_folder)
+        self.charts.watching.inside_wanted.connect(self.look_inside)
         self.charts.pinned.asked.connect(self._ask)
         self.charts.pinned.edit_wanted.connect(self._edit_pins)
 

@@ -39,6 +39,7 @@ class TrainingPage(Page):
     """At most three actions, a run, and what may have gone wrong."""
 
     kind: ClassVar[type]  # the settings of this page's runs
+    inside: ClassVar[str]  # the page that looks into what they leave
     view: RunView
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -334,6 +335,13 @@ class TrainingPage(Page):
     @Slot()
     def _try(self) -> None:
         self.lead_on()
+
+    @Slot()
+    def look_inside(self) -> None:
+        """Open the model that the shown run has left on the pages that look inside."""
+        if self.model_folder is not None:
+            self._session.laboratory.choose(self.model_folder)
+            self._session.page_requested.emit(self.inside)
 
     @Slot()
     def open_folder(self) -> None:

@@ -35,6 +35,7 @@ class WatchingCard(Card):
 
     try_wanted = Signal()
     folder_wanted = Signal()
+    inside_wanted = Signal()
 
     def __init__(self, watch: Watcher, live: Live, onwards: str, parent: QWidget | None = None) -> None:
         super().__init__("", parent=parent)
@@ -51,12 +52,15 @@ class WatchingCard(Card):
         self.outcome = ElidedLabel("")
         self.outcome.setObjectName("outcome")
         self.onwards = button(onwards, "link", name="try_it_here")
+        self.inside = button(self.tr("Look inside"), "link", name="look_inside")
         self.folder = button(self.tr("Open folder"), "link", name="open_folder")
+        self.inside.clicked.connect(self.inside_wanted)
         self.onwards.clicked.connect(self.try_wanted)
         self.folder.clicked.connect(self.folder_wanted)
         links = QHBoxLayout()
         links.setSpacing(12)
         links.addWidget(self.onwards)
+        links.addWidget(self.inside)
         links.addWidget(self.folder)
         links.addStretch(1)
         self._line = QFrame()
@@ -76,7 +80,8 @@ class WatchingCard(Card):
 
     def show_idle(self) -> None:
         """Before training: advice on the data only."""
-        for widget in (self._line, self.numbers, self.result, self.outcome, self.onwards, self.folder):
+        links = (self.onwards, self.inside, self.folder)
+        for widget in (self._line, self.numbers, self.result, self.outcome, *links):
             widget.hide()
         self.refresh()
 
@@ -97,6 +102,7 @@ class WatchingCard(Card):
         for widget in (self._line, self.numbers):
             widget.setVisible(not widget.isHidden() and outcome != "finished")  # nothing moves any more
         self.onwards.setVisible(has_model and outcome != "finished")  # there it is the page's primary action
+        self.inside.setVisible(has_model)
         self.folder.setVisible(run_dir is not None and run_dir.exists())
 
     def refresh(self) -> None:

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app import __main__ as command
 from app import session as session_module
 from app import system_check, theme
-from app.main_window import MainWindow
+from app.main_window import PAGES, MainWindow
 from app.session import Session
 from app.settings import AppSettings
 from engine.config import FineTuneConfig, to_toml, with_values
@@ -86,12 +86,8 @@ def child(window: MainWindow, kind: type, name: str) -> object:
 def test_keys_lead_to_the_pages_and_the_rail_follows(qtbot: QtBot, window: MainWindow) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
-    for key, page in (
-        (Qt.Key.Key_2, "pretrain"),
-        (Qt.Key.Key_3, "finetune"),
-        (Qt.Key.Key_4, "predict"),
-        (Qt.Key.Key_1, "data"),
-    ):
+    for number, page in [*enumerate(PAGES, start=1)][1:] + [(1, "data")]:
+        key = Qt.Key(Qt.Key.Key_0 + number)
         qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
         qtbot.waitUntil(lambda page=page: window.current_page == page)
         assert window.page(page).isVisible()
@@ -198,7 +194,7 @@ def test_the_page_and_the_size_are_remembered(qtbot: QtBot, window: MainWindow) 
 def test_every_page_fits_a_small_window(window: MainWindow, table_file: Path) -> None:
     window.open_file(table_file)
     assert window.session.wait_idle()
-    for page in ("data", "pretrain", "finetune", "predict"):
+    for page in PAGES:
         window.show_page(page)
         smallest = window.minimumSizeHint()
         assert smallest.width() <= 1024 and smallest.height() <= 640, page
