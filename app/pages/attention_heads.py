@@ -17,7 +17,7 @@ from app.widgets import Card, ElidedLabel, button
 from engine.inspect.head_measures import MEASURES
 
 POSITION, RANKING = "position", "ranking"
-LEAST_MOSAIC = 120  # px high
+LEAST_MOSAIC = 96  # px high
 LOW = 280  # px; below, the keys are not told
 NARROW = 330  # px; below, the boxes need the title's room
 

@@ -60,6 +60,8 @@ class WordsView(Scroller):
         self.cards: list[GapCard] = []
         self.joint = JointCard(self.widget())
         self.learned = LearnedCard(self.widget())
+        for card in (self.joint, self.learned):  # until they have a place
+            card.hide()
         self.nothing = Card()
         self._invitation = self.tr(
             "Click a word in the sentence to hide it. The model then says what belongs there."
