@@ -133,7 +133,8 @@ def paint_scale(painter: QPainter, right: float, middle: float, picture: Picture
     painter.setPen(colors.color("muted"))
     width = metrics.horizontalAdvance(high) + 2.0
     painter.drawText(QRectF(right - width, top, width, height), vertical, high)
-    bar = QRectF(right - width - 6 - SCALE_WIDTH, middle - SCALE_HEIGHT / 2, SCALE_WIDTH, SCALE_HEIGHT)
+    long = min(SCALE_WIDTH, right * 0.16)  # in a narrow picture the words beside it need the room
+    bar = QRectF(right - width - 6 - long, middle - SCALE_HEIGHT / 2, long, SCALE_HEIGHT)
     levels = np.arange(1 if picture.is_signed else 0, 256, dtype=np.uint8)[None, :]
     bar = whole_pixels(painter, bar)
     paint_levels(painter, bar, levels, picture.is_signed)
