@@ -43,6 +43,7 @@ QLabel[role="wrong"] { color: @wrong; }
 QFrame[role="card"] { background: @card; border: 1px solid @line; border-radius: 8px; }
 QFrame[role="rail"] { background: @rail; border: 0; border-right: 1px solid @line; }
 QFrame[role="line"] { background: @line; border: 0; max-height: 1px; min-height: 1px; }
+QAbstractScrollArea::corner { background: transparent; border: 0; }
 QScrollArea, QScrollArea > QWidget > QWidget[role="clear"] { background: transparent; border: 0; }
 
 QPushButton { background: @card; color: @text; border: 1px solid @line; border-radius: 6px;

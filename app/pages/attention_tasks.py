@@ -7,14 +7,14 @@ are; pictures are composed beside them, from looks that are not changed any more
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from app.laboratory import Bench
 from app.pages.attention_state import Head
-from app.plots.attention_image import MosaicPicture, Picture, compose, compose_mosaic
+from app.plots.attention_image import Picture, compose, compose_mosaic
 from app.study import Answer
 from engine.errors import marked
 from engine.events import Event, Progress
@@ -126,12 +126,7 @@ def masses_task(seen: Look, heads: tuple[Head, ...], _bench: Bench) -> Iterator[
 def mosaic_task(seen: Look, wanted: View, _bench: Bench) -> Iterator[Event]:
     """Answer with a `MosaicPicture` of all heads. Raises: UserError."""
     yield Progress(stage=STAGE, done=0, total=0)
-    found: MosaicPicture = compose_mosaic(tiles(seen, wanted, TILE), is_shared=False)
-    high = np.maximum(found.strongest, pale(seen))
-    shares = (found.strongest / high).astype(np.float32)[:, :, None, None]
-    levels = (found.levels * shares).astype(np.uint8)
-    levels.flags.writeable = False
-    yield Answer(value=replace(found, levels=levels, high=high))
+    yield Answer(value=compose_mosaic(tiles(seen, wanted, TILE)))
 
 
 def measures_task(seen: Look, _bench: Bench) -> Iterator[Event]:
