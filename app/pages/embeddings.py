@@ -106,7 +106,7 @@ class EmbeddingsPage(LookingPage):
 
     def model_ready(self, about: About) -> None:
         kinds = tuple(kind for kind in KINDS if kind != "mix" or about.info.get("layer_mix"))
-        if not getattr(about, "has_pooler", True):
+        if not about.has_pooler:
             kinds = tuple(kind for kind in kinds if kind != "pooled")
         self._about = about
         self.source_card.set_about(about)
@@ -232,9 +232,11 @@ class EmbeddingsPage(LookingPage):
         self.compute_button.setVisible(not is_computing)
         self.compute_button.setEnabled(self._about is not None and not lacking)
         self.compute_button.setToolTip(lacking)
+        for demonstration in (self.cls_button, self.word_button):
+            demonstration.setEnabled(self._about is not None)
         self.bar.setVisible(is_busy)
         ready = self.tr("Press “Compute vectors”: every text becomes a point, and like texts lie together.")
-        self.views.set_empty_text(lacking or ready)
+        self.views.set_empty_text(self.tr("Computing…") if is_computing else lacking or ready)
         if not is_busy:
             self.status.setText(self._state_words())
 
@@ -249,7 +251,10 @@ class EmbeddingsPage(LookingPage):
             said = self.tr("“{word}” in {count} places, {width} numbers each")
             said = said.format(word=held.source.word, count=count, width=width)
         else:
-            said = self.tr("{count} texts, {width} numbers each, in {time} ({rate} texts a second)")
-            rate = words.number(len(held.texts) / max(held.seconds, 1e-3))
-            said = said.format(count=count, width=width, time=words.duration(held.seconds), rate=rate)
-        return " · ".join([said, *(words.say(note) for note in held.notes)])
+            said = self.tr("{count} texts, {width} numbers each").format(count=count, width=width)
+        parts = [said, *(words.say(note).rstrip(".") for note in held.notes)]
+        if held.seconds:
+            rate = words.number(len(held.texts) / held.seconds)
+            took = self.tr("{time}, {rate} texts a second")
+            parts.append(took.format(time=words.duration(held.seconds), rate=rate))
+        return " · ".join(parts)

@@ -153,8 +153,8 @@ class LayersCard(Card):
                 "nearest use is of the same sense for {right}."
             )
             none = self.tr(
-                "Not seen here: at no layer are two uses of one sense of “{word}” clearly more alike than "
-                "two of different senses (largest gap {gap}, at layer {layer})."
+                "Not seen here: no layer sets two senses of “{word}” apart by clearly more than the "
+                "embeddings do (a gap of {start} there, at most {gap}, at layer {layer})."
             )
         else:
             text = self.tr(

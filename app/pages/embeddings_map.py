@@ -18,6 +18,8 @@ from app.widgets import Card, ElidedLabel, tip
 
 Index = QModelIndex | QPersistentModelIndex
 LONGEST_CELL = 400
+LEAST_RINGS = 3
+WIDEST_VALUE = 170  # px
 MOST_HEIGHT = 16_777_215  # Qt's own: no limit
 
 
@@ -152,7 +154,8 @@ class MapCard(Card):
         if found is None:
             self.plot.set_chosen(-1)
         else:
-            marked = [self._point(place) for place in found.places.tolist()]
+            most = max(LEAST_RINGS, len(found.held.texts) // 8)  # of a few points not all
+            marked = [self._point(place) for place in found.places[:most].tolist()]
             self.plot.set_chosen(self._point(found.place), [point for point in marked if point >= 0])
         self._show_neighbours()
 
@@ -180,13 +183,11 @@ class MapCard(Card):
             text = self.tr("Near points are alike; distances between far groups mean little.")
             self.plot.set_axes(text)
             return
-        axis = self.tr("{name} axis: {share} of the variance")
-        names = (self.tr("first"), self.tr("second"))
-        first, second = (
-            axis.format(name=name, share=words.share(share))
-            for name, share in zip(names, shares, strict=True)
+        axis = self.tr("axis {number}: {share} of variance")
+        self.plot.set_axes(
+            axis.format(number=1, share=words.share(shares[0])),
+            axis.format(number=2, share=words.share(shares[1])),
         )
-        self.plot.set_axes(first, second)
 
     def _detail(self, held: Held, place: int) -> str:
         row = int(held.rows[place])
@@ -209,7 +210,8 @@ class MapCard(Card):
         header = self.table.horizontalHeader()
         for column in range(self.model.columnCount() - 1):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-            header.resizeSection(column, 92 if column == 0 else 110)
+            width = self.table.sizeHintForColumn(column) + 8
+            header.resizeSection(column, max(92, min(width, WIDEST_VALUE)))
 
     @Slot(int)
     def _chosen(self, point: int) -> None:

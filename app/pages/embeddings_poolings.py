@@ -37,6 +37,13 @@ class PoolingsCard(Card):
         self.bundled_button = button(
             self.tr("Measure on bundled sentences"), name="embeddings_measure_bundled"
         )
+        self._lay_out()
+        self.add_corner(save_icon(self.plot))
+        self.own_button.clicked.connect(self._own)
+        self.bundled_button.clicked.connect(self._bundled)
+        self.set_own("")
+
+    def _lay_out(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.own_button)
@@ -57,18 +64,14 @@ class PoolingsCard(Card):
         scroll.setWidget(inner)
         self.body.addLayout(row)
         self.add(scroll, 1)
-        self.add_corner(save_icon(self.plot))
-        self.own_button.clicked.connect(self._own)
-        self.bundled_button.clicked.connect(self._bundled)
-        self.set_own("")
 
     def set_own(self, why_not: str) -> None:
         """Offer the texts of the page, or say why they will not do."""
         self.own_button.setEnabled(not why_not)
         self.own_button.setToolTip(why_not)
 
-    def show_comparison(self, found: Comparison, about: About, texts: str) -> None:
-        """Show what was measured. Args: texts: on what, in words."""
+    def show_comparison(self, found: Comparison, about: About, texts: str, layer: str) -> None:
+        """Show what was measured. Args: texts: on what, in words. layer: of [CLS], mean and maximum."""
         rows = [
             PoolingRow(
                 words.tr_engine(KINDS[one.pooling.kind][0]),
@@ -88,7 +91,8 @@ class PoolingsCard(Card):
         self.said.setText(self._verdict(found, about))
         notes = [words.say(note) for note in found.notes]
         dotted = self.tr("A dotted line is what chance would reach.")
-        self.more.setText(" ".join([self._likeness(found), dotted, *notes]))
+        at_layer = self.tr("[CLS], mean and maximum are taken at layer {layer}.").format(layer=layer)
+        self.more.setText(" ".join([self._likeness(found), dotted, at_layer, *notes]))
 
     def clear(self) -> None:
         """Show nothing: another model or other texts."""

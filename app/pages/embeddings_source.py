@@ -175,7 +175,7 @@ class SourceCard(Card):
         self.word.setAccessibleName(self.tr("The word"))
         self.word.setClearButtonEnabled(False)
         self.topics_button = button(
-            self.tr("Example: sentences of six topics"), "link", name="embeddings_topics"
+            self.tr("Example: sentences of several topics"), "link", name="embeddings_topics"
         )
         self.senses_button = button("", "link", name="embeddings_senses")
 

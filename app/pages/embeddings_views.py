@@ -64,6 +64,7 @@ class Views(QTabWidget):
         self._held: Held | None = None
         self._about: About | None = None
         self._compared: Source | None = None
+        self._layers_of: tuple[Held, str, str] | None = None  # vectors, pooling and column of the lines
         self.map_card, self.similarity_card = MapCard(), SimilarityCard()
         self.layers_card, self.poolings_card = LayersCard(), PoolingsCard()
         for card, name in (
@@ -119,7 +120,7 @@ class Views(QTabWidget):
             return
         column = self._settings.column if source.table is not None else ""
         self._compared = source
-        heard = partial(self._take_comparison, source, about)
+        heard = partial(self._take_comparison, source, about, layer)
         self._ask(POOLINGS, lambda bench: compare_task(bench, folder, source, column, layer), heard)
 
     @property
@@ -202,8 +203,12 @@ class Views(QTabWidget):
             why = self.tr("This pooling takes several layers. Choose mean, maximum or [CLS] to follow one.")
             self.layers_card.clear(why)
             return
+        wanted = (held, pooling.kind, self._settings.column)
+        if wanted == self._layers_of and not self.layers_card.plot.is_empty:
+            self.layers_card.plot.set_marked(self._vectors.layer)
+            return
         task = partial(layers_task, held=held, kind=pooling.kind, groups=self._groups()[0])
-        self._ask(LAYERS, task, self._take_layers)
+        self._ask(LAYERS, task, partial(self._take_layers, wanted))
 
     @Slot(bool)
     def _poolings_asked(self, own: bool) -> None:
@@ -255,13 +260,15 @@ class Views(QTabWidget):
             self.similarity_card.set_title(self._title(matrix.held))
             self.similarity_card.plot.set_caption(held_lines(matrix.held, self._vectors))
 
-    def _take_layers(self, layers: Layers) -> None:
+    def _take_layers(self, wanted: tuple[Held, str, str], layers: Layers) -> None:
         if layers.held is self._held:
+            self._layers_of = wanted
             self.layers_card.show_layers(layers, self._groups()[1], self._vectors.layer)
             lines = held_lines(layers.held, self._vectors, with_layer=False)
             self.layers_card.plot.set_caption(lines)
 
-    def _take_comparison(self, source: Source, about: About, found: Comparison) -> None:
+    def _take_comparison(self, source: Source, about: About, layer: int, found: Comparison) -> None:
         if about is self._about:
-            self.poolings_card.show_comparison(found, about, source.words)
+            at_layer = self.tr("{layer} of {depth}").format(layer=layer, depth=about.config.num_hidden_layers)
+            self.poolings_card.show_comparison(found, about, source.words, at_layer)
             self.poolings_card.plot.set_caption(compared_lines(source, about, self._vectors))

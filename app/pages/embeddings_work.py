@@ -17,7 +17,7 @@ from app.plots.attention_image import Picture
 from app.plots.similarity import picture_of
 from app.study import Answer
 from engine.errors import Sentence, UserError, marked
-from engine.events import Event, Noted
+from engine.events import Event, Noted, Progress
 from engine.inspect.compare_poolings import compare_poolings
 from engine.inspect.contexts import embed_word
 from engine.inspect.embed_table import notes_of
@@ -211,6 +211,7 @@ def layers_task(bench: Bench, held: Held, kind: str, groups: np.ndarray | None) 
     if groups is not None and len(np.unique(groups[groups >= 0])) > 1:
         inside = groups >= 0
         for layer, place in enumerate(places):
+            yield Progress(stage=marked("engine", "Comparing layers"), done=layer, total=len(places))
             nearest = nearest_of_each(held.vectors[place][inside])
             agreement[layer] = (groups[inside][nearest] == groups[inside]).mean()
     within, between, any_two = (
@@ -273,7 +274,7 @@ def _hold_word(subject: Subject, source: Source, group: str) -> Generator[Event,
     shared["texts"] = tuple(snippet(text, *span) for text, span in zip(shared["texts"], spans, strict=True))
     notes = list(found.notes)
     if found.lacking and source.table is None:
-        note = marked("engine", "{count} sentences do not hold “{word}” and were left out.")
+        note = marked("engine", "Sentences without “{word}”: {count:,}.")
         notes.append(Sentence(note, {"count": len(found.lacking), "word": found.word}))
     return Held(
         **_shared(subject, source),

@@ -117,15 +117,7 @@ def compare_poolings(
     numbers, taken = numbers[found.places], taken[found.places]
     measured = []
     for pooling, vectors in zip(found.poolings, found.vectors, strict=True):
-        right = numbers[nearest_of_each(vectors)] == numbers
-        about = spread(vectors, numbers)
-        values = (
-            separation(vectors, numbers),
-            about.within or 0.0,
-            about.between or 0.0,
-            about.any_two or 0.0,
-        )
-        measured.append(Measured(pooling, float(right.mean()), right, *values))
+        measured.append(_measured(pooling, vectors, numbers))
         yield Progress(stage=marked("engine", "Measuring"), done=len(measured), total=len(found.poolings))
     counts = np.unique(numbers, return_counts=True)[1]
     total = len(numbers)
@@ -136,6 +128,19 @@ def compare_poolings(
         chance=float((counts * (counts - 1)).sum() / (total * (total - 1))),
         places=taken,
         notes=notes,
+    )
+
+
+def _measured(pooling: Pooling, vectors: npt.NDArray[np.float32], numbers: npt.NDArray[np.int64]) -> Measured:
+    right, about = numbers[nearest_of_each(vectors)] == numbers, spread(vectors, numbers)
+    return Measured(
+        pooling=pooling,
+        agreement=float(right.mean()),
+        right=right,
+        separation=separation(vectors, numbers),
+        within=about.within or 0.0,
+        between=about.between or 0.0,
+        any_two=about.any_two or 0.0,
     )
 
 
@@ -151,7 +156,7 @@ def _take(
     places = np.fromiter(first.values(), np.int64, len(first))
     notes = list[Sentence]()
     if len(places) < num_usable:
-        note = marked("engine", "{count} texts stand there more than once and count once.")
+        note = marked("engine", "Repeated texts, which count once: {count:,}.")
         notes.append(Sentence(note, {"count": num_usable - len(places)}))
     if len(places) > most:
         keys = np.random.PCG64(1).random_raw(len(places))
@@ -160,7 +165,7 @@ def _take(
     counts = dict(zip(*np.unique(numbers, return_counts=True), strict=True))
     kept = np.array([counts[number] > 1 for number in numbers], bool)
     if not kept.all():
-        note = marked("engine", "{count} texts are alone in their class and were left out.")
+        note = marked("engine", "Left out because alone in their class: {count:,}.")
         notes.append(Sentence(note, {"count": int((~kept).sum())}))
     if sum(count > 1 for count in counts.values()) < 2:
         raise UserError(

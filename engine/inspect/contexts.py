@@ -90,16 +90,12 @@ def embed_word(
     places = found[:most]
     if not places:
         raise UserError(
-            marked("engine", "None of the {count} sentences holds the word “{word}”. Type some that do."),
+            marked("engine", "No sentence of {count:,} holds the word “{word}”. Type some that do."),
             count=len(sentences),
             word=word,
         )
-    encoded = EncodedSet.from_pieces(
-        [np.asarray(one, np.int32) for one in ids.values()],
-        [len(one) for one in ids.values()],
-        [-1] * len(ids),
-        list(ids),
-    )
+    pieces = [np.asarray(one, np.int32) for one in ids.values()]
+    encoded = EncodedSet.from_pieces(pieces, list(map(len, pieces)), [-1] * len(ids), list(ids))
     depth = subject.config.num_hidden_layers
     vectors = np.zeros((depth + 1, len(places), subject.config.hidden_size), np.float32)
     sums = np.zeros((depth + 1, subject.config.hidden_size), np.float64)
@@ -162,7 +158,7 @@ def _find_all(
 def _notes(word: str, found: int, most: int) -> tuple[Sentence, ...]:
     if found <= most:
         return ()
-    note = marked("engine", "“{word}” stands there more often; the first {count} places were taken.")
+    note = marked("engine", "“{word}” stands there more often; the first {count:,} places were taken.")
     return (Sentence(note, {"word": word, "count": most}),)
 
 

@@ -39,9 +39,8 @@ def embed_table(
     """Write one vector for each row that has a text: Progress, Noted, Finished.
 
     The file holds embeddings (E, D) float32; rows (E,) int64, of the table, from 0; texts (E,), and
-    text_pairs and labels (E,) where a column was named; pooling, layer (counted from 0, the embeddings),
-    model and fingerprint. Rows without a text are left out and noted, texts too long for the model are cut
-    and counted.
+    text_pairs and labels (E,) where a column was named; pooling, layer (from 0, the embeddings), model and
+    fingerprint. Rows without a text are left out and noted; texts too long for the model are cut and counted.
 
     Args:   text, text_pair, label: columns by name or 1-based number. pooling, layer: see `Pooling`.
     Raises: DataError, ModelError; UserError if `out` cannot be written.
@@ -56,27 +55,14 @@ def embed_table(
     chosen = Pooling(pooling, layer).of(subject.about)
     for note in (*subject.notes, *table.notes, *(bad.sentence for bad in table.reported)):
         yield Noted(sentence=note)
-    texts, pairs, labels = (table.frame[name].tolist() if name else None for name in names)
-    assert texts is not None
-    found = yield from embed(subject, texts, [chosen], pairs=pairs, max_length=max_length)
+    columns = [table.frame[name].tolist() if name else None for name in names]
+    assert columns[0] is not None
+    found = yield from embed(subject, columns[0], [chosen], pairs=columns[1], max_length=max_length)
     yield from notes_of(found, table)
-    columns: dict[str, Any] = {
-        "texts": _kept(texts, found.places),
-        **({} if pairs is None else {"text_pairs": _kept(pairs, found.places)}),
-        **({} if labels is None else {"labels": _kept(labels, found.places)}),
-    }
     yield Progress(stage=marked("engine", "Writing"), done=0, total=len(found.places))
-    with replaced_file(out) as beside, beside.open("wb") as file:
-        np.savez(
-            file,
-            embeddings=found.vectors[0],
-            rows=found.places,
-            pooling=np.array(chosen.kind),
-            layer=np.array(chosen.layer),
-            model=np.array(subject.name),
-            fingerprint=np.array(subject.fingerprint),
-            **columns,
-        )
+    named = zip(("texts", "text_pairs", "labels"), columns, strict=True)
+    kept = {name: _kept(cells, found.places) for name, cells in named if cells is not None}
+    _write(out, subject, found, kept)
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
@@ -84,15 +70,28 @@ def notes_of(found: Embedded, table: Table | None = None) -> Iterator[Event]:
     """Say which texts had nothing to read, and how many were cut."""
     if found.empty and table is not None:
         lines = ", ".join(str(table.lines[place]) for place in found.empty[:20])
-        note = marked("engine", "{count} rows have no text and were left out: lines {lines}.")
+        note = marked("engine", "Left out because empty: {count:,}, in line {lines}.")
         more = ", ..." if len(found.empty) > 20 else ""
         yield Noted(sentence=Sentence(note, {"count": len(found.empty), "lines": lines + more}))
     elif found.empty:
-        note = marked("engine", "{count} texts are empty and were left out.")
+        note = marked("engine", "Left out because empty: {count:,}.")
         yield Noted(sentence=Sentence(note, {"count": len(found.empty)}))
     if found.num_cut:
-        note = marked("engine", "{count:,} of the {total:,} texts are longer than what is read and were cut.")
+        note = marked("engine", "Cut because longer: {count:,} of {total:,}.")
         yield Noted(sentence=Sentence(note, {"count": found.num_cut, "total": len(found.places)}))
+
+
+def _write(out: Path, subject: Subject, found: Embedded, columns: dict[str, Any]) -> None:
+    arrays: dict[str, Any] = {
+        "embeddings": found.vectors[0],
+        "rows": found.places,
+        "pooling": np.array(found.poolings[0].kind),
+        "layer": np.array(found.poolings[0].layer),
+        "model": np.array(subject.name),
+        "fingerprint": np.array(subject.fingerprint),
+    }
+    with replaced_file(out) as beside, beside.open("wb") as file:
+        np.savez(file, **arrays, **columns)
 
 
 def _check_out(out: Path) -> None:

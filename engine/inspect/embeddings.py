@@ -185,27 +185,10 @@ def embed(
     """
     start = time.perf_counter()
     chosen = tuple(dict.fromkeys(pooling.of(subject.about) for pooling in poolings))
-    if "pooled" in (pooling.kind for pooling in chosen) and subject.bert.pooler is None:
-        raise ModelError(
-            marked("engine", "{name} has no pooler, so it has no pooled output. Choose another pooling."),
-            name=subject.name,
-        )
-    if pairs is not None and subject.config.type_vocab_size < 2:
-        raise ModelError(
-            marked("engine", "The model {name} knows one segment only, so it cannot read pairs."),
-            name=subject.name,
-        )
+    _check(subject, chosen, with_pair=pairs is not None)
     longest = min(max_length or subject.max_length, subject.max_length)
     encoded, empty, num_cut = yield from _cut_texts(subject.wordpiece, texts, pairs, longest)
-    if not len(encoded):
-        raise UserError(marked("engine", "There is no text to read. Type one, or choose another column."))
-    try:
-        vectors = np.zeros((len(chosen), len(encoded), subject.config.hidden_size), np.float32)
-    except MemoryError as error:
-        raise UserError(
-            marked("engine", "Memory does not suffice for the vectors of {count} texts. Choose fewer."),
-            count=len(encoded),
-        ) from error
+    vectors = _room(len(chosen), len(encoded), subject.config.hidden_size)
     done, stage = 0, marked("engine", "Computing vectors")
     yield Progress(stage=stage, done=0, total=len(encoded))
     for indices in by_length(encoded.lengths, tokens_at_once(subject)):
@@ -237,6 +220,33 @@ def states(bert: Bert, batch: Batch, highest: int) -> Iterator[tuple[int, Tensor
     for number, layer in enumerate(bert.layers[:highest], start=1):
         hidden, _ = layer(hidden, None, batch.bounds, None, False)
         yield number, hidden
+
+
+def _check(subject: Subject, poolings: Sequence[Pooling], *, with_pair: bool) -> None:
+    """Refuse what a model cannot give. Raises: ModelError."""
+    if "pooled" in (pooling.kind for pooling in poolings) and subject.bert.pooler is None:
+        raise ModelError(
+            marked("engine", "{name} has no pooler, so it has no pooled output. Choose another pooling."),
+            name=subject.name,
+        )
+    if with_pair and subject.config.type_vocab_size < 2:
+        raise ModelError(
+            marked("engine", "The model {name} knows one segment only, so it cannot read pairs."),
+            name=subject.name,
+        )
+
+
+def _room(num_poolings: int, num_texts: int, width: int) -> Floats:
+    """Return zeros (P, E, D). Raises: UserError: no text, or too many for the memory there is."""
+    if not num_texts:
+        raise UserError(marked("engine", "There is no text to read. Type one, or choose another column."))
+    try:
+        return np.zeros((num_poolings, num_texts, width), np.float32)
+    except MemoryError as error:
+        raise UserError(
+            marked("engine", "Memory does not suffice for the vectors of {count:,} texts. Choose fewer."),
+            count=num_texts,
+        ) from error
 
 
 def _cut_texts(

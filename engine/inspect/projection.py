@@ -34,7 +34,7 @@ class Projected:
     """Points (E, 2) float32, and what must be said of them.
 
     shares: of the variance, 0..1, that each axis of a PCA shows; none for t-SNE. places: (E,) which vectors
-    the points are of, ascending; t-SNE shows at most MOST_TSNE. perplexity: the one that was used; None for PCA.
+    the points are of, ascending; t-SNE shows at most MOST_TSNE. perplexity: the one used; None for PCA.
     """
 
     method: str

@@ -135,8 +135,8 @@ def test_shares_on_an_axis_have_as_many_digits_as_they_need() -> None:
 
 
 def test_a_probability_has_as_many_digits_as_say_something() -> None:
-    said = [probability(value) for value in (0.314, 0.0314, 0.00314, 1e-9)]
-    assert said == ["31 %", "3.1 %", "0.31 %", "< 0.1 %"]
+    said = [probability(value) for value in (0.314, 0.0314, 0.00314, 0.000314, 1e-9)]
+    assert said == ["31 %", "3.1 %", "0.31 %", "0.031 %", "< 0.001 %"]
 
 
 @pytest.mark.parametrize("colors", [theme.LIGHT, theme.DARK], ids=["light", "dark"])

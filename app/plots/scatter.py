@@ -1,0 +1,396 @@
+"""Points on a plane, each of them a text: hover tells it, a click chooses it, arrow keys go on to the next.
+
+The points are painted once into an image; what follows the pointer is painted over it. One unit is as long
+across as down, so that distances on the page are those of the map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QPen, QWheelEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app import theme, words
+from app.plots import marks
+from app.plots.figure import Numbers
+from app.plots.layered import LayeredFigure
+from app.plots.marks import Classes, Coloring, Values
+from app.plots.scatter_legend import Entry, legend_rows, paint_legend
+from app.widgets import tip
+
+EDGE = 10.0
+FOOT = 20.0  # px, the line under the points
+LEGEND_ROW = 18.0
+REACH = 14.0  # px; a point nearer to the pointer than this is under it
+MARGIN = 0.06  # of the width, around all points
+MOST_ZOOM = 2000.0
+LONGEST_TIP = 320  # characters
+RADII = ((150, 5.0), (1000, 4.0), (4000, 3.2))  # up to so many points, a mark is so large
+
+
+class ScatterPlot(LayeredFigure):
+    """A map of texts. The wheel zooms, dragging moves it, a double click or Home shows all."""
+
+    hovered = Signal(int)  # a point, -1 for none
+    chosen = Signal(int)  # clicked, or Enter; -1: Escape
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self._points = np.zeros((0, 2))
+        self._texts: Sequence[str] = ()
+        self._details: Sequence[str] = ()
+        self._coloring: Coloring | None = None
+        self._foot = ""
+        self._side = ""
+        self._current = self._chosen = -1
+        self._marked: tuple[int, ...] = ()
+        self._zoom, self._center = 1.0, np.zeros(2)
+        self._pressed: QPointF | None = None
+        self._is_dragged = False
+        self.setAutoFillBackground(False)
+
+    # ---- what is shown
+
+    def set_points(
+        self,
+        points: np.ndarray,
+        texts: Sequence[str],
+        *,
+        details: Sequence[str] = (),
+        keep_view: bool = False,
+    ) -> None:
+        """Show (E, 2) points of E texts. Args: details: a line about each, under its text."""
+        assert len(points) == len(texts), (len(points), len(texts))
+        same = keep_view and len(points) == len(self._points)
+        self._points, self._texts, self._details = np.asarray(points, np.float64), texts, details
+        if not same:
+            self._current = self._chosen = -1
+            self._marked = ()
+            self._coloring = None
+            self.show_all()
+        self.renew()
+
+    def set_coloring(self, coloring: Coloring | None) -> None:
+        """Colour the points by a column, or all alike."""
+        self._coloring = coloring
+        self.renew()
+
+    def set_axes(self, across: str, up: str = "") -> None:
+        """Say under the points, and beside them, what the axes are."""
+        self._foot, self._side = across, up
+        self.renew()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_points(np.zeros((0, 2)), ())
+
+    def set_chosen(self, place: int, marked: Sequence[int] = ()) -> None:
+        """Ring a point, and more faintly some others; emits nothing."""
+        self._chosen, self._marked = place, tuple(marked)
+        self.update()
+
+    def point_to(self, place: int) -> None:
+        """Ring a point as the pointer does; emits nothing. -1: none."""
+        self._current = place if place < len(self._points) else -1
+        self.update()
+
+    @property
+    def is_empty(self) -> bool:
+        return not len(self._points)
+
+    @property
+    def current(self) -> int:
+        """The point under the pointer or the keyboard; -1 for none."""
+        return self._current
+
+    @property
+    def chosen_point(self) -> int:
+        return self._chosen
+
+    def numbers(self) -> Numbers:
+        title = self._coloring.title if self._coloring else ""
+        rows: Numbers = [["x", "y", *([title] if title else []), self.tr("text")]]
+        for place, (x, y) in enumerate(self._points.tolist()):
+            rows.append([x, y, *([self._value_of(place)] if title else []), self._texts[place]])
+        return rows
+
+    def words_of(self, place: int) -> str:
+        """Return what the hover says of a point."""
+        lines = [words.shorten(self._texts[place], LONGEST_TIP)]
+        if self._coloring is not None:
+            lines.append(f"{self._coloring.title}: {self._value_of(place)}")
+        if place < len(self._details) and self._details[place]:
+            lines.append(self._details[place])
+        return "\n".join(lines)
+
+    def position_of(self, place: int) -> QPointF:
+        """Return where a point lies on this widget."""
+        x, y = self._pixels()[place].tolist()
+        return QPointF(x, y)
+
+    def point_at(self, position: QPointF) -> int:
+        """Return the point under a place of this widget; -1 for none."""
+        if self.is_empty or not self._area().contains(position):
+            return -1
+        distances = np.hypot(*(self._pixels() - (position.x(), position.y())).T)
+        nearest = int(distances.argmin())
+        return nearest if distances[nearest] <= REACH else -1
+
+    def show_all(self) -> None:
+        """Take back every zoom."""
+        self._zoom = 1.0
+        if not self.is_empty:
+            self._center = (self._points.min(0) + self._points.max(0)) / 2
+        self.renew()
+
+    def zoom(self, factor: float, at: QPointF | None = None) -> None:
+        """Show more (below 1) or less around a place."""
+        middle = self._area().center() if at is None else at
+        before = self._to_plane(middle)
+        self._zoom = float(np.clip(self._zoom * factor, 0.5, MOST_ZOOM))
+        self._center += before - self._to_plane(middle)
+        self.renew()
+
+    def sizeHint(self) -> QSize:
+        return QSize(560, 420)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(220, 160)
+
+    # ---- the hand
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is not None and event.buttons() & Qt.MouseButton.LeftButton:
+            moved = event.position() - self._pressed
+            if self._is_dragged or moved.manhattanLength() > 4:
+                self._is_dragged = True
+                scale = self._scale()
+                self._center += np.array([-moved.x(), moved.y()]) / scale
+                self._pressed = event.position()
+                self.renew()
+            return
+        self._go_to(self.point_at(event.position()), event.globalPosition().toPoint())
+        is_over = self._current >= 0
+        self.setCursor(Qt.CursorShape.PointingHandCursor if is_over else Qt.CursorShape.ArrowCursor)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._pressed, self._is_dragged = event.position(), False
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        clicked = self._pressed is not None and not self._is_dragged
+        self._pressed = None
+        if event.button() == Qt.MouseButton.LeftButton and clicked:
+            self._choose(self.point_at(event.position()))
+        super().mouseReleaseEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.show_all()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if not self.is_empty:
+            self.zoom(1.0015 ** event.angleDelta().y(), event.position())
+        event.accept()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if not self.hasFocus():
+            self._go_to(-1)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        ways = {
+            Qt.Key.Key_Left: (-1, 0),
+            Qt.Key.Key_Right: (1, 0),
+            Qt.Key.Key_Up: (0, -1),
+            Qt.Key.Key_Down: (0, 1),
+        }
+        key = Qt.Key(event.key())
+        if key in ways and not self.is_empty:
+            place = self._next(ways[key])
+            at = self.mapToGlobal(self.position_of(place).toPoint())
+            self._go_to(place, at)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._current >= 0:
+            self._choose(self._current)
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
+            at_point = self.position_of(self._current) if self._current >= 0 else None
+            self.zoom(0.8 if key == Qt.Key.Key_Minus else 1.25, at_point)
+        elif key == Qt.Key.Key_Home:
+            self.show_all()
+        elif key == Qt.Key.Key_Escape and self._chosen >= 0:
+            self._choose(-1)
+        else:
+            super().keyPressEvent(event)
+
+    def _next(self, way: tuple[int, int]) -> int:
+        """Return the nearest point in a direction; where there is none, the current one."""
+        pixels = self._pixels()
+        if self._current < 0:
+            middle = self._area().center()
+            return int(np.hypot(*(pixels - (middle.x(), middle.y())).T).argmin())
+        offset = pixels - pixels[self._current]
+        along = offset @ np.array(way, np.float64)
+        aside = np.abs(offset @ np.array([way[1], way[0]], np.float64))
+        cost = np.where((along > 0.5) & (aside <= 1.5 * along), along + 2 * aside, np.inf)
+        nearest = int(cost.argmin())
+        return nearest if np.isfinite(cost[nearest]) else self._current
+
+    def _choose(self, place: int) -> None:
+        if place != self._chosen:
+            self._chosen, self._marked = place, ()
+            self.chosen.emit(place)
+            self.update()
+
+    def _go_to(self, place: int, at: QPoint | None = None) -> None:
+        if place == self._current:
+            return
+        self._current = place
+        said = self.words_of(place) if place >= 0 else ""
+        self.setAccessibleDescription(said)
+        if said and at is not None:
+            QToolTip.showText(at, tip(said).replace("\n", "<br>"), self)
+        else:
+            QToolTip.hideText()
+        self.hovered.emit(place)
+        self.update()
+
+    # ---- geometry
+
+    def _entries(self) -> list[Entry]:
+        coloring = self._coloring
+        if not isinstance(coloring, Classes):
+            return []
+        counts = np.bincount(coloring.numbers + 1, minlength=len(coloring.names) + 1)
+        entries = [
+            Entry(place, f"{name} · {words.number(int(counts[place + 1]))}")
+            for place, name in enumerate(coloring.names)
+        ]
+        if counts[0]:
+            entries.append(Entry(marks.OTHER, f"{coloring.other} · {words.number(int(counts[0]))}"))
+        return entries
+
+    def _area(self) -> QRectF:
+        """Return where the points lie."""
+        rows = len(legend_rows(self._entries(), self.width() - 2 * EDGE))
+        if isinstance(self._coloring, Values):
+            rows = 1
+        top = EDGE + rows * LEGEND_ROW
+        left = EDGE + (16.0 if self._side else 0.0)
+        foot = FOOT if self._foot else 4.0
+        return QRectF(
+            left, top, max(1.0, self.width() - left - EDGE), max(1.0, self.height() - top - foot - 4)
+        )
+
+    def _scale(self) -> float:
+        """Return pixels a unit of the plane."""
+        area = self._area()
+        span = np.ptp(self._points, axis=0) if len(self._points) else np.ones(2)
+        room = np.array([area.width(), area.height()]) * (1 - 2 * MARGIN)
+        with np.errstate(divide="ignore"):
+            fits = np.where(span > 0, room / np.maximum(span, 1e-30), np.inf)
+        fit = float(fits.min())
+        return (fit if np.isfinite(fit) else 1.0) * self._zoom
+
+    def _pixels(self) -> np.ndarray:
+        """Return (E, 2), where the points lie on this widget."""
+        middle = self._area().center()
+        offset = (self._points - self._center) * self._scale()
+        return np.stack([middle.x() + offset[:, 0], middle.y() - offset[:, 1]], axis=1)
+
+    def _to_plane(self, position: QPointF) -> np.ndarray:
+        middle, scale = self._area().center(), self._scale()
+        offset = np.array([position.x() - middle.x(), middle.y() - position.y()])
+        return np.asarray(self._center + offset / scale)
+
+    @property
+    def _radius(self) -> float:
+        return next((radius for most, radius in RADII if len(self._points) <= most), 2.6)
+
+    def _value_of(self, place: int) -> str:
+        coloring = self._coloring
+        if isinstance(coloring, Values):
+            value = coloring.values[place]
+            return "–" if np.isnan(value) else f"{value:g}"
+        if coloring is None:
+            return ""
+        number = int(coloring.numbers[place])
+        return coloring.other if number == marks.OTHER else coloring.names[number]
+
+    # ---- painting
+
+    def paint_still(self, painter: QPainter) -> None:
+        area = self._area()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_legend(
+            painter, self._coloring, self._entries(), QRectF(EDGE, EDGE - 4, self.width() - 2 * EDGE, 0)
+        )
+        painter.setPen(QPen(theme.current().color("line"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(area, 4, 4)
+        painter.save()
+        painter.setClipRect(area)
+        self._paint_points(painter, area)
+        painter.restore()
+        self._paint_axes(painter, area)
+
+    def _paint_points(self, painter: QPainter, area: QRectF) -> None:
+        coloring, radius = self._coloring, self._radius
+        is_shade = isinstance(coloring, Values)
+        numbers = np.zeros(len(self._points), np.int64)
+        if coloring is not None:
+            numbers = coloring.shades() if isinstance(coloring, Values) else coloring.numbers
+        pixels = self._pixels()
+        low = np.array([area.left() - 8, area.top() - 8])
+        seen = ((pixels >= low) & (pixels <= (area.right() + 8, area.bottom() + 8))).all(1)
+        order = np.flatnonzero(seen)
+        mixed = np.random.PCG64(0).random_raw(
+            len(order)
+        )  # so that no class hides another, as a sorted table would
+        order = order[np.lexsort((mixed, numbers[order] != marks.OTHER))]  # others lie below
+        shown = numbers[order].tolist()
+        if painter.paintEngine().type() != QPaintEngine.Type.Raster:  # a file that can be enlarged
+            for (x, y), number in zip(pixels[order].tolist(), shown, strict=True):
+                marks.paint_one(painter, QPointF(x, y), number, radius, is_shade=is_shade)
+            return
+        ratio = painter.device().devicePixelRatioF()
+        stamps = {number: marks.stamp(number, radius, ratio, is_shade=is_shade) for number in set(shown)}
+        half = marks.stamp_side(radius) / 2
+        draw = painter.drawPixmap
+        for (x, y), number in zip(np.rint(pixels[order] - half).astype(int).tolist(), shown, strict=True):
+            draw(x, y, stamps[number])
+
+    def _paint_axes(self, painter: QPainter, area: QRectF) -> None:
+        painter.setFont(theme.ui_font(11))
+        painter.setPen(theme.current().color("muted"))
+        metrics = painter.fontMetrics()
+        foot = metrics.elidedText(self._foot, Qt.TextElideMode.ElideRight, int(area.width()))
+        below = QRectF(area.left(), area.bottom() + 4, area.width(), FOOT - 4)
+        painter.drawText(below, Qt.AlignmentFlag.AlignCenter, foot)
+        if self._side:
+            painter.save()
+            painter.translate(EDGE + 5, area.center().y())
+            painter.rotate(-90)
+            side = metrics.elidedText(self._side, Qt.TextElideMode.ElideRight, int(area.height()))
+            painter.drawText(
+                QRectF(-area.height() / 2, -9, area.height(), 14), Qt.AlignmentFlag.AlignCenter, side
+            )
+            painter.restore()
+
+    def paint_chosen(self, painter: QPainter) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setClipRect(self._area())
+        for place in self._marked:
+            marks.paint_ring(painter, self.position_of(place), self._radius + 2.5, "muted", 1.2)
+        if self._chosen >= 0:
+            marks.paint_ring(painter, self.position_of(self._chosen), self._radius + 4, "text", 2.5)
+        painter.restore()
+
+    def paint_moving(self, painter: QPainter) -> None:
+        if self._current >= 0 and self._current != self._chosen:
+            painter.setClipRect(self._area())
+            marks.paint_ring(painter, self.position_of(self._current), self._radius + 3, "focus", 2)
+            painter.setClipping(False)

@@ -1,0 +1,284 @@
+"""How alike each two texts are: a square of cosines, in an order that puts like texts together.
+
+Classes are told by their mark at the edge and by lines between them; where there is room the texts stand
+beside their rows. Hover, or the arrow keys, tell both texts and their cosine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app import theme, words
+from app.plots import marks
+from app.plots.attention_image import Picture, compose
+from app.plots.figure import Numbers, ink_on, paint_ring
+from app.plots.layered import LayeredFigure, level_color, paint_levels, paint_scale, whole_pixels
+from app.plots.marks import Classes
+from app.plots.scatter_legend import Entry, legend_rows, paint_legend
+from app.widgets import tip
+
+EDGE = 8.0
+FOOT = 26.0  # the scale
+STRIP = 12.0  # the marks of the classes
+LEGEND_ROW = 18.0
+WIDEST_CELL = 46.0
+LABEL_ROW = 14.0  # px a row needs for its text
+FIGURE_CELL = 30.0  # px a cell needs for its number
+LONGEST_TIP = 160
+MANY = 40  # texts; from here on a few pairs must not stretch the scale
+OUTER = 0.005  # of the pairs at either end
+
+
+def picture_of(values: np.ndarray) -> Picture:
+    """Return the picture of (E, E) cosines, for the worker: from the least like pair to the most like.
+
+    The diagonal, every text beside itself, takes no part in the scale; of many pairs the outermost neither.
+    """
+    others = values[~np.eye(len(values), dtype=bool)]
+    ends = (0.0, 1.0) if len(values) < MANY else (OUTER, 1 - OUTER)
+    low, high = map(float, np.quantile(others, ends)) if len(others) else (0.0, 1.0)
+    if high - low < 1e-6:
+        low, high = low - 0.5, high
+    return replace(compose(np.clip(values - low, 0, high - low), top=high - low), low=low, high=high)
+
+
+class SimilarityPlot(LayeredFigure):
+    """A matrix of cosines; a cell can be pointed at, walked to with arrow keys, and chosen."""
+
+    hovered = Signal(int, int)
+    chosen = Signal(int, int)  # clicked, or Enter: places in the order that is shown
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self._picture: Picture | None = None
+        self._values = np.zeros((0, 0), np.float32)
+        self._texts: Sequence[str] = ()
+        self._classes: Classes | None = None
+        self._current: tuple[int, int] | None = None
+
+    def set_matrix(
+        self, picture: Picture, values: np.ndarray, texts: Sequence[str], classes: Classes | None = None
+    ) -> None:
+        """Show (E, E) cosines of E texts. Args: picture: `picture_of` the values. classes: of the texts."""
+        assert values.shape == (len(texts), len(texts)) == picture.levels.shape
+        self._picture, self._values, self._texts, self._classes = picture, values, texts, classes
+        self._current = None
+        self.renew()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._picture, self._values, self._texts = None, np.zeros((0, 0), np.float32), ()
+        self._current = None
+        self.renew()
+
+    @property
+    def is_empty(self) -> bool:
+        return self._picture is None
+
+    @property
+    def current_cell(self) -> tuple[int, int] | None:
+        return self._current
+
+    def numbers(self) -> Numbers:
+        rows: Numbers = [[self.tr("text"), *self._texts]]
+        for text, row in zip(self._texts, self._values.tolist(), strict=True):
+            rows.append([text, *row])
+        return rows
+
+    def words_of(self, row: int, column: int) -> str:
+        """Return what the hover says of a cell: the cosine, and both texts."""
+        first, second = (words.shorten(self._texts[place], LONGEST_TIP) for place in (row, column))
+        value = words.decimal(float(self._values[row, column]), 3)
+        if row == column:
+            return self.tr("{number}: {text}").format(number=row + 1, text=first)
+        return self.tr("Similarity {value}\n{row}: {first}\n{column}: {second}").format(
+            value=value, row=row + 1, first=first, column=column + 1, second=second
+        )
+
+    def cell_rect(self, row: int, column: int) -> QRectF:
+        """Return where a cell lies."""
+        area, count = self._area(), len(self._texts)
+        side = area.width() / count
+        return QRectF(area.left() + column * side, area.top() + row * side, side, side)
+
+    def cell_at(self, position: QPointF) -> tuple[int, int] | None:
+        """Return the cell under a place of this widget."""
+        if self.is_empty or not self._area().contains(position):
+            return None
+        area, count = self._area(), len(self._texts)
+        row = min(int((position.y() - area.top()) / area.height() * count), count - 1)
+        return row, min(int((position.x() - area.left()) / area.width() * count), count - 1)
+
+    def sizeHint(self) -> QSize:
+        return QSize(520, 440)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(220, 180)
+
+    # ---- the hand
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._go_to(self.cell_at(event.position()), event.globalPosition().toPoint())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        cell = self.cell_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and cell:
+            self.chosen.emit(*cell)
+        super().mouseReleaseEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if not self.hasFocus():
+            self._go_to(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        moves = {
+            Qt.Key.Key_Left: (0, -1),
+            Qt.Key.Key_Right: (0, 1),
+            Qt.Key.Key_Up: (-1, 0),
+            Qt.Key.Key_Down: (1, 0),
+        }
+        key, last = Qt.Key(event.key()), len(self._texts) - 1
+        if key in moves and not self.is_empty:
+            row, column = self._current or (0, 0)
+            down, right = moves[key] if self._current else (0, 0)
+            cell = min(max(row + down, 0), last), min(max(column + right, 0), last)
+            self._go_to(cell, self.mapToGlobal(self.cell_rect(*cell).bottomRight().toPoint()))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._current:
+            self.chosen.emit(*self._current)
+        else:
+            super().keyPressEvent(event)
+
+    def _go_to(self, cell: tuple[int, int] | None, at: QPoint | None = None) -> None:
+        if cell == self._current:
+            return
+        self._current = cell
+        said = self.words_of(*cell) if cell else ""
+        self.setAccessibleDescription(said)
+        if said and at is not None:
+            QToolTip.showText(at, tip(said).replace("\n", "<br>"), self)
+        else:
+            QToolTip.hideText()
+        self.hovered.emit(*(cell or (-1, -1)))
+        self.update()
+
+    # ---- geometry
+
+    def _entries(self) -> list[Entry]:
+        if self._classes is None:
+            return []
+        entries = [Entry(place, name) for place, name in enumerate(self._classes.names)]
+        if (self._classes.numbers == marks.OTHER).any():
+            entries.append(Entry(marks.OTHER, self._classes.other))
+        return entries
+
+    def _label_width(self, height: float) -> float:
+        """Return the room for texts beside the rows; none where a row is too low for one."""
+        if not self._texts or height / len(self._texts) < LABEL_ROW:
+            return 0.0
+        metrics = QFontMetricsF(theme.ui_font(12))
+        widest = max(metrics.horizontalAdvance(text) for text in self._texts) + 30
+        return float(min(widest, max(90.0, self.width() * 0.42)))
+
+    def _area(self) -> QRectF:
+        """Return where the cells lie: a square."""
+        legend = len(legend_rows(self._entries(), self.width() - 2 * EDGE)) * LEGEND_ROW
+        strip = STRIP if self._classes else 0.0
+        height = self.height() - EDGE - legend - FOOT - LABEL_ROW
+        labels = self._label_width(height)
+        top = EDGE + legend + (LABEL_ROW if labels else 0.0)
+        left = EDGE + labels + strip
+        side = min(self.width() - left - EDGE, self.height() - top - FOOT)
+        side = max(24.0, min(side, WIDEST_CELL * max(1, len(self._texts))))
+        spare = max(0.0, self.width() - left - EDGE - side)
+        return QRectF(left + spare / 2, top, side, side)
+
+    # ---- painting
+
+    def paint_still(self, painter: QPainter) -> None:
+        assert self._picture is not None
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = whole_pixels(painter, self._area())
+        paint_legend(painter, None, self._entries(), QRectF(EDGE, EDGE - 4, self.width() - 2 * EDGE, 0))
+        paint_levels(painter, area, self._picture.levels)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.current().color("line"), 1))
+        painter.drawRect(area)
+        self._paint_classes(painter, area)
+        self._paint_labels(painter, area)
+        self._paint_figures(painter)
+        middle = area.bottom() + FOOT / 2 + 3
+        left = paint_scale(painter, area.right(), middle, self._picture)
+        painter.setPen(theme.current().color("muted"))
+        painter.setFont(theme.ui_font(11))
+        room = QRectF(EDGE, middle - 8, max(0.0, left - 8 - EDGE), 16)
+        painter.drawText(
+            room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.tr("cosine similarity")
+        )
+
+    def _paint_classes(self, painter: QPainter, area: QRectF) -> None:
+        """Paint a mark and a line for each run of one class."""
+        if self._classes is None:
+            return
+        numbers, side = self._classes.numbers, area.height() / len(self._texts)
+        starts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
+        for start, stop in pairwise(starts):
+            number, length = int(numbers[start]), (stop - start) * side
+            color = marks.class_color(number)
+            x, y = area.left() - STRIP, area.top() + start * side
+            painter.fillRect(QRectF(x + STRIP - 4, y + 0.5, 3, max(1.0, length - 1)), color)
+            if length > 9:
+                marks.paint_mark(painter, QPointF(x + 3, y + length / 2), number, 3.5, color)
+            if start and len(starts) < 40:
+                painter.setPen(QPen(theme.current().color("text"), 1))
+                across = area.left() + start * side
+                painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+                painter.drawLine(QPointF(across, area.top()), QPointF(across, area.bottom()))
+
+    def _paint_labels(self, painter: QPainter, area: QRectF) -> None:
+        side = area.height() / len(self._texts)
+        if side < LABEL_ROW:
+            return
+        painter.setFont(theme.ui_font(12))
+        metrics = QFontMetricsF(painter.font())
+        strip = STRIP if self._classes else 0.0
+        for place, text in enumerate(self._texts):
+            middle = area.top() + (place + 0.5) * side
+            room = area.left() - strip - EDGE - 26
+            painter.setPen(theme.current().color("text"))
+            cut = metrics.elidedText(" ".join(text.split()), Qt.TextElideMode.ElideRight, room)
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(QRectF(EDGE, middle - 9, room, 18), right, cut)
+            painter.setPen(theme.current().color("muted"))
+            painter.drawText(QRectF(EDGE + room, middle - 9, 22, 18), right, str(place + 1))
+            across = area.left() + place * side
+            head = QRectF(across, area.top() - LABEL_ROW - 1, side, LABEL_ROW)
+            painter.drawText(head, Qt.AlignmentFlag.AlignCenter, str(place + 1))
+
+    def _paint_figures(self, painter: QPainter) -> None:
+        """Write the cosines into their cells where there is room."""
+        assert self._picture is not None
+        if self.cell_rect(0, 0).width() < FIGURE_CELL:
+            return
+        painter.setFont(theme.ui_font(11))
+        for row, line in enumerate(self._values.tolist()):
+            for column, value in enumerate(line):
+                if row != column:
+                    ground = level_color(int(self._picture.levels[row, column])).name()
+                    painter.setPen(ink_on(ground))
+                    text = words.decimal(value, 2)
+                    painter.drawText(self.cell_rect(row, column), Qt.AlignmentFlag.AlignCenter, text)
+
+    def paint_moving(self, painter: QPainter) -> None:
+        if self._current:
+            row, column = self._current
+            cell = self.cell_rect(row, column)
+            grown = max(0.0, 5 - cell.width()) / 2
+            paint_ring(painter, cell.adjusted(-grown, -grown, grown, grown))
