@@ -300,7 +300,11 @@ class DeviceConfig:
     precision: str = setting(
         "auto",
         marked("engine", "Precision"),
-        marked("engine", "auto: bfloat16 on a GPU that has it, float32 elsewhere."),
+        marked(
+            "engine",
+            "auto: bfloat16 on a GPU that has it, float32 elsewhere. A CPU that has bfloat16 multiplies "
+            "twice as fast with it, to three digits.",
+        ),
         choices=("auto", "float32", "bfloat16"),
         advanced=True,
     )

@@ -16,6 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from engine.device import rounds_products
+
 # N rows, K inputs, M outputs of a linear layer; V words of a vocabulary, D width
 
 # oneDNN prepares a kernel a shape, which takes 0.7 ms and 0.6 MB: rows are filled up to a multiple, so that
@@ -44,6 +46,14 @@ def _find_onednn() -> Any:
 _onednn: Any = _find_onednn() if torch.backends.mkldnn.is_available() else None
 
 
+def _product(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return a b^T + bias in float32, of two float32 or two bfloat16 matrices."""
+    if a.dtype == torch.float32:
+        return _onednn(a, b, bias, "none", [], "")  # type: ignore[no-any-return]
+    product: Tensor = _onednn(a, b, None, "none", [], "").float()
+    return product if bias is None else product.add_(bias)
+
+
 def cpu_kernels() -> str:
     """Return what multiplies matrices on the CPU, for the record of a run: bits repeat only on the same."""
     return "oneDNN" if _onednn is not None else "torch"
@@ -54,25 +64,29 @@ class _OneDnnLinear(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        if rounds_products():
+            x, weight = x.bfloat16(), weight.bfloat16()
         ctx.save_for_backward(x, weight)
         ctx.has_bias = bias is not None
-        return _onednn(x, weight, bias, "none", [], "")  # type: ignore[no-any-return]
+        return _product(x, weight, bias)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         x, weight = ctx.saved_tensors
         dy = grads[0].contiguous()
         need_x, need_weight, need_bias = ctx.needs_input_grad
-        dx = _onednn(dy, weight.t(), None, "none", [], "") if need_x else None
+        dbias = dy.sum(0) if need_bias and ctx.has_bias else None
+        dy = dy.to(x.dtype)
+        dx = _product(dy, weight.t()) if need_x else None
         dweight = _weight_gradient(dy, x) if need_weight else None
-        return dx, dweight, dy.sum(0) if need_bias and ctx.has_bias else None
+        return dx, dweight, dbias
 
 
 def _weight_gradient(dy: Tensor, x: Tensor) -> Tensor:
     """Return dy^T x, (M, K). One of the two has to be turned: the narrower one costs less."""
-    if x.shape[1] < dy.shape[1] and dy.numel() * 4 <= TURN_BYTES:
-        return _onednn(x.t(), dy.t(), None, "none", [], "").t().contiguous()  # type: ignore[no-any-return]
-    return _onednn(dy.t().contiguous(), x.t(), None, "none", [], "")  # type: ignore[no-any-return]
+    if x.shape[1] < dy.shape[1] and dy.numel() * dy.element_size() <= TURN_BYTES:
+        return _product(x.t(), dy.t()).t().contiguous()
+    return _product(dy.t().contiguous(), x.t())
 
 
 def _is_fast(*tensors: Tensor | None) -> bool:
@@ -122,20 +136,23 @@ class _LinearCrossEntropy(torch.autograd.Function):
         turn_rows = hidden.shape[1] < hidden.shape[0]  # and the gradient, once: less than every chunk
         losses, hits, dhidden = [], [], []
         dweight = dbias = None
+        low = torch.bfloat16 if rounds_products() else torch.float32
+        hidden, weight = hidden.to(low), weight.to(low)
         for rows, answers in zip(hidden.split(num_rows), targets.split(num_rows), strict=True):
             count = len(rows)
             rows = _filled(rows, CHUNK_MULTIPLE)
-            scores = _onednn(rows, weight, bias, "none", [], "")  # (rows, V)
+            scores = _product(rows, weight, bias)  # (rows, V)
             loss, num_hits = _cross_entropy_(scores[:count], answers)
             scores[count:].zero_()  # scores are their own gradient from here
             losses.append(loss)
             hits.append(num_hits)
             if want_gradients:
-                dhidden.append(_onednn(scores, weight.t(), None, "none", [], "")[:count])
+                slopes = scores.to(low)
+                dhidden.append(_product(slopes, weight.t())[:count])
                 if turn_rows:
-                    part = _onednn(rows.t(), scores.t(), None, "none", [], "")  # (D, V)
+                    part = _product(rows.t(), slopes.t())  # (D, V)
                 else:
-                    part = _onednn(scores.t().contiguous(), rows.t(), None, "none", [], "")  # (V, D)
+                    part = _product(slopes.t().contiguous(), rows.t())  # (V, D)
                 dweight = part if dweight is None else dweight.add_(part)
                 summed = (scores.new_ones(1, len(scores)) @ scores)[0]  # two thirds of the time of sum(0)
                 dbias = summed if dbias is None else dbias.add_(summed)

@@ -259,8 +259,9 @@ BAD_VALUES = [
 
 @pytest.mark.parametrize(("values", "kind", "says"), BAD_VALUES, ids=lambda value: str(value)[:40])
 def test_bad_settings_are_refused_and_no_folder_is_made(
-    tmp_path: Path, values: dict[str, str], kind: type[UserError], says: str
+    tmp_path: Path, values: dict[str, str], kind: type[UserError], says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("engine.device.cpu_has_bfloat16", lambda: False)
     with pytest.raises(kind) as refused:
         list(fine_tune(tiny_config(tmp_path, **values), tmp_path / "run"))
     assert says in str(refused.value)

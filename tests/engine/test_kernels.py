@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from engine.device import bfloat16_products, cpu_has_bfloat16, rounds_products
 from engine.model import kernels
-from engine.model.kernels import ROW_MULTIPLE, linear_cross_entropy
+from engine.model.kernels import ROW_MULTIPLE, linear, linear_cross_entropy
 
 WORDS = 1001
 
@@ -77,3 +80,52 @@ def test_no_rows_have_no_loss() -> None:
     loss, hits = linear_cross_entropy(*(value.requires_grad_() for value in parameters), targets)
     loss.backward()
     assert loss.detach() == hits == 0 and not parameters[1].grad.any()
+
+
+needs_bfloat16 = pytest.mark.skipif(not cpu_has_bfloat16(), reason="this CPU has no bfloat16 products")
+
+
+@needs_bfloat16
+def test_rounded_products_keep_three_digits_and_float32_results() -> None:
+    generator = torch.Generator().manual_seed(3)
+    x, weight, bias = (torch.randn(shape, generator=generator) for shape in ((37, 70), (13, 70), (13,)))
+    with bfloat16_products():
+        ours = [value.clone().requires_grad_() for value in (x, weight, bias)]
+        output = linear(*ours)
+    theirs = [value.clone().requires_grad_() for value in (x, weight, bias)]
+    expected = F.linear(*theirs)
+    output.square().sum().backward()  # outside: what was rounded forwards is rounded backwards
+    expected.square().sum().backward()
+    assert output.dtype == torch.float32
+    pairs = [
+        (output.detach(), expected.detach()),
+        *((o.grad, t.grad) for o, t in zip(ours, theirs, strict=True)),
+    ]
+    for one, other in pairs:
+        assert 0 < float((one - other).abs().max()) < 0.02 * float(other.abs().max())
+        assert one.dtype == torch.float32
+
+
+@needs_bfloat16
+def test_the_rounded_loss_is_near_the_exact_one() -> None:
+    *parameters, targets = tensors(150, 70)
+    exact = [value.clone().requires_grad_() for value in parameters]
+    rounded = [value.clone().requires_grad_() for value in parameters]
+    expected, _ = linear_cross_entropy(*exact, targets)
+    expected.backward()
+    with bfloat16_products():
+        loss, _ = linear_cross_entropy(*rounded, targets)
+        loss.backward()
+    assert loss.item() == pytest.approx(expected.item(), rel=5e-3) and loss.item() != expected.item()
+    for one, other in zip(exact, rounded, strict=True):
+        assert float((one.grad - other.grad).abs().max()) < 0.03 * float(one.grad.abs().max())
+
+
+def test_other_threads_do_not_round_their_products() -> None:
+    found: list[bool] = []
+    with bfloat16_products():
+        thread = threading.Thread(target=lambda: found.append(rounds_products()))
+        thread.start()
+        thread.join()
+        assert rounds_products()
+    assert found == [False] and not rounds_products()

@@ -69,8 +69,9 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("values", "field", "says"), BAD_VALUES, ids=lambda value: str(value)[:50])
 def test_a_setting_is_refused_by_its_name(
-    tmp_path: Path, values: dict[str, Any], field: str, says: str
+    tmp_path: Path, values: dict[str, Any], field: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("engine.device.cpu_has_bfloat16", lambda: False)
     error = refused(tmp_path, ConfigError, says, **values)
     assert isinstance(error, ConfigError) and error.field == field
 
