@@ -117,6 +117,8 @@ class EmbeddingsPage(LookingPage):
         self._show_state()
         if self._held is not None:  # another checkpoint: the same texts again
             self._compute(self._held.source)
+        elif self.session.table is None and not self.source_card.has_typed:
+            self.source_card.show_topics()  # something to see at once
 
     # ---- vectors
 

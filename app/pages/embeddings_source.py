@@ -64,6 +64,12 @@ class SourceCard(Card):
             self.word.setPlaceholderText(self.tr("such as {word}").format(word=self._senses.word))
 
     @property
+    def has_typed(self) -> bool:
+        """Whether there is a text of the person's own."""
+        boxes = (self.typed.toPlainText(), self.contexts.toPlainText(), self.word.text())
+        return any(text.strip() for text in boxes)
+
+    @property
     def senses(self) -> Senses | None:
         """The word of two senses that suits the model."""
         return self._senses
@@ -214,9 +220,17 @@ class SourceCard(Card):
         self.senses_button.clicked.connect(self.show_senses)
         self.open_button.clicked.connect(self.table_wanted)
         self._session.table_changed.connect(self._show_table)
+        self._session.table_changed.connect(self._leave_example)
         self._session.roles_changed.connect(self._show_table)
 
     # ---- showing
+
+    @Slot()
+    def _leave_example(self) -> None:
+        """Turn to the table that was opened, unless the person has typed texts."""
+        is_example = self._topics is not None and self.typed.toPlainText() == _lines(self._topics.sentences)
+        if self._session.table is not None and self.kind == TYPED and is_example:
+            self._choose(self.kind_box, TABLE)
 
     @Slot()
     def _show_table(self) -> None:

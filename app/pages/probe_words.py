@@ -252,7 +252,9 @@ class WordsView(Scroller):
 
     def _place(self, shown: list[Card]) -> None:
         """Put cards side by side, what was learned under them all, or beside a card that is alone."""
-        with_learned = bool(self._kept) and bool(shown)
+        masked = self._enquiry.masked
+        is_known = masked is not None and any(gap.original for gap in masked.gaps)
+        with_learned = bool(self._kept) and bool(shown) and is_known
         is_alone = with_learned and len(shown) == 1
         width = CARD_WIDTH if self._enquiry.beside is None else TWICE_WIDTH
         room = max(1, (self.viewport().width() + GAP) // (width + GAP))

@@ -40,10 +40,11 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[EmbeddingsPage]:
 @pytest.fixture
 def ready(page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> EmbeddingsPage:
     """The page with a model and a table of eight rows, one of them empty."""
-    page.laboratory.choose(model_folder(tmp_path / "model"))
     (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
     page.session.open_table(tmp_path / "films.csv")
-    qtbot.waitUntil(lambda: page.laboratory.about is not None and page.session.table is not None)
+    qtbot.waitUntil(lambda: page.session.table is not None)
+    page.laboratory.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.laboratory.about is not None)
     qtbot.waitUntil(lambda: page.compute_button.isEnabled())
     return page
 
@@ -58,9 +59,21 @@ def test_without_a_model_the_page_says_so_and_offers_one(page: EmbeddingsPage) -
     assert not page.compute_button.isEnabled()
 
 
+def test_without_a_table_examples_are_shown_until_one_is_opened(
+    page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    page.laboratory.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: len(page.views.map_card.plot.numbers()) == 37)
+    (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
+    page.session.open_table(tmp_path / "films.csv")
+    qtbot.waitUntil(lambda: page.source_card.kind == "table")
+    assert page.source_card.typed.toPlainText()
+
+
 def test_without_a_table_it_says_what_fills_the_map(
     page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
+    page.source_card.typed.setPlainText("of my own")
     page.laboratory.choose(model_folder(tmp_path / "model"))
     qtbot.waitUntil(lambda: page.laboratory.about is not None)
     assert "No table is open" in page.views.map_card.plot.empty_text
