@@ -176,6 +176,7 @@ class HelpDialog(QDialog):
         way = self.tr(
             "Open a table on the Data page, choose a model and train it on the Fine-tune page, "
             "then use it on the Predict page. The Pretrain page makes a model from plain text. "
+            "Tokenizer, Probe, Attention and Embeddings show what happens inside of any model. "
             "Rest the pointer on a setting to read what it does."
         )
         sentence = label(way, wrap=True)
@@ -206,6 +207,13 @@ class HelpDialog(QDialog):
             (self.tr("Tab, Shift+Tab"), self.tr("From one control to the next and back")),
             (self.tr("Ctrl+C"), self.tr("Copy the chosen cells or text")),
             (self.tr("Shift+F10"), self.tr("On a picture: save it, or copy its numbers")),
+            (
+                self.tr("Arrows, Enter"),
+                self.tr("In a picture or sentence: from part to part; choose or hide it"),
+            ),
+            (self.tr("[ ], PgUp, PgDn"), self.tr("Attention: the next head, the next layer")),
+            (self.tr("O, Shift+O, Shift+A"), self.tr("Attention: head off or on, layer off or on, all on")),
+            (self.tr("Ctrl+Z, Ctrl+Shift+Z"), self.tr("Probe: take a step back, make it again")),
             (self.tr("F1"), self.tr("This help")),
             (self.tr("Ctrl+Q"), self.tr("Close")),
         ]

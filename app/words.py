@@ -142,10 +142,10 @@ def share(x: float | None, digits: int = 1) -> str:
 
 
 def probability(x: float) -> str:
-    """Return a probability with as many digits as say something: "31 %", "3.1 %", "0.31 %", "< 0.1 %"."""
-    if x < 0.001:
-        return translate("words", "< {share}").format(share=share(0.001))
-    return share(x, 0 if x >= 0.0995 else 1 if x >= 0.00995 else 2)
+    """Return a probability with as many digits as say something: "31 %", "3.1 %", "0.31 %", "< 0.001 %"."""
+    if x < 0.00001:
+        return translate("words", "< {share}").format(share=share(0.00001, 3))
+    return share(x, 0 if x >= 0.0995 else 1 if x >= 0.00995 else 2 if x >= 0.000995 else 3)
 
 
 def scientific(x: float, digits: int = 3) -> str:

@@ -90,7 +90,7 @@ class AttentionPage(LookingPage):
         above = QHBoxLayout()
         above.setSpacing(12)
         above.addWidget(self.texts, 1)
-        self.count.setContentsMargins(0, 6, 0, 0)
+        self.count.setFixedHeight(self.texts.box_a.one_line)
         above.addWidget(self.count, 0, Qt.AlignmentFlag.AlignTop)
         self.work.addLayout(above)
         self._right = QWidget()
@@ -137,6 +137,7 @@ class AttentionPage(LookingPage):
         for asker in (self.desk, self.finder, self.switcher):
             asker.failed.connect(self._failed)
         self.session.table_changed.connect(self._show_chosen)
+        self.laboratory.model_changed.connect(self._show_chosen)
 
     def _add_keys(self) -> None:
         for keys, call in (
@@ -285,9 +286,8 @@ class AttentionPage(LookingPage):
         table = self.session.table
         self.heads.set_can_measure(has_pair=has_pair, table=table.path.name if table is not None else "")
         self.switcher.take(self._about, self.desk.looked, chosen, self.desk.look_seconds)
-        self.save_button.setEnabled(look is not None)
-        self.compare_button.setEnabled(look is not None)
-        self.copy_button.setEnabled(look is not None)
+        for action in (self.save_button, self.compare_button, self.copy_button):
+            action.setEnabled(look is not None and self.laboratory.refusal is None)
 
     # ---- what has come
 

@@ -8,6 +8,7 @@ from functools import partial
 from app import words
 from app.pages.attention_effects import MOST_ROWS, EffectRow
 from app.pages.attention_state import Chosen, Comparison, Head
+from app.pages.looking_model import model_caption
 from engine.inspect.attention import Look, estimate_bytes
 from engine.inspect.switches import Effect, Effects, Watched
 from engine.inspect.views import BlockMasses
@@ -76,8 +77,7 @@ def caption(chosen: Chosen, look: Look) -> list[tuple[str, str]]:
     """Return the lines of a figure's caption file: name and value."""
     several = chosen.of == "heads" and len(chosen.heads) > 1
     lines = [
-        (tr("model"), look.model_name),
-        (tr("weights, sha256"), look.fingerprint),
+        *model_caption(look.model_name, look.fingerprint),
         (tr("text"), look.text),
         (tr("second text"), look.text_pair or ""),
         (tr("layer"), "" if several or chosen.of == "model" else str(chosen.layer + 1)),

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.pages.attention_state import Chosen, Comparison
+from app.pages.looking_text import BORDERS
 from app.pages.page_parts import ChoiceBox
 from app.widgets import GAP, button, label, tidy_spin, tip
 from engine.inspect.subject import name_of
@@ -91,6 +92,7 @@ class CompareDialog(QDialog):
         layout = QVBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
+        self._shown = (text, pair)
         self.boxes: list[QPlainTextEdit] = []
         for name, content, hint in (
             ("a", text, self.tr("Text A")),
@@ -99,7 +101,7 @@ class CompareDialog(QDialog):
             box = QPlainTextEdit(content, placeholderText=hint, tabChangesFocus=True)
             box.setObjectName(f"compare_text_{name}")
             box.setAccessibleName(hint)
-            box.setFixedHeight(48)
+            box.setFixedHeight(2 * box.fontMetrics().lineSpacing() + BORDERS + 4)
             box.textChanged.connect(self._text_typed)
             self.boxes.append(box)
             layout.addWidget(box)
@@ -169,7 +171,8 @@ class CompareDialog(QDialog):
             return Comparison("head", (self.spins["layer"].value() - 1, self.spins["head"].value() - 1))
         if self.radios["text"].isChecked():
             text, pair = (box.toPlainText() for box in self.boxes)
-            return Comparison("text", text=text, text_pair=pair) if text.strip() else None
+            is_other = bool(text.strip()) and (text, pair) != self._shown
+            return Comparison("text", text=text, text_pair=pair) if is_other else None
         folder = self.model_box.currentData()
         if not folder:
             return None
@@ -177,7 +180,10 @@ class CompareDialog(QDialog):
 
     @Slot()
     def _show_state(self) -> None:
-        self.go.setEnabled(self.comparison() is not None)
+        is_ready = self.comparison() is not None
+        self.go.setEnabled(is_ready)
+        is_same = not is_ready and self.radios["text"].isChecked()
+        self.go.setToolTip(self.tr("Change a text first: these are the ones on screen.") if is_same else "")
 
     @Slot()
     def _accept(self) -> None:

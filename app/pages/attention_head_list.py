@@ -185,6 +185,7 @@ class HeadList(TableView):
         self.is_ascending = False
         self._heads = _HeadModel(self)
         self._is_told = False
+        self._chosen: Head | None = None
         self.setModel(self._heads)
         self.setItemDelegateForColumn(2, _BarDelegate(self))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -221,14 +222,20 @@ class HeadList(TableView):
         self.scrollToTop()
 
     def show_heads(self, chosen: Sequence[Head], off: frozenset[Head]) -> None:
-        """Mark the current head and those that are off; emits nothing."""
+        """Mark the current head and those that are off; emits nothing.
+
+        The list moves to another head than before, but another order shows its first rows.
+        """
         self._heads.put_off(off)
         if chosen and chosen[0] in self._heads.order:
             index = self._heads.index(self._heads.order.index(chosen[0]), 0)
             flags = QItemSelectionModel.SelectionFlag
+            self.setAutoScroll(chosen[0] != self._chosen)
             self._quietly(
                 lambda: self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
             )
+            self.setAutoScroll(True)
+            self._chosen = chosen[0]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -199,6 +199,8 @@ class AttributionChoices(QWidget):
             self._offer_words(about, encoding)
         if about.has_next_sentence and 1 in encoding.token_type_ids:
             self.question.addItem(self.tr("B follows A, or not"), (NEXT_SENTENCE, -1))
+        if not is_same and before == (MASKED_WORDS, -1):
+            before = self._first_mask(about, encoding) or before
         self.question.setCurrentIndex(max(0, self._row_of(before)))
         row = self.baseline.findData(MASK)
         if about.wordpiece.mask_id is None and row >= 0:
@@ -206,8 +208,7 @@ class AttributionChoices(QWidget):
         self._show_answers()
 
     def _offer_words(self, about: About, encoding: Encoding) -> None:
-        mask = about.wordpiece.mask_id
-        places = [place for place, number in enumerate(encoding.input_ids) if number == mask]
+        places = _masks(about, encoding)
         several = self.tr("the word at [MASK] {number}")
         said = several if len(places) > 1 else self.tr("the word at [MASK]")
         for number, place in enumerate(places, start=1):
@@ -216,6 +217,10 @@ class AttributionChoices(QWidget):
             self.question.addItem(self._hidden_words(), (MASKED_WORDS, -1))
             said = self.tr("Click a word of the text to hide that one.")
             self.question.setItemData(self.question.count() - 1, said, TOOLTIP)
+
+    def _first_mask(self, about: About, encoding: Encoding) -> tuple[str, int] | None:
+        """Return the question about the first [MASK] that was typed: it comes before a word that was not."""
+        return next(((MASKED_WORDS, place) for place in _masks(about, encoding)), None)
 
     def hide_word(self, word: Word) -> None:
         """Hide a word of the text, and ask for it."""
@@ -302,6 +307,11 @@ class AttributionChoices(QWidget):
         for box in (self.method, self.baseline, self.measure):
             box.setToolTip(tip(self._help(box.currentData())))
         self.baseline.setEnabled(self.method.currentData() == INTEGRATED)
+
+
+def _masks(about: About, encoding: Encoding) -> list[int]:
+    """Return the tokens that are [MASK] as typed."""
+    return [place for place, number in enumerate(encoding.input_ids) if number == about.wordpiece.mask_id]
 
 
 def _longest(found: tuple[Word, ...], encoding: Encoding) -> int | None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app import words
+from app.pages.looking_model import model_caption
 from app.plots.attribution import Scored, signed
 from app.widgets import label, tip
 from engine.inspect.attribution import INTEGRATED, METHODS, Attribution
@@ -203,8 +204,7 @@ def caption(result: Attribution, unit: str) -> list[tuple[str, str]]:
     """Return the lines of a figure's caption file: name and value."""
     digits, has_sum = digits_of(result), result.method == INTEGRATED
     lines = [
-        (tr("model"), result.model_name),
-        (tr("weights, sha256"), result.fingerprint),
+        *model_caption(result.model_name, result.fingerprint),
         (tr("text"), result.text),
         (tr("second text"), result.text_pair or ""),
         (tr("asked"), question_words(result)),

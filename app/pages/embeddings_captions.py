@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from app import words
 from app.pages.embeddings_settings import VectorsCard
 from app.pages.embeddings_work import Held, Mapped, Source
+from app.pages.looking_model import model_caption
 from engine.inspect.subject import About
 
 Lines = list[tuple[str, str]]
@@ -15,7 +16,7 @@ translate = QCoreApplication.translate
 
 def held_lines(held: Held, vectors: VectorsCard, *, with_layer: bool = True) -> Lines:
     """Return what there is to say of held vectors, as they are chosen now."""
-    lines = _model_lines(held.name, held.fingerprint)
+    lines = model_caption(held.name, held.fingerprint)
     texts = f"{held.source.words} ({words.number(len(held.texts))})"
     lines.append((translate("embeddings", "texts"), texts))
     if held.spans:
@@ -43,11 +44,7 @@ def map_lines(mapped: Mapped, vectors: VectorsCard, column: str) -> Lines:
 def compared_lines(source: Source, about: About, vectors: VectorsCard) -> Lines:
     """Return what there is to say of poolings compared."""
     texts = (translate("embeddings", "texts"), source.words)
-    return [*_model_lines(about.name, about.fingerprint), texts, *_layer_lines(vectors)]
-
-
-def _model_lines(name: str, fingerprint: str) -> Lines:
-    return [(translate("embeddings", "model"), name), (translate("embeddings", "weights"), fingerprint)]
+    return [*model_caption(about.name, about.fingerprint), texts, *_layer_lines(vectors)]
 
 
 def _layer_lines(vectors: VectorsCard) -> Lines:

@@ -59,6 +59,7 @@ class Views(QTabWidget):
     ) -> None:
         super().__init__(parent, documentMode=True)
         self.setObjectName("embeddings_tabs")
+        self.setAccessibleName(self.tr("Views of the vectors"))
         self.tabBar().setDrawBase(False)
         self._laboratory, self._vectors, self._settings = laboratory, vectors, settings
         self._held: Held | None = None

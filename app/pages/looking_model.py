@@ -184,6 +184,12 @@ def about_words(about: About) -> str:
     return " · ".join(parts)
 
 
+def model_caption(name: str, fingerprint: str) -> list[tuple[str, str]]:
+    """Return the lines of a caption that say which weights a picture is of."""
+    tr = partial(words.translate, "looking_model")
+    return [(tr("model"), name), (tr("weights, sha256"), fingerprint)]
+
+
 def _history_task(folder: Path, _bench: Bench) -> Iterator[Event]:
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     run = run_of(folder)

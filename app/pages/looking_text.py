@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QResizeEvent, QShowEvent, QTextBlock
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent, QTextBlock
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
 
 from app.session import Session
@@ -14,6 +14,7 @@ from app.widgets import label, set_role
 
 SETTLE_MS = 250  # after the last key, before a text is studied
 MOST_LINES = 3
+BORDERS = 16  # above and below the lines, pixels
 EXAMPLES = (
     ("The bank by the river was steep.", ""),
     ("She deposited the money at the bank.", ""),
@@ -28,7 +29,9 @@ EXAMPLES = (
 
 
 class TextBox(QPlainTextEdit):
-    """A box that is one line high and grows to three."""
+    """A box that is one line high and grows to three; Enter studies at once, Shift+Enter begins a line."""
+
+    entered = Signal()
 
     def __init__(self, name: str, accessible: str, placeholder: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, placeholderText=placeholder, tabChangesFocus=True)
@@ -38,6 +41,11 @@ class TextBox(QPlainTextEdit):
         self.document().setDocumentMargin(4)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
+
+    @property
+    def one_line(self) -> int:
+        """The height of a box of one line, for what stands beside its first line; pixels."""
+        return self.fontMetrics().lineSpacing() + BORDERS
 
     def put(self, text: str) -> None:
         """Show a text, if it is another one; the cursor stays where it is otherwise."""
@@ -53,13 +61,20 @@ class TextBox(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(
             policy.ScrollBarAsNeeded if wanted > MOST_LINES else policy.ScrollBarAlwaysOff
         )
-        self.setFixedHeight(math.ceil(min(MOST_LINES, wanted) * line) + 16)
+        self.setFixedHeight(math.ceil(min(MOST_LINES, wanted) * line) + BORDERS)
 
     def _blocks(self) -> Iterator[QTextBlock]:
         block = self.document().begin()
         while block.isValid() and block.blockNumber() < MOST_LINES:
             yield block
             block = block.next()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.entered.emit()
+        else:
+            super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -105,6 +120,7 @@ class TextPair(QWidget):
         self._rest.timeout.connect(self.settle)
         for box in (self.box_a, self.box_b):
             box.textChanged.connect(self._typed)
+            box.entered.connect(self.settle)
         self._laboratory.text_changed.connect(self.take)
         self.take()
 
@@ -156,10 +172,11 @@ class TextPair(QWidget):
         top = Qt.AlignmentFlag.AlignTop
         for letter, box in (("A", self.box_a), ("B", self.box_b)):
             mark = label(letter, f"letter-{letter.lower()}")
-            mark.setContentsMargins(0, 6, 0, 0)
+            mark.setFixedHeight(self.box_a.one_line)
             row.addWidget(mark, 0, top)
             row.addWidget(box, 1, top)
             if letter == "B" and not self._with_pair:
                 mark.hide()
                 box.hide()
+        self.examples.setFixedHeight(self.box_a.one_line)
         row.addWidget(self.examples, 0, top)

@@ -49,10 +49,15 @@ def vocabularies(settings: AppSettings) -> list[str]:
     return [*recent, *([sample] if sample not in recent else [])]
 
 
-def remember_vocabulary(settings: AppSettings, path: str) -> None:
-    """Put a vocabulary first among those to offer."""
-    others = [other for other in vocabularies(settings) if other != path]
-    settings.set_value("vocabularies", [path, *others][:MOST_VOCABULARIES])
+def remember_vocabulary(settings: AppSettings, path: str, *, to_train: bool = True) -> None:
+    """Put a vocabulary first among those to offer; one that was only looked at comes second."""
+    known = vocabularies(settings)
+    if not to_train and path in known:
+        return
+    others = [other for other in known if other != path]
+    place = 0 if to_train else 1
+    found = [*others[:place], path, *others[place:]]
+    settings.set_value("vocabularies", found[:MOST_VOCABULARIES])
 
 
 def add_vocabularies(box: ChoiceBox, settings: AppSettings, current: str) -> None:

@@ -50,7 +50,7 @@ WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES = range(5)
 
 
 class ProbePage(LookingPage):
-    """The sentence above, below it what is asked about it, one tab a kind of question."""
+    """One tab a kind of question; the sentence, where the question is about one; the answers below it."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent=parent)
@@ -126,9 +126,10 @@ class ProbePage(LookingPage):
         below = QVBoxLayout()
         below.setSpacing(8)
         below.addLayout(row)
+        below.addWidget(self.sentence)
+        below.addSpacing(GAP - 8)
         below.addWidget(self.stack, 1)
         self.work.addWidget(self.beside_row)
-        self.work.addWidget(self.sentence)
         self.work.addLayout(below, 1)
 
     def _connect(self) -> None:
@@ -159,7 +160,9 @@ class ProbePage(LookingPage):
     def text_ready(self) -> None:
         self.enquiry.take_text()
         is_first = self.enquiry.question == Question(FIRST_TEXT) and not self.enquiry.steps.can_undo
-        if is_first and self._history is not None and not self._history.asked:
+        about, past = self.enquiry.about, self._history
+        can_guess = about is not None and about.has_masked_words
+        if is_first and can_guess and past is not None and not past.asked:
             self.enquiry.begin(FIRST_WORDS)
 
     @Slot()

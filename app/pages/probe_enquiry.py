@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app import words as said
 from app.laboratory import Laboratory
+from app.pages.looking_model import model_caption
 from app.pages.probe_question import Question, Steps, as_written, carried, filled
 from engine.errors import UserError
 from engine.inspect.masked import Masked, mask
@@ -150,12 +151,12 @@ class Enquiry(QObject):
         """Return what a saved picture says of itself."""
         about, lines = self.about, list[tuple[str, str]]()
         if about is not None:
-            lines += [("model", about.name), ("checkpoint", about.fingerprint)]
-        lines.append(("text", self.question.text))
+            lines += model_caption(about.name, about.fingerprint)
+        lines.append((self.tr("text"), self.question.text))
         if self.question.text_pair:
-            lines.append(("text B", self.question.text_pair))
+            lines.append((self.tr("second text"), self.question.text_pair))
         if self.masked is not None:
-            lines.append(("asked", self.written))
+            lines.append((self.tr("asked"), self.written))
         return lines
 
     def _put(self, question: Question) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app import words
+from app.pages.looking_model import model_caption
 from app.pages.page_parts import save_icon
 from app.pages.probe_parts import rank_words
 from app.pages.probe_tasks import GapsAnswer
@@ -126,7 +127,7 @@ class GapCard(Card):
             place = self.number - 1
             self.names[1].setText(beside.model_name)
             self._put(self.plots[1], beside.masked.gaps[place], beside.answers[place], None)
-            self.plots[1].set_caption([("model", beside.model_name), ("checkpoint", beside.fingerprint)])
+            self.plots[1].set_caption(model_caption(beside.model_name, beside.fingerprint))
 
     def _put(
         self, plot: GuessesPlot, gap: Gap, found: GapAnswer, yours: WordScore | UserError | None

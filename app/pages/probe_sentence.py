@@ -17,6 +17,7 @@ from app.session import Session
 from app.widgets import Card
 
 MOST_IN_MENU = 20
+IS_OPEN = "probe_text_is_open"  # in the settings: whether the boxes for the text are shown
 
 
 class SentenceCard(Card):
@@ -26,7 +27,7 @@ class SentenceCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("probe_sentence")
         self.set_title(self.tr("Sentence"))
-        self._enquiry = enquiry
+        self._enquiry, self._settings = enquiry, session.settings
         self._places: list[int] = []  # of each chip: a word's number, or a piece's position
         self.history: QuestionHistory | None = None
         self.texts = TextPair(session, name="probe")
@@ -35,7 +36,8 @@ class SentenceCard(Card):
         self._make_corner()
         self.add(self.texts)
         self.add(self.chips)
-        self.texts.hide()
+        self.edit.setChecked(self._settings.value(IS_OPEN, True))
+        self.texts.setVisible(self.edit.isChecked())
         self.chips.word_chosen.connect(self._toggle)
         enquiry.changed.connect(self.refresh)
         self.refresh()
@@ -51,7 +53,7 @@ class SentenceCard(Card):
         self.undo = icon_button("probe_undo", "undo", self.tr("Take the last step back (Ctrl+Z)"))
         self.redo = icon_button("probe_redo", "redo", self.tr("Make it again (Ctrl+Shift+Z)"))
         self.clear_button = icon_button("probe_clear", "close", self.tr("Show every word again"))
-        self.edit = icon_button("probe_edit", "edit", self.tr("Edit the text"), checkable=True)
+        self.edit = icon_button("probe_edit", "edit", self.tr("Show the boxes for the text"), checkable=True)
         self.past = icon_button("probe_history", "history", self.tr("Questions asked before"))
         self.past.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.past_menu = QMenu(self.past)
@@ -61,7 +63,8 @@ class SentenceCard(Card):
         self.undo.clicked.connect(self._enquiry.undo)
         self.redo.clicked.connect(self._enquiry.redo)
         self.clear_button.clicked.connect(self._enquiry.clear)
-        self.edit.toggled.connect(self._edit_toggled)
+        self.edit.toggled.connect(self._show_texts)
+        self.edit.clicked.connect(self._edit_clicked)
         for each in (self.switch, self.undo, self.redo, self.clear_button, self.edit, self.past):
             self.add_corner(each)
         self.add_corner(save_icon(self.chips))
@@ -142,10 +145,14 @@ class SentenceCard(Card):
         self._enquiry.set_by_pieces(key == "probe_by_pieces")
 
     @Slot(bool)
-    def _edit_toggled(self, wanted: bool) -> None:
+    def _show_texts(self, wanted: bool) -> None:
         self.texts.setVisible(wanted)
         if wanted and self.isVisible():
             self.texts.box_a.setFocus()
+
+    @Slot(bool)
+    def _edit_clicked(self, wanted: bool) -> None:
+        self._settings.set_value(IS_OPEN, wanted)
 
     @Slot()
     def _fill_menu(self) -> None:

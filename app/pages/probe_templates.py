@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLabel, QLi
 
 from app import words
 from app.laboratory import Laboratory
+from app.pages.looking_model import model_caption
 from app.pages.page_parts import ChoiceBox, save_icon
 from app.pages.probe_enquiry import Enquiry
 from app.pages.probe_grid import CORRECTED, PROBABILITY, GridDelegate, GridModel, row_name
@@ -227,8 +228,10 @@ class TemplatesView(QWidget):
         hint = "" if is_whole else self.tr("the {count} words that move most").format(count=len(columns))
         self.slope_card.set_hint(hint)
         about = self._enquiry.about
-        lines = [("model", about.name), ("checkpoint", about.fingerprint)] if about is not None else []
-        self.slopes.set_caption([*lines, ("template", grid.template.text), ("score", what.split("_")[1])])
+        lines = model_caption(about.name, about.fingerprint) if about is not None else []
+        self.slopes.set_caption(
+            [*lines, (self.tr("template"), grid.template.text), (self.tr("score"), what.split("_")[1])]
+        )
 
     # ---- files
 
@@ -246,7 +249,7 @@ class TemplatesView(QWidget):
     def open_file(self, path: str) -> None:
         """Read templates from a CSV file and score them."""
         task = partial(read_templates_task, path=Path(path))
-        self._laboratory.ask(FILE_KEY, task, heard=self._take_file, failed=self._fail, light=True)
+        self._laboratory.ask(FILE_KEY, task, heard=self._take_file, failed=self._file_failed, light=True)
 
     def _take_file(self, requests: tuple[TemplateRequest, ...]) -> None:
         self._file = requests
@@ -268,13 +271,14 @@ class TemplatesView(QWidget):
     def save_file(self, path: str) -> None:
         """Write all scores into a CSV file."""
         task = partial(write_grids_task, path=Path(path), grids=self._grids)
-        self._laboratory.ask(FILE_KEY, task, heard=self._saved, failed=self._save_failed, light=True)
+        self._laboratory.ask(FILE_KEY, task, heard=self._saved, failed=self._file_failed, light=True)
 
     def _saved(self, path: Path) -> None:
         self.status.setText(self.tr("Saved as {name}.").format(name=path.name))
         self.status.show()
 
-    def _save_failed(self, error: BaseException) -> None:
+    def _file_failed(self, error: BaseException) -> None:
+        """Say it; the scores on screen still belong to the template above them."""
         self.status.setText(words.say_error(error))
         self.status.show()
 

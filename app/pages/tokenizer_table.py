@@ -244,7 +244,9 @@ class TableMeasures(QWidget):
     def _show_cut(self) -> None:
         self._cut = self.found[0].cut_rows(self.max_length.value()) if self.found else self._cut[:0]
         self.cut.set_lines(len(self._cut), self._cut_cell)
-        self.cut_card.set_hint(self.tr("the longest first") if len(self._cut) else "")
+        none = self.tr("none: no row has more than {most} pieces") if self.found else ""
+        none = none.format(most=words.number(self.max_length.value()))
+        self.cut_card.set_hint(self.tr("the longest first") if len(self._cut) else none)
 
     def _cut_cell(self, line: int, column: int) -> str:
         table, roles = self._session.table, self._session.roles

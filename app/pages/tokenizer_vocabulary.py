@@ -161,7 +161,7 @@ class VocabularyBar(QWidget):
 
     def _remember(self, path: str) -> None:
         if Path(path).is_file():
-            remember_vocabulary(self._session.settings, path)
+            remember_vocabulary(self._session.settings, path, to_train=False)
 
     def _fill(self) -> None:
         """List what there is to choose, and say what is known of the chosen."""

@@ -5,6 +5,7 @@ Colour never stands alone: under each word a bar tells how much, solid behind a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,6 +61,11 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{sign}{words.decimal(abs(value), digits)}"
 
 
+def digits_for(strongest: float) -> int:
+    """Return how many decimals tell scores apart: two, more where the strongest of them is small."""
+    return 2 if strongest >= 0.1 or strongest <= 0 else min(6, 1 - math.floor(math.log10(strongest)))
+
+
 def largest(scored: Sequence[Scored]) -> float:
     """Return the strongest score of any sign, 0 where there is none."""
     return max((abs(each.score) for each in scored if each.score is not None), default=0.0)
@@ -96,7 +102,8 @@ class AttributedText(WordFlow):
             [each.is_joined for each in self.scored],
         )
         order = sorted(self.scored, key=lambda each: -abs(each.score or 0.0))[:10]
-        said = [f"{each.text} {signed(each.score)}" for each in order if each.score is not None]
+        digits = digits_for(self._largest)
+        said = [f"{each.text} {signed(each.score, digits)}" for each in order if each.score is not None]
         self.setAccessibleDescription("; ".join(said) or " ".join(self.texts))
 
     def clear(self) -> None:
@@ -130,7 +137,7 @@ class AttributedText(WordFlow):
         if each.is_gap:
             parts = [self.tr("{word}: hidden from the model and asked for").format(word=parts[0])]
         elif each.score is not None:
-            parts = [f"{parts[0]}: {signed(each.score, 3)}"]
+            parts = [f"{parts[0]}: {signed(each.score, max(3, digits_for(self._largest)))}"]
         if each.note:
             parts.append(each.note)
         if self.can_choose(index):
@@ -233,9 +240,14 @@ class AttributedBars(ScrolledFigure):
         """Return a row's score."""
         return self.scored[self.order[row]].score or 0.0
 
+    @property
+    def digits(self) -> int:
+        """How many decimals tell the scores apart."""
+        return digits_for(largest(self.scored))
+
     def row_words(self, row: int) -> str:
         """Return a row as it is said."""
-        return f"{self.name(row)}: {signed(self.value(row), 3)}"
+        return f"{self.name(row)}: {signed(self.value(row), max(3, self.digits))}"
 
     def numbers(self) -> Numbers:
         rows: Numbers = [["word", "score"]]
@@ -292,7 +304,7 @@ class _Bars(QWidget):
         count = len(plot.order)
         names = [metrics.elidedText(plot.name(row), Qt.TextElideMode.ElideRight, 150) for row in range(count)]
         wide = max((metrics.horizontalAdvance(name) for name in names), default=0.0) + 4
-        value_room = metrics.horizontalAdvance(signed(-88.88)) + 8
+        value_room = metrics.horizontalAdvance(signed(-88.88, plot.digits)) + 8
         left, right = 4 + wide + GAP, self.width() - value_room - 6
         high = max((plot.value(row) for row in range(count)), default=0.0)
         low = min((plot.value(row) for row in range(count)), default=0.0)
@@ -315,7 +327,7 @@ class _Bars(QWidget):
         painter.drawText(QRectF(4, y, wide, ROW), Qt.AlignmentFlag.AlignRight | middle, name)
         painter.setPen(colors.color("muted"))
         values = QRectF(0, y, self.width() - 6, ROW)
-        painter.drawText(values, Qt.AlignmentFlag.AlignRight | middle, signed(value))
+        painter.drawText(values, Qt.AlignmentFlag.AlignRight | middle, signed(value, self._plot.digits))
         color = colors.color("accent" if value > 0 else "b")
         top, width = y + (ROW - ROW_BAR) / 2, max(1.5, abs(value) * scale)
         bar = QRectF(zero if value > 0 else zero - width, top, width, ROW_BAR)

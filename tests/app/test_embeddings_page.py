@@ -90,7 +90,7 @@ def test_rows_of_the_table_become_points_coloured_by_their_label(ready: Embeddin
     assert [row[3] for row in rows[1:4]] == ["good film", "a good play", "good good film !"]
     assert [row[2] for row in rows[1:]] == ["pos"] * 3 + ["neg"] * 4
     assert "because empty: 1" in ready.status.text()
-    assert dict(plot.caption)["weights"] == ready.laboratory.about.fingerprint  # type: ignore[union-attr]
+    assert dict(plot.caption)["weights, sha256"] == ready.laboratory.about.fingerprint  # type: ignore[union-attr]
     assert "line 6" in plot.words_of(3)  # bad film, after the row that was left out
 
 

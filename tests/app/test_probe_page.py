@@ -16,6 +16,7 @@ from app.pages.probe import LAYERS as LAYERS_TAB
 from app.pages.probe import NEXT, TEMPLATES, WORDS, ProbePage
 from app.pages.probe import SURPRISE as SURPRISE_TAB
 from app.pages.probe_question import Question
+from app.pages.probe_sentence import SentenceCard
 from app.pages.probe_tasks import GapsAnswer
 from app.session import Session
 from app.settings import AppSettings
@@ -129,7 +130,6 @@ def test_each_step_can_be_taken_back_and_made_again(probing: ProbePage, qtbot: Q
 
 def test_an_edited_text_keeps_what_is_hidden_elsewhere(probing: ProbePage, qtbot: QtBot) -> None:
     hide(probing, qtbot, 4)
-    qtbot.mouseClick(probing.sentence.edit, LEFT)
     box = probing.sentence.texts.box_a
     assert box.isVisible()
     box.setPlainText("a " + TEXT)
@@ -137,6 +137,14 @@ def test_an_edited_text_keeps_what_is_hidden_elsewhere(probing: ProbePage, qtbot
     assert texts(probing) == ["a", "good", "film", "!", "bad", "[1]"]
     probing.enquiry.undo()
     assert texts(probing) == ["good", "film", "!", "bad", "[1]"] and box.toPlainText() == TEXT
+
+
+def test_the_boxes_for_the_text_stay_away_once_they_were_closed(probing: ProbePage, qtbot: QtBot) -> None:
+    qtbot.mouseClick(probing.sentence.edit, LEFT)
+    assert not probing.sentence.texts.isVisible()
+    again = SentenceCard(probing.session, probing.enquiry)
+    qtbot.addWidget(again)
+    assert again.texts.isHidden() and not again.edit.isChecked()
 
 
 def test_a_mask_that_is_typed_is_a_gap(probing: ProbePage, qtbot: QtBot) -> None:

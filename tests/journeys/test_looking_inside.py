@@ -1,0 +1,287 @@
+"""Looking inside a model through the real window: what is on screen is what the engine says."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.main_window import MainWindow
+from app.plots.guesses import GuessesPlot
+from app.words import probability
+from engine.inspect.attention import look
+from engine.inspect.contexts import embed_word
+from engine.inspect.joint import fill_jointly
+from engine.inspect.masked import mask
+from engine.inspect.probe import probe
+from engine.inspect.similarity import similarities
+from engine.inspect.subject import Subject
+from engine.inspect.switches import all_on, effects
+from tests.engine.tiny_texts import result_of
+from tests.journeys.looking_hand import LookingHand
+from tests.looks.language_scenes import write_text
+from tests.looks.looking_scenes import LONGEST, NUM_HEADS, NUM_LAYERS, classifier, language_model
+
+DOTS_AN_INCH, MM_AN_INCH = 300, 25.4
+SENTENCE = "She takes her money to the bank near the river."
+WORDS = SENTENCE[:-1].split()
+A, B = "She has [MASK] in the bank", "the river is near"
+FOUR = (
+    "money | She has money in the bank.",
+    "money | The bank asked for her money.",
+    "river | They sat on the bank of the river.",
+    "river | The boat is near the bank.",
+)
+
+
+@pytest.fixture
+def hand(window: MainWindow, qtbot: QtBot) -> LookingHand:
+    window.resize(1280, 800)
+    return LookingHand(window, qtbot)
+
+
+def is_answered(plot: GuessesPlot) -> bool:
+    """Whether guesses are on screen, and not of an older question."""
+    return plot.isVisible() and not (plot.is_empty or plot.is_dim)
+
+
+def unmarked(text: str) -> str:
+    """Return a sentence without the marks around the word that is followed."""
+    return text.replace("«", "").replace("»", "")
+
+
+def test_two_words_are_masked_by_clicks_and_one_comes_back_by_ctrl_z(
+    hand: LookingHand, qtbot: QtBot, tmp_path: Path
+) -> None:
+    model = language_model(tmp_path / "model")
+    hand.go_to("probe")
+    hand.open_model(model)
+    if not hand.find("probe_text_a").isVisible():
+        hand.click("probe_edit")
+    hand.write("probe_text_a", SENTENCE)
+    chips = hand.find("probe_words")
+    hand.wait(lambda: [chip.text for chip in chips.chips] == [*WORDS, "."])
+    hidden = [WORDS.index("money"), WORDS.index("bank")]
+    for place in hidden:
+        hand.click_at(chips.canvas(), chips.rect_of(place).center())
+    plots = [hand.find(f"probe_guesses_{gap}") for gap in (1, 2)]
+    joint = hand.find("probe_joint_guesses")
+    hand.wait(
+        lambda: all(plot.isVisible() and not (plot.is_empty or plot.is_dim) for plot in [*plots, joint])
+    )
+
+    subject = Subject.open(model)
+    expected = probe(subject, SENTENCE, words=hidden, top_k=6)
+    for plot, answer in zip(plots, expected.answers, strict=True):
+        top = plot.guesses[: plot.num_top]
+        assert [guess.text for guess in top] == [guess.word for guess in answer.guesses]
+        assert plot.accessibleDescription().startswith(f"{answer.guesses[0].word} ")
+        for guess, found in zip(top, answer.guesses, strict=True):
+            assert plot.value_words(guess) == probability(found.probability)
+    said = [" ".join(hand.labels(hand.find(f"probe_gap_{gap}"))) for gap in (1, 2)]
+    assert "was: money · rank" in said[0] and "was: bank · rank" in said[1]
+    together = result_of(fill_jointly(subject, mask(subject.about, SENTENCE, words=hidden)))
+    assert joint.guesses[0].text == " · ".join(together.fillings[0].words)
+    assert joint.guesses[0].probability == pytest.approx(together.fillings[0].probability, rel=1e-4)
+
+    qtbot.keyClick(chips, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert [chip.gap for chip in chips.chips].count(0) == len(WORDS) and chips.chips[hidden[0]].gap == 1
+    alone = probe(subject, SENTENCE, words=hidden[:1], top_k=6).answers[0]
+    hand.wait(
+        lambda: plots[0].guesses[0].probability == pytest.approx(alone.guesses[0].probability, rel=1e-4)
+    )
+    assert not plots[1].isVisible() and not joint.isVisible()
+
+
+def test_the_head_with_most_sep_is_found_switched_off_and_its_picture_saved(
+    hand: LookingHand, qtbot: QtBot, tmp_path: Path
+) -> None:
+    model = language_model(tmp_path / "model")
+    hand.go_to("attention")
+    hand.open_model(model)
+    hand.write("attention_text_a", A)
+    hand.write("attention_text_b", B)
+    heatmap = hand.find("attention_heatmap")
+    hand.wait(lambda: hand.laboratory.text_pair == B and heatmap.shown is not None)
+    hand.choose("attention_sort", "[SEP]")
+    heads = hand.find("attention_head_list")
+    hand.wait(lambda: heads.isVisible() and heads.model().rowCount() == NUM_LAYERS * NUM_HEADS)
+
+    subject = Subject.open(model)
+    seen = look(subject, A, B)
+    special = np.array(seen.encoding.special_tokens_mask, bool)
+    seps = [place for place, token in enumerate(seen.encoding.tokens) if token == "[SEP]"]
+    mass = seen.attentions[:, :, ~special][..., seps].sum(-1).mean(-1)
+    layer, head = np.unravel_index(int(mass.argmax()), mass.shape)
+    first = heads.model().index(0, 2)
+    hand.click_at(heads.viewport(), QPointF(heads.visualRect(first).center()))
+    card = hand.find("attention_picture")
+    hand.wait(lambda: card.title_label.text() == f"Layer {layer + 1}, head {head + 1}")
+    assert first.data() == f"{100 * mass.max():.1f} %"
+    hand.wait(lambda: np.allclose(heatmap.shown.values, seen.attentions[layer, head], atol=1e-6))
+
+    hand.click("attention_switch_off")
+    on = all_on(subject)
+    on[layer, head] = False
+    row = effects(subject, A, B, on).effects[0]
+    assert abs(row.after - row.before) > 0.002, "a head that does nothing proves nothing"
+    table = hand.find("attention_effects")
+    hand.wait(lambda: table.title_label.text() == "1 head switched off" and len(table.rows) > 0)
+    hand.wait(lambda: table.rows[0].after == pytest.approx(row.after, rel=1e-4))
+    assert table.rows[0].before == pytest.approx(row.before, rel=1e-4)
+    digits = len(table.texts()[0].rsplit(".", 1)[1])
+    said = hand.labels(table)
+    assert said[said.index(f"[MASK] = “{row.watched.name}”") + 1 :][:2] == [
+        f"{row.before:.{digits}f} →",
+        f"{row.after:.{digits}f}",
+    ]
+    hand.press(heatmap, "o")  # on again, so that the picture is the model's own
+    hand.wait(lambda: table.title_label.text() == "Without this head")
+    hand.wait(lambda: np.allclose(heatmap.shown.values, seen.attentions[layer, head], atol=1e-6))
+
+    ratio = heatmap.height() / heatmap.width()
+    png = hand.save_figure("attention_save", tmp_path / "figure", ".png", 120)
+    image = QImage(str(png))
+    assert image.width() == round(120 / MM_AN_INCH * DOTS_AN_INCH)
+    assert image.height() == pytest.approx(image.width() * ratio, abs=1)
+    with png.with_suffix(".csv").open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = list(csv.reader(file))
+    assert header[2:] == [f"{place} {token}" for place, token in enumerate(seen.encoding.tokens)]
+    written = np.array([row[2:] for row in rows], float)
+    np.testing.assert_allclose(written, seen.attentions[layer, head], rtol=1e-4, atol=1e-6)
+    caption = png.with_suffix(".txt").read_text(encoding="utf-8").splitlines()
+    named = (f"model: {subject.name}", f"weights, sha256: {subject.fingerprint}", f"text: {A}")
+    for line in (*named, f"second text: {B}", f"layer: {layer + 1}", f"head: {head + 1}"):
+        assert line in caption
+    svg = hand.save_figure("attention_save", tmp_path / "lines", ".svg", 120)
+    assert QSvgRenderer(str(svg)).isValid()
+    drawn = svg.read_text(encoding="utf-8")
+    assert drawn.count("river") >= 2, "tokens of both axes stay text"
+
+
+def test_bank_is_followed_through_four_sentences(hand: LookingHand, qtbot: QtBot, tmp_path: Path) -> None:
+    model = language_model(tmp_path / "model")
+    hand.go_to("embeddings")
+    hand.open_model(model)
+    hand.choose("embeddings_kind", "A word in many contexts")
+    hand.type("embeddings_word", "bank")
+    hand.write("embeddings_contexts", "\n".join(FOUR))
+    hand.click("embeddings_compute")
+    points = hand.find("embeddings_map")
+    sentences = [line.split(" | ")[1] for line in FOUR]
+    hand.wait(lambda: [unmarked(row[3]) for row in points.numbers()[1:]] == sentences)
+    assert [row[2] for row in points.numbers()[1:]] == ["money", "money", "river", "river"]
+
+    hand.click_at(points, points.position_of(2))
+    neighbours = hand.find("embeddings_neighbours")
+    hand.wait(lambda: neighbours.isVisible() and neighbours.model().rowCount() == 3)
+    found = result_of(embed_word(Subject.open(model), "bank", sentences))
+    cosines = similarities(found.vectors[-1])[2]
+    order = [place for place in np.argsort(-cosines).tolist() if place != 2]
+    seen = neighbours.model()
+    texts = [unmarked(seen.index(row, 2).data()) for row in range(3)]
+    assert texts == [sentences[place] for place in order]
+    assert [float(seen.index(row, 0).data()) for row in range(3)] == pytest.approx(cosines[order], abs=6e-4)
+    assert "They sat on the «bank»" in hand.find("embeddings_neighbours_of").text()
+
+
+def test_a_clicked_piece_selects_its_characters_and_its_row(
+    hand: LookingHand, qtbot: QtBot, tmp_path: Path
+) -> None:
+    hand.go_to("probe")
+    hand.open_model(language_model(tmp_path / "model"))
+    hand.go_to("tokenizer")
+    hand.write("tokenizer_text_a", "Old riverbanks")
+    plot, box = hand.find("tokenizer_pieces"), hand.find("tokenizer_text_a")
+    pieces = ["[CLS]", "old", "river", "##bank", "##s", "[SEP]"]
+    hand.wait(lambda: [chip.text for column in plot.columns for chip in column.chips] == pieces)
+    place = plot.canvas().rect_of(3).center()
+    hand.click_at(plot.canvas(), place)
+    assert [mark.cursor.selectedText() for mark in box.extraSelections()] == ["bank"]
+    rows = hand.find("tokenizer_rows")
+    assert rows.currentIndex().row() == 3 and rows.model().index(3, 1).data() == "##bank"
+    qtbot.keyClick(plot, Qt.Key.Key_Left)
+    QApplication.sendEvent(plot.canvas(), QEvent(QEvent.Type.Leave))  # else the pointer's piece is marked
+    assert [mark.cursor.selectedText() for mark in box.extraSelections()] == ["river"]
+    assert hand.find("tokenizer_max_length").value() == LONGEST
+
+
+def test_a_run_is_looked_into_and_an_arrow_key_goes_back_to_weights_it_kept(
+    hand: LookingHand, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unsynced: None
+) -> None:
+    monkeypatch.setattr("engine.train.pretext.default_store_root", lambda: tmp_path / "tokens")
+    session = hand.window.session
+    text = write_text(tmp_path / "story.txt", documents=30)
+    hand.go_to("pretrain")
+    hand.open_dialog("choose_text", text)
+    hand.wait(lambda: hand.find("text_documents").text() == "30")
+    hand.choose("pretrain_size_choice", hand.find("pretrain_size_choice").itemText(0))
+    hand.type("setting_vocab_size", "200")
+    hand.choose("budget_unit", "steps")
+    hand.type("budget", "12")
+    hand.type("setting_batch_tokens", "128")
+    hand.type("setting_max_length", "24")
+    hand.wait(lambda: hand.find("outlook_steps").text() == "12")
+    hand.click("start")
+    qtbot.waitUntil(lambda: session.training.outcome == "finished", timeout=60_000)
+
+    hand.click("look_inside")
+    hand.wait(lambda: hand.window.current_page == "probe" and hand.laboratory.about is not None)
+    slider, step = hand.find("looking_history"), hand.find("looking_step")
+    hand.wait(lambda: slider.isVisible() and slider.current == len(slider.kept) - 1)
+    assert len(slider.kept) > 2 and step.text() == "step 12"
+    guesses = hand.find("probe_guesses_1")
+    hand.wait(lambda: is_answered(guesses))
+    last, now = hand.laboratory.about.folder, guesses.numbers()
+    slider.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(slider, Qt.Key.Key_Left)
+    hand.wait(lambda: guesses.numbers() != now and not guesses.is_dim)
+    kept = hand.laboratory.about.folder
+    assert kept != last and kept.parent.name == "history" and step.text() == f"step {slider.kept[-2]}"
+    chips = hand.find("probe_words").chips
+    hidden = [place for place, chip in enumerate(chips) if chip.gap]
+    expected = probe(Subject.open(kept), hand.laboratory.text, words=hidden).answers[0].guesses[0]
+    assert guesses.guesses[0].text == expected.word
+    assert guesses.guesses[0].probability == pytest.approx(expected.probability, rel=1e-4)
+    qtbot.keyClick(slider, Qt.Key.Key_End)
+    hand.wait(lambda: guesses.numbers() == now)
+
+
+def test_an_answer_of_a_classifier_leads_to_what_each_head_does_for_it(
+    hand: LookingHand, qtbot: QtBot, tmp_path: Path
+) -> None:
+    model = classifier(tmp_path / "labels")
+    hand.window.session.settings.add_recent_model(model)
+    hand.go_to("predict")
+    qtbot.keyClicks(hand.find("text"), "the boat is old")
+    qtbot.keyClick(hand.find("text"), Qt.Key.Key_Return)
+    hand.wait(lambda: not hand.find("answer_bars").is_empty)
+    hand.click("predict_look_inside")
+    hand.wait(lambda: hand.window.current_page == "attention" and hand.laboratory.about is not None)
+    assert hand.laboratory.about.folder == model
+    assert hand.find("attention_text_a").toPlainText() == "the boat is old"
+    heatmap, table = hand.find("attention_heatmap"), hand.find("attention_effects")
+    hand.wait(lambda: heatmap.shown is not None and len(table.rows) == 3)
+    subject = Subject.open(model)
+    np.testing.assert_allclose(
+        heatmap.shown.values, look(subject, "the boat is old").attentions[0, 0], atol=1e-6
+    )
+    off = all_on(subject)
+    off[0, 0] = False
+    changes = {one.watched.name: one.after for one in effects(subject, "the boat is old", None, off).effects}
+    for row in table.rows:
+        assert row.after == pytest.approx(
+            changes[row.name.removeprefix("label “").removesuffix("”")], rel=1e-4
+        )
+    assert table.isVisible()
+    hand.click("attention_view_attribution")
+    bars = hand.find("attribution_bars")
+    hand.wait(lambda: bars.isVisible() and not bars.is_empty)
+    assert float(bars.row_words(0).rsplit(" ", 1)[1].replace("−", "-")) != 0
