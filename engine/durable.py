@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from engine.errors import UserError, marked
+from engine.errors import DataError, UserError, marked
 
 PARTIAL = ".partial"  # the ending of what is still being written; see sweep_partials
 _SET_ASIDE = re.compile(r"\.(.+)\.\d+\.old\.partial")  # a whole folder, while its successor takes its name
@@ -69,6 +69,22 @@ def check_place(path: Path) -> None:
         there = next(place for place in (path, *path.absolute().parents) if place.exists())
         with explained(there), tempfile.TemporaryFile(dir=there):
             pass
+
+
+def check_file(path: Path, data: Path | None = None) -> None:
+    """Refuse a file that cannot be written, before time is spent. Raises: DataError; UserError: read-only.
+
+    Args: data: what it is made from, which it may not be.
+    """
+    folder = path.parent
+    with explained(path):
+        if data is not None and path.exists() and data.exists() and path.samefile(data):
+            raise DataError(marked("engine", "{path} is the data itself. Name another file."), path=path)
+        if path.is_dir():
+            raise DataError(marked("engine", "{path} is a folder. Name a file."), path=path)
+        if not folder.is_dir():
+            raise DataError(marked("engine", "There is no folder {folder} to write to."), folder=folder)
+    check_place(folder)
 
 
 def sync(path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from engine.durable import check_place, replaced_file
+from engine.durable import check_file, replaced_file
 from engine.errors import UserError, marked
 from engine.events import Event, Finished
 from engine.screen import print_json, show
@@ -210,7 +210,7 @@ def _next_sentence(options: argparse.Namespace) -> int:
 def _attention(options: argparse.Namespace) -> int:
     from engine.inspect.attention import look
 
-    _check_out(options.out)
+    check_file(options.out)
     subject = _open(options)
     on = _switches(options.off, subject)
     seen = look(subject, options.text, options.text_pair, on=on, want_hidden=True)
@@ -242,8 +242,8 @@ def _switches(off: Sequence[str], subject: Subject) -> np.ndarray | None:
     shape = (subject.config.num_hidden_layers, subject.config.num_attention_heads)
     on = np.ones(shape, bool)
     for given in off:
-        layer, _, head = given.partition(".")
-        numbers = [int(part) if part.isdecimal() else 0 for part in (layer, head or "1")]
+        layer, dot, head = given.partition(".")
+        numbers = [int(part) if part.isdecimal() else 0 for part in (layer, head if dot else "1")]
         if not (0 < numbers[0] <= shape[0] and 0 < numbers[1] <= shape[1]):
             raise UserError(
                 marked("engine", "--off {given}: this model has layers 1 to {layers} of {heads} heads each."),
@@ -282,9 +282,11 @@ def _attribute(options: argparse.Namespace) -> int:
 def _target(options: argparse.Namespace, subject: Subject) -> Target:
     from engine.inspect.attribution_target import Target
 
-    if options.target in subject.labels:  # a label may be called mask
-        return Target(question="labels", answer=options.target)
     question = TARGETS.get(options.target, "labels")
+    if options.target in subject.labels:  # a label may be called mask
+        question = "labels"
+    if options.answer and question != "masked_words":
+        raise UserError(marked("engine", "--answer is for --target mask only. Leave it out."))
     answer = options.answer if question == "masked_words" else ""
     return Target(question=question, answer=options.target if question == "labels" else answer)
 
@@ -325,7 +327,7 @@ def _templates(options: argparse.Namespace) -> int:
     from engine.inspect.template_table import read_templates, write_grids
 
     if options.out is not None:
-        _check_out(options.out)
+        check_file(options.out, options.data)
     if options.data is not None:
         requests = read_templates(options.data)
     else:
@@ -362,12 +364,3 @@ def _perplexity(options: argparse.Namespace) -> int:
         print(f"{one.piece:<20}{one.probability:8.4f}  rank {one.rank}")
     print(f"pseudo-perplexity {found.perplexity:.2f}")
     return code
-
-
-def _check_out(out: Path) -> None:
-    """Refuse a place that cannot be written to, before a model is opened. Raises: UserError."""
-    if out.is_dir():
-        raise UserError(marked("engine", "{path} is a folder. Name a file."), path=out)
-    if not out.parent.is_dir():
-        raise UserError(marked("engine", "There is no folder {folder} to write to."), folder=out.parent)
-    check_place(out.parent)

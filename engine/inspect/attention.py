@@ -34,6 +34,7 @@ from engine.text.words import Word, words_of
 Floats = npt.NDArray[np.float32]
 Switches = npt.NDArray[np.bool_]  # (L, H), False where a head is off
 
+_KERNEL_BYTES = 8 * 2**20  # that oneDNN takes for the shapes of a new length
 _SHARE_OF_FREE = 0.8  # other programs and the picture need some too
 
 
@@ -75,8 +76,8 @@ class Look:
 
     @cached_property
     def rolled_out(self) -> Floats:
-        """`rollout` of these weights, (L, T, T), computed once."""
-        return rollout(self.attentions)
+        """`rollout` of these weights, (L, T, T), computed once; heads that are off are left out."""
+        return rollout(self.attentions, self.on)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,16 +101,17 @@ class Detail:
 
 
 def estimate_bytes(config: BertConfig, num_tokens: int, *, copies: int = 1) -> int:
-    """Return the memory that `look` takes at most, hidden states included, the model itself left out.
+    """Return the memory that `look` takes, hidden states included, the model itself left out; within 15 %.
 
     Args: copies: looks that are kept at the same time, such as 2 for a difference.
     """
     length, width = num_tokens, config.hidden_size
     map_floats = config.num_attention_heads * length * length  # of one layer
     kept = config.num_hidden_layers * map_floats + (config.num_hidden_layers + 1) * length * width
-    # while a layer runs: its scores and their softmax; queries, keys, values, context; feed-forward twice
-    working = 2 * map_floats + length * (6 * width + 2 * config.intermediate_size)
-    return 4 * (copies * kept + working)
+    # while a layer runs: its scores, their softmax, and once more for what is freed but not given back;
+    # queries, keys, values, their copies, context; feed-forward twice
+    working = 3 * map_floats + length * (8 * width + 2 * config.intermediate_size)
+    return 4 * (copies * kept + working) + _KERNEL_BYTES
 
 
 def free_bytes() -> int | None:
@@ -174,6 +176,7 @@ def look(
                 if states is not None:
                     states[number : number + 2] = torch.cat([hidden, hidden_after]).cpu().numpy()
                 hidden = hidden_after
+                del maps
     return Look(
         text=text,
         text_pair=text_pair,
@@ -206,15 +209,17 @@ def layers_of(bert: Bert, hidden: Tensor, on: Switches | None) -> Iterator[tuple
     for number, layer in enumerate(bert.layers):
         hidden, maps = layer(hidden, None, None, None if switches is None else switches[number], True)
         yield maps, hidden
+        del maps  # before the next layer takes its own
 
 
-def rollout(attentions: Floats) -> Floats:
+def rollout(attentions: Floats, on: Switches | None = None) -> Floats:
     """Return how much of each token's embedding reaches each token after each layer, if attention were all.
 
     Heads are averaged, the residual counts as much as attention (half and half), and layers are multiplied
-    up. Rows sum to 1.
+    up. Rows sum to 1. A layer without a head that is on passes on what there is.
 
-    Args:   attentions: (L, H, T, T). Returns: (L, T, T), read-only; [layer, token after it, embedding].
+    Args:   attentions: (L, H, T, T). on: (L, H), the heads that count; None: all.
+    Returns: (L, T, T), read-only; [layer, token after it, embedding].
     Source: Abnar & Zuidema 2020, section 3.
     """
     num_layers, _, length, _ = attentions.shape
@@ -222,7 +227,8 @@ def rollout(attentions: Floats) -> Floats:
     itself = np.eye(length, dtype=np.float32) / 2
     before: Floats | None = None
     for number, maps in enumerate(attentions):
-        mixed = itself + mean_of(maps) / 2
+        heads = maps if on is None else maps[on[number]]
+        mixed = itself + (mean_of(heads) / 2 if len(heads) else itself)
         rolled[number] = mixed if before is None else mixed @ before
         before = rolled[number]
     return read_only(rolled)

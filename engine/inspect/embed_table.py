@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.durable import check_place, replaced_file
+from engine.durable import check_file, replaced_file
 from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
 from engine.inspect.embeddings import Embedded, Pooling, embed
@@ -47,7 +47,7 @@ def embed_table(
     """
     start = time.perf_counter()
     model, data, out = Path(model), Path(data), Path(out)
-    _check_out(out)
+    _check_out(out, data)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
     names = [table.column(name) if name else "" for name in (text, text_pair, label)]
@@ -94,17 +94,12 @@ def _write(out: Path, subject: Subject, found: Embedded, columns: dict[str, Any]
         np.savez(file, **arrays, **columns)
 
 
-def _check_out(out: Path) -> None:
+def _check_out(out: Path, data: Path) -> None:
     if out.suffix.lower() != ".npz":
         raise DataError(
             marked("engine", "{name} must end in .npz: vectors are kept that way."), name=out.name
         )
-    if out.is_dir():
-        raise DataError(marked("engine", "{path} is a folder. Name a file for the vectors."), path=out)
-    if not out.absolute().parent.is_dir():
-        template = marked("engine", "There is no folder {folder} to write the vectors to.")
-        raise DataError(template, folder=out.absolute().parent)
-    check_place(out.absolute().parent)
+    check_file(out, data)
 
 
 def _kept(cells: Sequence[str], places: np.ndarray) -> np.ndarray:

@@ -84,8 +84,11 @@ class Pooling:
                 kind=self.kind,
                 kinds=", ".join(KINDS),
             )
-        if self.kind == "mix":
-            layer_mix(about)
+        if self.kind == "mix" and not layer_mix(about):
+            raise ModelError(
+                marked("engine", "{name} has learned no mix of its layers. Choose another pooling."),
+                name=about.name,
+            )
         depth = about.config.num_hidden_layers
         if self.kind not in LAYERED:
             return Pooling(self.kind, depth)
@@ -186,7 +189,7 @@ def embed(
     start = time.perf_counter()
     chosen = tuple(dict.fromkeys(pooling.of(subject.about) for pooling in poolings))
     _check(subject, chosen, with_pair=pairs is not None)
-    longest = min(max_length or subject.max_length, subject.max_length)
+    longest = subject.max_length if max_length is None else min(max_length, subject.max_length)
     encoded, empty, num_cut = yield from _cut_texts(subject.wordpiece, texts, pairs, longest)
     vectors = _room(len(chosen), len(encoded), subject.config.hidden_size)
     done, stage = 0, marked("engine", "Computing vectors")

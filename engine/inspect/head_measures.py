@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.errors import marked
+from engine.errors import UserError, marked
 from engine.events import Event, Noted, Progress
 from engine.inspect.attention import Floats, Look, embedded, explained_memory, layers_of, read_only
 from engine.inspect.subject import Subject, looking
@@ -147,7 +147,8 @@ def over_table(
 
     Args:   roles: text, and text_pair if the model reads pairs; the label is not needed. limit: rows at most,
             evenly spread over the table; 0 for all.
-    Raises: DataError: no row has a text. ModelError: the model reads no pairs. UserError: too little memory.
+    Raises: DataError: no row has a text. ModelError: the model reads no pairs. UserError: no row has a word;
+            too little memory.
     """
     check_fit(subject.config, subject.wordpiece, with_pair=bool(roles.text_pair))
     found = examples_from(table, replace(roles, label=""))
@@ -162,6 +163,8 @@ def over_table(
         num_cut += _add(subject, example, sums)
     yield Progress(stage=marked("engine", "Measuring heads"), done=len(examples), total=len(examples))
     sums = {name: total for name, total in sums.items() if total[0].any()}
+    if not sums:  # characters alone that cleaning removes
+        raise UserError(marked("engine", "No row has a word to look from. Choose another column."))
     means = {name: total[1] / total[0] for name, total in sums.items()}
     spread = {
         name: np.sqrt(np.maximum(total[2] / total[0] - means[name] ** 2, 0)) for name, total in sums.items()

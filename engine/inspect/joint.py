@@ -97,7 +97,7 @@ def fill_jointly(
     kept, order = yield from search.run()
     ranked = [tuple(ids[place] for place in masked.places) for ids, _ in kept]
     known = {ids: log for ids, (_, log) in zip(ranked, kept, strict=True)}
-    alone = search.best_alone(top_k)
+    alone = search.best_alone(min(top_k, max(beam, BEAM)))  # each is asked for in all its turns
     original = tuple(number for gap in masked.gaps for number in gap.original)
     is_known = all(gap.original for gap in masked.gaps)
     new = list(dict.fromkeys(ids for ids in (*alone, *[original] * is_known) if ids not in known))

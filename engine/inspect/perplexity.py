@@ -74,8 +74,6 @@ def pseudo_perplexity(
     words = words_of(encoding, text, text_pair)
     whole = Row(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
     places = tuple(place for word in words for place in word.pieces)
-    if not places:
-        raise UserError(marked("engine", "There is no word in the text that could be scored."))
     rows = [
         whole.filled(dict.fromkeys(_hidden(word.pieces, place, within_words), mask_id), (place,))
         for word in words

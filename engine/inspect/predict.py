@@ -16,7 +16,7 @@ import torch
 
 from engine.config import DataConfig, DeviceConfig
 from engine.device import Device, open_device
-from engine.durable import check_place, explained
+from engine.durable import check_file
 from engine.errors import DataError, ModelError, marked
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
 from engine.model.heads import SequenceClassifier
@@ -183,7 +183,7 @@ def predict_file(
     """
     start = time.perf_counter()
     data, out = Path(data), Path(out)
-    _check_out(out, data)
+    check_file(out, data)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
     predictor = Predictor.from_folder(model, device)
@@ -234,22 +234,6 @@ def _with_answers(
         cells[rows] = values
         frame[name] = cells
     return frame
-
-
-def _check_out(out: Path, data: Path) -> None:
-    """Refuse a place that answers cannot be written to. Raises: DataError; UserError if it is read-only."""
-    with explained(out):
-        if out.exists() and data.exists() and out.samefile(data):
-            raise DataError(
-                marked("engine", "{path} is the data itself. Name another file for the answers."), path=out
-            )
-        if out.is_dir():
-            raise DataError(marked("engine", "{path} is a folder. Name a file for the answers."), path=out)
-        if not out.parent.is_dir():
-            raise DataError(
-                marked("engine", "There is no folder {folder} to write the answers to."), folder=out.parent
-            )
-    check_place(out.parent)
 
 
 def _open(data: DataConfig) -> Table:

@@ -15,6 +15,8 @@ from engine.text.wordpiece import WordPiece
 
 # P places, V words of the vocabulary
 
+MOST_GUESSES = 100_000  # more than any vocabulary of BERT's; of several pieces there are V x V
+
 
 @dataclass(frozen=True, slots=True)
 class Guess:
@@ -204,11 +206,13 @@ def must_spell(wordpiece: WordPiece, word: str) -> tuple[int, ...]:
     return ids
 
 
-def check_count(count: int) -> int:
-    """Return a number of guesses. Raises: UserError below 1."""
+def check_count(count: int) -> None:
+    """Refuse a number of guesses below 1, or above what memory is for. Raises: UserError."""
     if count < 1:
         raise UserError(marked("engine", "{count} guesses are none. Ask for 1 or more."), count=count)
-    return count
+    if count > MOST_GUESSES:
+        template = marked("engine", "{count} guesses are too many. Ask for {most} at most.")
+        raise UserError(template, count=count, most=MOST_GUESSES)
 
 
 def _entropies(logs: Tensor) -> list[float]:

@@ -23,11 +23,22 @@ from engine.model.config import BertConfig
 from engine.model.folder import open_weights
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.source import Source
+from engine.model.tensor_files import reading
 from engine.model.trim import check_vocabulary
-from engine.model.weights import LoadReport, load_classifier, load_encoder, load_pretraining, read_config
+from engine.model.weights import (
+    NEW,
+    LoadReport,
+    load_classifier,
+    load_encoder,
+    load_pretraining,
+    read_config,
+)
 from engine.text.wordpiece import Encoding, WordPiece
 
 FINGERPRINT_DIGITS = 12
+_TRIES = 3  # a training beside may put a new model in the place of an old one while it is read
+_NO_TEXT = marked("engine", "There is no text to look at. Type one.")
+_NO_PAIR = marked("engine", "The second text is empty. Type one, or leave it out.")
 _LACKS = {
     "masked_words": marked(
         "engine",
@@ -87,15 +98,20 @@ class About:
     def encode(self, text: str, text_pair: str | None = None) -> Encoding:
         """Return the pieces of a text or pair. Raises: UserError: nothing to read, too long, no pairs."""
         if not text.strip():
-            raise UserError(marked("engine", "There is no text to look at. Type one."))
+            raise UserError(_NO_TEXT)
         if text_pair is not None and not text_pair.strip():
-            raise UserError(marked("engine", "The second text is empty. Type one, or leave it out."))
+            raise UserError(_NO_PAIR)
         if text_pair is not None and self.config.type_vocab_size < 2:
             raise UserError(
                 marked("engine", "The model {name} knows one segment only, so it cannot read pairs."),
                 name=self.name,
             )
         encoding = self.wordpiece.encode(text, text_pair)
+        read = set(zip(encoding.token_type_ids, encoding.special_tokens_mask, strict=True))
+        if (0, 0) not in read:  # characters that cleaning removes, such as a zero-width space
+            raise UserError(_NO_TEXT)
+        if text_pair is not None and (1, 0) not in read:
+            raise UserError(_NO_PAIR)
         if len(encoding.input_ids) > self.max_length:
             template = marked(
                 "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
@@ -120,12 +136,31 @@ class Subject:
     @classmethod
     def open(cls, folder: Path | str, device: str = "auto") -> Subject:
         """Load a model folder; takes seconds. Raises: ModelError, DataError."""
+        check_device(DeviceConfig(device=device))  # open_device would change the threads of a training beside
         folder = Path(folder)
+        for _ in range(_TRIES):
+            before = _stamps(folder)
+            subject = cls._read(folder)
+            if _stamps(folder) == before:
+                break
+        else:
+            template = marked("engine", "{folder} is being written to. Open it once that has ended.")
+            raise ModelError(template, folder=folder)
+        ready = torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
+        subject._whole.to(ready)
+        return subject
+
+    @classmethod
+    def _read(cls, folder: Path) -> Subject:
+        """Return what a folder holds, on the CPU. Raises: ModelError, DataError."""
+        read_config(folder)  # refuses what is no model folder
         info = read_info(folder)
         wordpiece = WordPiece.from_folder(folder)
         bert, language, classifier, report = _load(folder)
-        lacking = {part for part in ("predictions", "seq_relationship") if _lacks(report, part)}
-        has_next = language is not None and "seq_relationship" not in lacking
+        lacking = {part for part in ("predictions", "seq_relationship", "pooler") if _lacks(report, part)}
+        has_next = language is not None and not lacking & {"seq_relationship", "pooler"}
+        if "pooler" in lacking:
+            bert.pooler = None  # random weights answer nothing
         about = About(
             folder=folder,
             name=name_of(folder),
@@ -139,15 +174,17 @@ class Subject:
             has_pooler=bert.pooler is not None,
             labels=() if classifier is None else tuple(classifier.config.id2label),
             info=info,
-            notes=(*report.notes, *wordpiece.notes),
+            notes=(*(note for note in report.notes if note.template not in NEW.values()), *wordpiece.notes),
             num_parameters=sum(weight.numel() for weight in bert.parameters()),
         )
         check_vocabulary(bert, wordpiece)
-        check_device(DeviceConfig(device=device))  # open_device would change the threads of a training beside
-        ready = torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
-        whole = language or classifier or bert
-        whole.to(ready).eval().requires_grad_(False)
-        return cls(about, bert, language, classifier)
+        subject = cls(about, bert, language, classifier)
+        subject._whole.eval().requires_grad_(False)
+        return subject
+
+    @property
+    def _whole(self) -> PreTraining | SequenceClassifier | Bert:
+        return self.language or self.classifier or self.bert
 
     @property
     def wordpiece(self) -> WordPiece:
@@ -200,8 +237,7 @@ class Subject:
     @property
     def num_bytes(self) -> int:
         """What its weights take."""
-        whole = self.language or self.classifier or self.bert
-        return sum(weight.numel() * weight.element_size() for weight in whole.parameters())
+        return sum(weight.numel() * weight.element_size() for weight in self._whole.parameters())
 
     def require(self, what: str) -> None:
         """Refuse what the model has no head for. Raises: ModelError, as `About.require`."""
@@ -249,11 +285,24 @@ def name_of(folder: Path) -> str:
 
 
 def fingerprint(folder: Path) -> str:
-    """Return the first hex digits of the sha256 of a folder's weights file. Raises: ModelError."""
+    """Return the first hex digits of the sha256 of a folder's weights, all shards. Raises: ModelError."""
     with open_weights(folder) as stored:
-        path = stored.path
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:FINGERPRINT_DIGITS]
+        files = stored.files
+    digest = hashlib.sha256()
+    for path in files:
+        with reading(path), path.open("rb") as file:
+            while chunk := file.read(2**20):
+                digest.update(chunk)
+    return digest.hexdigest()[:FINGERPRINT_DIGITS]
+
+
+def _stamps(folder: Path) -> list[tuple[str, int, int, int]]:
+    """Return what tells that a folder's files are others than before; nothing where it cannot be read."""
+    try:
+        files = [(file.name, file.stat()) for file in sorted(folder.iterdir())]
+    except OSError:
+        return []
+    return [(name, at.st_ino, at.st_size, at.st_mtime_ns) for name, at in files]
 
 
 def _load(folder: Path) -> tuple[Bert, PreTraining | None, SequenceClassifier | None, LoadReport]:
@@ -274,4 +323,4 @@ def _load(folder: Path) -> tuple[Bert, PreTraining | None, SequenceClassifier | 
 
 
 def _lacks(report: LoadReport, part: str) -> bool:
-    return any(name.startswith(f"cls.{part}.") for name in report.missing)
+    return any(name.startswith((f"cls.{part}.", f"{part}.")) for name in report.missing)

@@ -97,7 +97,7 @@ class Attention(nn.Module):
         q, k, v = qkv.unflatten(-1, (3, self.num_heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
         dropout_p = self.dropout_p if self.training else 0.0
         if want_maps:
-            scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T)
+            scores = (q @ k.transpose(-1, -2)).div_(math.sqrt(q.shape[-1]))  # (B, H, T, T)
             if mask is not None:
                 scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
             maps = scores.softmax(-1)

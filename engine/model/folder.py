@@ -35,10 +35,10 @@ _KINDS = (  # in the order in which they are preferred
 
 
 class StoredWeights:
-    """All tensors of a model folder, from one file or many. path: the file or index, for sentences."""
+    """All tensors of a model folder. path: the file or index, for sentences. files: that hold the tensors."""
 
-    def __init__(self, path: Path, homes: Mapping[str, TensorFile]) -> None:
-        self.path = path
+    def __init__(self, path: Path, homes: Mapping[str, TensorFile], files: tuple[Path, ...]) -> None:
+        self.path, self.files = path, files
         self.infos = {name: file.infos[name] for name, file in homes.items()}
         self.num_bytes = sum({id(file): file.num_bytes for file in homes.values()}.values())
         self._homes = homes
@@ -64,11 +64,11 @@ def open_weights(folder: Path) -> Iterator[StoredWeights]:
         )
     with ExitStack() as stack:
         if name.endswith(".index.json"):
-            homes = _open_shards(folder, path, ending, stack)
+            homes, files = _open_shards(folder, path, ending, stack)
         else:
             file = stack.enter_context(open_tensors(path, ending))
-            homes = dict.fromkeys(file.infos, file)
-        yield StoredWeights(path, homes)
+            homes, files = dict.fromkeys(file.infos, file), (path,)
+        yield StoredWeights(path, homes, files)
 
 
 def file_in(folder: Path, name: str) -> Path | None:
@@ -133,7 +133,10 @@ def _cache_blobs(home: Path) -> list[Path]:
     return [parent.parent / "blobs" for parent in home.parents if parent.name == "snapshots"]
 
 
-def _open_shards(folder: Path, index: Path, ending: str, stack: ExitStack) -> dict[str, TensorFile]:
+def _open_shards(
+    folder: Path, index: Path, ending: str, stack: ExitStack
+) -> tuple[dict[str, TensorFile], tuple[Path, ...]]:
+    """Return where each weight lies, and the files by name."""
     table = read_json(index).get("weight_map")
     if not isinstance(table, dict) or not all(isinstance(shard, str) for shard in table.values()):
         raise damaged(index, "it has no table of weights and files")
@@ -162,4 +165,5 @@ def _open_shards(folder: Path, index: Path, ending: str, stack: ExitStack) -> di
     absent = next((weight for weight, shard in table.items() if weight not in files[shard].infos), None)
     if absent is not None:
         raise damaged(index, f"{absent[:80]} is not in {table[absent]}")
-    return {weight: files[shard] for weight, shard in table.items()}
+    homes = {weight: files[shard] for weight, shard in table.items()}
+    return homes, tuple(folder / shard for shard in files)

@@ -41,7 +41,7 @@ class PreTrainingOutput:
     """What the two heads of pretraining found.
 
     hidden: (M, D), what `logits` and `masked_loss` take, of the chosen tokens. next_sentence: (B, 2) logits,
-    0 for a second segment that follows the first, 1 for a random one.
+    0 for a second segment that follows the first, 1 for a random one; (0, 2) of an encoder without a pooler.
     """
 
     hidden: Tensor
@@ -95,9 +95,10 @@ class PreTraining(nn.Module):
         chosen = found.last_hidden_state.flatten(0, -2)  # (B * T, D) or (N, D)
         if masked is not None:
             chosen = chosen.index_select(0, masked) if rows is None else _after_firsts(chosen, bounds, masked)
+        pooled = found.pooled_output
         return PreTrainingOutput(
             hidden=self.read(chosen),
-            next_sentence=self.next_sentence(found.pooled_output),
+            next_sentence=chosen.new_zeros(0, 2) if pooled is None else self.next_sentence(pooled),
         )
 
     def read(self, states: Tensor) -> Tensor:

@@ -28,6 +28,7 @@ from engine.model.source import Source
 from engine.model.tensor_files import load_tensors, save_tensors
 
 __all__ = [
+    "NEW",
     "LoadReport",
     "check_weights",
     "load_classifier",
@@ -38,7 +39,7 @@ __all__ = [
     "save_model",
     "save_tensors",
 ]
-_NEW = {
+NEW = {  # what the report says of a part that starts from random weights
     "pooler": marked("engine", "The pooler is new: it starts from random weights."),
     "classifier": marked("engine", "The classifier is new: it starts from random weights."),
     "masked_word": marked("engine", "The masked-word head is new: it starts from random weights."),
@@ -122,7 +123,7 @@ def load_classifier(
             order = [own.index(label) for label in wanted]
             for parameter in model.classifier.parameters():
                 parameter.data = parameter.data[order]
-        notes = [Sentence(_NEW[part]) for part in parts if part in fresh]
+        notes = [Sentence(NEW[part]) for part in parts if part in fresh]
         objections = {"classifier": objection} if objection else {}
         return model, source.report(notes, fresh, objections)
 
@@ -147,7 +148,7 @@ def load_pretraining(
         objections = {part: objection for part, objection in found.items() if objection}
         fresh = {part for part in parts if part in objections or not source.has(part)}
         model = source.fill(PreTraining, config, fresh, seed)
-        notes = [Sentence(_NEW[part]) for part in parts if part in fresh]
+        notes = [Sentence(NEW[part]) for part in parts if part in fresh]
         notes += [Sentence(_KEPT[part]) for part in _KEPT if part not in fresh]
         return model, source.report(notes, fresh, objections)
 

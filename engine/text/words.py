@@ -30,17 +30,15 @@ def words_of(encoding: Encoding, text: str, text_pair: str | None = None) -> tup
     """
     texts = (text, text_pair or "")
     words: list[Word] = []
-    before = -1  # the position of the last piece
     for position, token in enumerate(encoding.tokens):
         if encoding.special_tokens_mask[position]:
             continue
         segment, (start, stop) = encoding.token_type_ids[position], encoding.offsets[position]
-        goes_on = token.startswith("##") and len(token) > 2 and before == position - 1 and words
+        goes_on = token.startswith("##") and len(token) > 2 and words
         if goes_on and words[-1].segment == segment and words[-1].stop >= start:
             first = words.pop()
             start, pieces = first.start, (*first.pieces, position)
         else:
             pieces = (position,)
         words.append(Word(texts[segment][start:stop], start, stop, segment, pieces))
-        before = position
     return tuple(words)

@@ -78,5 +78,5 @@ def run_of(folder: Path) -> Path | None:
 def _kept(run_dir: Path) -> Iterator[Kept]:
     for path in sorted((run_dir / HISTORY).glob("step-*")):
         number = path.name.removeprefix("step-")
-        if number.isdigit() and (path / "config.json").is_file():
+        if number.isdecimal() and (path / "config.json").is_file():
             yield Kept(int(number), path)

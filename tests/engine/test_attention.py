@@ -140,7 +140,10 @@ def test_rows_of_rollout_sum_to_one(subject: Subject) -> None:
 def test_too_little_memory_is_told_before_it_is_taken(
     subject: Subject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attention, "free_bytes", lambda: 15_000)
+    needed = estimate_bytes(subject.config, 11)
+    monkeypatch.setattr(attention, "free_bytes", lambda: 2 * needed)
+    assert look(subject, A, B).num_tokens == 11
+    monkeypatch.setattr(attention, "free_bytes", lambda: needed)  # all that is free: others need some too
     monkeypatch.setattr(attention, "embedded", None)  # nothing runs
     with pytest.raises(UserError, match=r"2 × 3 heads over 11 WordPieces .* Shorten"):
         look(subject, A, B)
@@ -169,7 +172,7 @@ def test_twelve_by_twelve_heads_at_512_tokens_are_estimated_at_what_they_hold() 
         intermediate_size=3072,
     )
     maps = 12 * 12 * 512 * 512 * 4
-    assert maps < estimate_bytes(base, 512) < 1.6 * maps < 1.5e9
+    assert maps < estimate_bytes(base, 512) < 1.65 * maps < 1.5e9
     assert estimate_bytes(base, 512, copies=2) > 2 * maps
 
 
@@ -181,3 +184,12 @@ def test_a_classifier_is_looked_into_as_well(tmp_path: Path) -> None:
 def test_switches_of_another_shape_are_our_mistake(subject: Subject) -> None:
     with pytest.raises(ValueError, match="switches of shape"):
         look(subject, A, on=np.ones((3, 2), bool))
+
+
+def test_rollout_leaves_out_heads_that_are_off() -> None:
+    rng = np.random.default_rng(7)
+    maps = rng.random((2, 3, 5, 5)).astype(np.float32)
+    maps /= maps.sum(-1, keepdims=True)
+    on = np.array([[True, False, True], [False, False, False]])
+    first = np.eye(5) / 2 + (maps[0, 0] + maps[0, 2]) / 4
+    np.testing.assert_allclose(rollout(maps, on), [first, first], atol=1e-6)

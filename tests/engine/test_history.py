@@ -43,6 +43,14 @@ def test_a_run_keeps_its_weights_and_the_result_comes_last(tmp_path: Path, unsyn
     assert first.fingerprint != last.fingerprint
 
 
+def test_what_was_kept_after_the_step_that_a_run_goes_on_from_is_dropped(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path, tiny_classifier(), tiny_wordpiece(), {}, count=3)
+    for step in (0, 5, 6):
+        keeper.keep(step)
+    keeper.drop_after(5)
+    assert [kept.step for kept in history(tmp_path)] == [0, 5]
+
+
 def test_a_run_that_is_stopped_and_resumed_keeps_the_same_weights(tmp_path: Path, unsynced: None) -> None:
     config = tiny_config(tmp_path, kept_weights=4)
     list(fine_tune(config, tmp_path / "whole"))

@@ -37,11 +37,12 @@ def engine(capsys: pytest.CaptureFixture[str], unsynced: None) -> Engine:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with language/, labels/ (a classifier) and texts.csv."""
+    """A working folder with language/, labels/ (a classifier), texts.csv and asked.csv (templates)."""
     monkeypatch.chdir(tmp_path)
     save_model(tmp_path / "language", tiny_pretraining(), tiny_wordpiece())
     model_folder(tmp_path / "labels")
     (tmp_path / "texts.csv").write_text("text,kind\ngood film,a\n,b\nbad play !,b\n")
+    (tmp_path / "asked.csv").write_text("template\n{good|bad} [MASK]\n")
     return tmp_path
 
 
@@ -142,13 +143,35 @@ MISTAKES = {
         ["attention", "--model", "language", "a", "--out", "a.npz", "--off", "3.1"],
         "layers 1 to 2 of 3 heads",
     ),
-    "no model": (["attention", "--model", "nowhere", "a", "--out", "a.npz"], "nowhere"),
+    "no model": (["attention", "--model", "nowhere", "a", "--out", "a.npz"], "There is no folder nowhere"),
+    "nothing that can be read": (
+        ["next-sentence", "--model", "language", "a", "\u200b"],
+        "second text is empty",
+    ),
+    "too many": (
+        ["fill-mask", "--model", "language", "--joint", "--top-k", "1000000", "[MASK] [MASK]"],
+        "Ask for 100000 at most",
+    ),
+    "its own data": (
+        ["templates", "--model", "language", "--data", "asked.csv", "--out", "asked.csv"],
+        "asked.csv is the data itself",
+    ),
     "no label": (["attribute", "--model", "labels", "a", "--target", "great"], ", ".join(LABELS)),
     "no classifier": (["attribute", "--model", "language", "a", "--target", "good"], "is no classifier"),
     "no pair": (["attribute", "--model", "language", "a", "--target", "next"], "needs two texts"),
     "no column": (
         ["embed", "--model", "language", "--data", "texts.csv", "--text", "body", "--out", "e.npz"],
         "body",
+    ),
+    "half a head": (["attention", "--model", "language", "a", "--out", "a.npz", "--off", "1."], "--off 1."),
+    "no mix": (
+        ["embed", "--model", "language", "--data", "texts.csv", "--text", "text", "--out", "e.npz"]
+        + ["--pooling", "mix"],
+        "has learned no mix of its layers",
+    ),
+    "an answer to a label": (
+        ["attribute", "--model", "labels", "a", "--target", "odd", "--answer", "good"],
+        "--answer is for --target mask only",
     ),
     "no gap": (["templates", "--model", "language", "--template", "{a|b} c"], "[MASK]"),
 }
@@ -162,3 +185,4 @@ def test_a_mistake_costs_one_sentence_and_leaves_no_file(place: Path, engine: En
     assert (code, out) == (2, "") and says in err and "Traceback" not in err, err
     assert err.rstrip().count("\n") == 0, err
     assert sorted(place.rglob("*")) == before
+    assert (place / "asked.csv").read_text().startswith("template")

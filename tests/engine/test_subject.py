@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from safetensors.torch import save_file
 
+import engine.inspect.subject as subject_module
 from engine.errors import ModelError, UserError
+from engine.inspect.probe import probe
 from engine.inspect.subject import Subject
 from engine.model.bert import Bert
 from engine.model.weights import save_model
 from engine.text.words import words_of
 from tests.fakes import (
     LABELS,
+    foreign_folder,
     model_folder,
     scramble,
+    stored_tensors,
     tiny_config,
     tiny_pretraining,
     tiny_wordpiece,
@@ -72,12 +80,63 @@ def test_the_fingerprint_is_that_of_the_weights_file(language: Path) -> None:
     assert Subject.open(language).fingerprint == digest[:12]
 
 
+def test_the_fingerprint_of_shards_is_that_of_all_their_files(language: Path, tmp_path: Path) -> None:
+    weights = stored_tensors(language)
+    for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(language / name, tmp_path)
+    found = []
+    for seed in (0, 1):
+        shift = {"cls.predictions.bias": weights["cls.predictions.bias"] + seed}
+        shards = {"a.safetensors": weights, "b.safetensors": shift}
+        homes = {weight: name for name, shard in shards.items() for weight in shard}
+        for name, shard in shards.items():
+            save_file(shard, tmp_path / name)
+        shutil.copy(language / "config.json", tmp_path)
+        (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": homes}))
+        found.append(Subject.open(tmp_path).fingerprint)
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("part", ["cls.seq_relationship", "pooler"])
+def test_next_sentences_need_their_head_and_the_pooler(part: str, language: Path, tmp_path: Path) -> None:
+    kept = {name: value for name, value in stored_tensors(language).items() if part not in name}
+    folder = foreign_folder(tmp_path / "foreign", kept, {"id2label": {}, "label2id": {}})
+    for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(language / name, folder)
+    subject = Subject.open(folder)
+    assert subject.has_masked_words and not subject.has_next_sentence
+    assert subject.about.has_pooler == (subject.bert.pooler is not None) == (part != "pooler")
+    assert not any("random" in str(note) for note in subject.notes)
+    expected = [one.guesses for one in probe(Subject.open(language), "good [MASK]").answers]
+    assert [one.guesses for one in probe(subject, "good [MASK]").answers] == expected
+
+
+def test_a_folder_that_is_replaced_while_it_is_opened_is_read_again(
+    language: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, reading = Subject.open(language), subject_module.read_info
+
+    def meanwhile(folder: Path) -> dict[str, Any]:
+        monkeypatch.setattr(subject_module, "read_info", reading)
+        save_model(folder, tiny_pretraining(seed=1), tiny_wordpiece(), {"next_sentence": True})
+        return {"next_sentence": False}  # of the older folder
+
+    monkeypatch.setattr(subject_module, "read_info", meanwhile)
+    subject = Subject.open(language)
+    assert subject.has_next_sentence and subject.fingerprint != first.fingerprint
+    monkeypatch.setattr(subject_module, "_stamps", lambda _: object())
+    with pytest.raises(ModelError, match="is being written to"):
+        Subject.open(language)
+
+
 @pytest.mark.parametrize(
     ("text", "pair", "words"),
     [
         (" ", None, "no text to look at"),
         ("good", " ", "second text is empty"),
         ("a " * 40, None, "at most 41"),
+        ("\u200b", None, "no text to look at"),
+        ("good", "\u200b", "second text is empty"),
     ],
 )
 def test_texts_that_cannot_be_read_are_refused(

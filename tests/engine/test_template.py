@@ -86,6 +86,12 @@ def test_a_corrected_score_is_the_log_minus_that_with_the_alternatives_masked(su
     assert grid.scores[0][2].score.is_product and grid.scores[0][2].score.has_own_pass
 
 
+def test_a_mark_beside_an_alternative_is_not_masked_in_its_prior(subject: Subject) -> None:
+    found = grid_of(subject, "a {good|bad}! [MASK]", "film").scores[0][0]
+    assert found.prior is not None
+    assert found.prior.log_probability == pytest.approx(log_of(subject, "a [MASK]! [MASK]", "film"), abs=1e-5)
+
+
 def test_the_gap_may_stand_before_the_alternatives_or_without_any(subject: Subject) -> None:
     grid = grid_of(subject, "[MASK] is a {film|play}", "i", "x")
     assert [[found.corrected is not None for found in row] for row in grid.scores] == [[True, True]] * 2

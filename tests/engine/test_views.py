@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import UserError
+from engine.inspect.alignment import line_up
 from engine.inspect.attention import Look
 from engine.inspect.views import (
     BLOCKS,
@@ -124,6 +126,9 @@ def test_the_top_share_keeps_the_fewest_strongest_cells_that_hold_it() -> None:
         assert kept.sum() >= 0.7 - 1e-6 and kept.sum() - kept.min() < 0.7
         assert set(kept) == set(np.sort(whole)[-len(kept) :])
     assert ((view(seen, View(top_share=0.0)).values > 0).sum(1) == 1).all()
+    halves = replace(seen, attentions=np.zeros_like(seen.attentions))
+    halves.attentions[..., :3] = 0.5, 0.25, 0.25
+    assert ((view(halves, View(top_share=0.5)).values > 0).sum(1) == 1).all()
 
 
 views = st.builds(
@@ -187,6 +192,11 @@ def test_a_word_more_is_left_out_of_a_difference_and_named() -> None:
     mine, theirs = view(one, View(unit="words")), view(other, View(unit="words"))
     kept = [place for place, label in enumerate(theirs.row_labels) if place != 2]
     assert np.allclose(shown.values, mine.values - theirs.values[np.ix_(kept, kept)])
+
+
+def test_a_capital_does_not_keep_words_apart() -> None:
+    ours, theirs = ([(0, word) for word in text.split()] for text in ("now The film", "the film"))
+    assert line_up(ours, theirs) == ([1, 2], [0, 1])
 
 
 def test_texts_that_have_nothing_in_common_are_refused() -> None:
