@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.service import Service
 from app.settings import AppSettings
+from app.shipped import history_run, starter_model
 from app.study import Answer
 from engine.errors import marked
 from engine.events import Event, Progress
@@ -93,9 +94,11 @@ class Laboratory(QObject):
         self.model_changed.emit()
 
     def models(self) -> list[tuple[str, Path]]:
-        """Return names and folders to offer: the one that is open, the last trained, those used lately."""
+        """Return names and folders to offer: open, last trained, used lately, shipped."""
         used = [Path(path) for path in self._settings.recent_models]
-        found = [one for one in (self.folder, self.last_trained, *used) if one is not None]
+        run = history_run()
+        shipped = (starter_model(), None if run is None else run / "model")
+        found = [one for one in (self.folder, self.last_trained, *used, *shipped) if one is not None]
         return [
             (name_of(path), path) for path in dict.fromkeys(found) if path == self.folder or path.is_dir()
         ]

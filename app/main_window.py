@@ -21,10 +21,13 @@ from app.pages.attention import AttentionPage
 from app.pages.data import DataPage
 from app.pages.embeddings import EmbeddingsPage
 from app.pages.finetune import FineTunePage
+from app.pages.models import ModelsPage
 from app.pages.predict import PredictPage
 from app.pages.pretrain import PretrainPage
 from app.pages.probe import ProbePage
 from app.pages.tokenizer import TokenizerPage
+from app.pages.training_page import TrainingPage
+from app.pages.welcome import WelcomePage
 from app.session import Session
 from app.status import StatusBar
 from app.study import Answer
@@ -34,8 +37,12 @@ from engine.device import describe_device, warm_up
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.pretrain_config import PretrainConfig
+from engine.train.runs import RunInfo
 
-PAGES = ("data", "tokenizer", "pretrain", "finetune", "predict", "probe", "attention", "embeddings")
+PAGES = (
+    *("welcome", "data", "tokenizer", "pretrain", "finetune", "predict"),
+    *("probe", "attention", "embeddings", "models"),
+)
 LOOKING = ("tokenizer", "probe", "attention", "embeddings")
 
 
@@ -69,6 +76,7 @@ class MainWindow(QMainWindow):
 
     def _build_pages(self) -> None:
         self._pages: dict[str, QWidget] = {
+            "welcome": WelcomePage(self.session),
             "data": DataPage(self.session),
             "tokenizer": TokenizerPage(self.session),
             "pretrain": PretrainPage(self.session),
@@ -77,6 +85,7 @@ class MainWindow(QMainWindow):
             "probe": ProbePage(self.session),
             "attention": AttentionPage(self.session),
             "embeddings": EmbeddingsPage(self.session),
+            "models": ModelsPage(self.session),
         }
         self._stack = QStackedWidget()
         for page in self._pages.values():
@@ -88,6 +97,7 @@ class MainWindow(QMainWindow):
         name = label(self.tr("Cloze"), "card-title")
         name.setContentsMargins(10, 0, 0, 0)
         self.rail.add_widget(name)
+        self.rail.add_page("welcome", self.tr("Welcome"), "welcome")
         self.rail.add_group(self.tr("Data"))
         self.rail.add_page("data", self.tr("Data"), "data")
         self.rail.add_page("tokenizer", self.tr("Tokenizer"), "tokenizer")
@@ -99,6 +109,8 @@ class MainWindow(QMainWindow):
         self.rail.add_page("probe", self.tr("Probe"), "probe")
         self.rail.add_page("attention", self.tr("Attention"), "attention")
         self.rail.add_page("embeddings", self.tr("Embeddings"), "embeddings")
+        self.rail.add_group(self.tr("Library"))
+        self.rail.add_page("models", self.tr("Models"), "models")
         self.rail.add_stretch()
         settings = SettingsButton(self.session)
         settings.help_wanted.connect(self._show_help)
@@ -133,7 +145,7 @@ class MainWindow(QMainWindow):
         ):
             self._add_action(keys, call)
         for number, key in enumerate(PAGES, start=1):
-            self._add_action(QKeySequence(f"Ctrl+{number}"), partial(self._go_to, key))
+            self._add_action(QKeySequence(f"Ctrl+{number % 10}"), partial(self._go_to, key))  # the tenth: 0
 
     def _add_action(self, keys: QKeySequence, call: object) -> None:
         action = QAction(self, shortcut=keys)
@@ -150,13 +162,21 @@ class MainWindow(QMainWindow):
         session.crashed_runs_changed.connect(self._offer_crashed)
         session.training_started.connect(self._offer_crashed)
         self.banner.closed.connect(self._dismiss_crashed)
+        self._connect_welcome()
+
+    def _connect_welcome(self) -> None:
+        page, pretrain = self._pages["welcome"], self._pages["pretrain"]
+        assert isinstance(page, WelcomePage) and isinstance(pretrain, PretrainPage)
+        page.open_wanted.connect(self._choose_file)
+        page.sample_text_wanted.connect(pretrain.take_sample)
+        page.run_wanted.connect(self._show_run)
 
     def _restore(self) -> None:
         settings = self.session.settings
         if not (settings.geometry and self.restoreGeometry(QByteArray(settings.geometry))):
             room = QGuiApplication.primaryScreen().availableGeometry().size()
             self.resize(QSize(1280, 800).boundedTo(room))
-        self.show_page(settings.last_page if settings.last_page in PAGES else "data")
+        self.show_page(settings.last_page if settings.last_page in PAGES else "welcome")
 
     # ---- pages
 
@@ -188,6 +208,12 @@ class MainWindow(QMainWindow):
             return
         self.show_page("data")
         self.session.open_table(path)
+
+    @Slot(object, object)
+    def _show_run(self, info: RunInfo, config: object) -> None:
+        page = self._pages["pretrain" if isinstance(config, PretrainConfig) else "finetune"]
+        assert isinstance(page, TrainingPage)
+        page.show_run(info, config)
 
     @Slot()
     def _choose_file(self) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal, S
 from app.laboratory import Laboratory
 from app.newest import NewestJob, Task
 from app.settings import AppSettings
+from app.shipped import assets
 from app.study import (
     ModelInfo,
     Study,
@@ -43,7 +44,7 @@ ROLES = ("text", "text_pair", "label")
 
 def sample_data_path() -> Path:
     """Return the sentences that ship with Cloze (Pang and Lee 2005, CC BY 4.0)."""
-    return Path(__file__).parent / "samples" / "sentence_polarity.csv"
+    return assets() / "samples" / "sentence_polarity.csv"
 
 
 class Session(QObject):

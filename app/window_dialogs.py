@@ -203,7 +203,7 @@ class HelpDialog(QDialog):
                 self.tr("Ctrl+O"),
                 self.tr("Open a table; dropping a file anywhere on the window does the same"),
             ),
-            (self.tr("Ctrl+1 to Ctrl+8"), self.tr("The pages, in the order of the rail")),
+            (self.tr("Ctrl+1 to Ctrl+9, Ctrl+0"), self.tr("The pages, in the order of the rail")),
             (self.tr("Tab, Shift+Tab"), self.tr("From one control to the next and back")),
             (self.tr("Ctrl+C"), self.tr("Copy the chosen cells or text")),
             (self.tr("Shift+F10"), self.tr("On a picture: save it, or copy its numbers")),

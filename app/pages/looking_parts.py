@@ -15,13 +15,13 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from app import words
 from app.banner import Banner
 from app.pages.looking_model import SubjectBar, about_words
-from app.pages.looking_text import EXAMPLES, TextBox, TextPair
+from app.pages.looking_text import TextBox, TextPair
 from app.session import Session
 from app.widgets import GAP, Card, EmptyState, Page, button
 from engine.errors import ModelError, UserError
 from engine.inspect.subject import About
 
-__all__ = ["EXAMPLES", "LookingPage", "SubjectBar", "TextBox", "TextPair", "about_words"]
+__all__ = ["LookingPage", "SubjectBar", "TextBox", "TextPair", "about_words"]
 EMPTY_WIDTH = 420
 
 

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent, QTextBlock
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
 
+from app import words
 from app.session import Session
+from app.shipped import sample_sentences
 from app.widgets import label, set_role
 
 SETTLE_MS = 250  # after the last key, before a text is studied
 MOST_LINES = 3
 BORDERS = 16  # above and below the lines, pixels
-EXAMPLES = (
-    ("The bank by the river was steep.", ""),
-    ("She deposited the money at the bank.", ""),
-    ("My dog is hairy.", "He likes playing in the garden."),
-    ("The man went to the store.", "He bought a gallon of milk."),
-    ("The man went to the store.", "Penguins are flightless birds."),
-    ("The king and the [MASK] had two children.", ""),
-    ("He was born in the united [MASK].", ""),
-    ("Time flies like an arrow.", ""),
-    ("我爱吃饭。", ""),
-)
 
 
 class TextBox(QPlainTextEdit):
@@ -155,13 +147,15 @@ class TextPair(QWidget):
 
     def _menu(self) -> QMenu:
         menu = QMenu(self.examples)
-        for text, pair in EXAMPLES:
-            if self._with_pair or not pair:
-                action = menu.addAction(f"{text}  ·  {pair}" if pair else text)
-                action.triggered.connect(lambda _=False, a=text, b=pair: self._choose(a, b))
+        menu.setToolTipsVisible(True)
+        for one in sample_sentences():
+            if self._with_pair or not one.pair:
+                action = menu.addAction(f"{one.text}  ·  {one.pair}" if one.pair else one.text)
+                action.setToolTip(words.tr_engine(one.words))
+                action.triggered.connect(partial(self._choose, one.text, one.pair))
         return menu
 
-    def _choose(self, text: str, pair: str) -> None:
+    def _choose(self, text: str, pair: str, _checked: bool = False) -> None:
         self._laboratory.set_text(text, pair)
         self.edited.emit()
 

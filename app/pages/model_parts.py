@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app import words
 from app.pages.page_parts import ChoiceBox
 from app.settings import AppSettings
+from app.shipped import assets
 from app.widgets import tip
 from engine.model.config import PRESETS, BertConfig, count_parameters
 
@@ -20,7 +21,7 @@ MOST_VOCABULARIES = 10
 
 def sample_vocabulary() -> Path:
     """Return the English vocabulary that ships with Cloze (Apache-2.0)."""
-    return Path(__file__).parent.parent / "samples" / "vocab.txt"
+    return assets() / "samples" / "vocab.txt"
 
 
 def add_path(box: ChoiceBox, text: str, data: object, path: str) -> None:

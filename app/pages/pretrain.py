@@ -96,7 +96,7 @@ class PretrainPage(TrainingPage):
         text = self.before.text
         text.files_wanted.connect(self.setup.text.browse_files)
         text.folder_wanted.connect(self.setup.text.browse_folder)
-        text.sample_wanted.connect(self._take_sample)
+        text.sample_wanted.connect(self.take_sample)
         text.mend_wanted.connect(self._mend)
         self.before.pins.editor.changed.connect(self._pins_changed)
         self.charts.watching.try_wanted.connect(self.lead_on)
@@ -176,7 +176,7 @@ class PretrainPage(TrainingPage):
         )
 
     @Slot()
-    def _take_sample(self) -> None:
+    def take_sample(self) -> None:
         self.setup.form.set_values({"next_sentence": False})  # each of its documents is one sentence
         self.setup.text.take_sample()
 

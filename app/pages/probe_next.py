@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import theme, words
 from app.laboratory import Laboratory
-from app.pages.looking_parts import EXAMPLES, TextPair
+from app.pages.looking_parts import TextPair
 from app.pages.page_parts import save_icon
 from app.pages.probe_enquiry import Enquiry
 from app.pages.probe_parts import Scroller
@@ -18,13 +18,13 @@ from app.pages.probe_tasks import InfluenceAnswer, NextAnswer, next_task
 from app.plots.guesses import Guess, GuessesPlot
 from app.plots.word_strip import Rated, WordStrip
 from app.session import Session
+from app.shipped import sample_sentences
 from app.widgets import GAP, Card, button, label, set_role, tip
 from engine.errors import UserError
 from engine.inspect.follows import Follows, Influence
 from engine.inspect.subject import name_of
 
 KEY = "probe next"
-OTHERS = tuple(pair for _text, pair in EXAMPLES if pair)
 
 
 class NextView(Scroller):
@@ -120,7 +120,7 @@ class NextView(Scroller):
             beside=enquiry.beside,
             a=question.text,
             b=question.text_pair,
-            others=OTHERS,
+            others=tuple(one.pair for one in sample_sentences() if one.pair),
         )
         self._laboratory.ask(KEY, task, heard=self._hear, failed=self._fail)
 

@@ -21,7 +21,7 @@ from engine.model.weights import save_model
 from engine.text.batch import EncodedSet, epoch_batches
 from engine.text.wordpiece import WordPiece
 
-SAMPLES = Path(__file__).parents[2] / "app" / "samples"
+SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 SENTENCES_A_TEXT = 12  # of the shipped sentences make one text of some 300 WordPieces
 NEVER = 10**9
 

@@ -1,0 +1,229 @@
+"""What the Welcome page lists: runs, tables and models, looked for on a worker; and each in words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QDate, QLocale
+
+from app import words
+from app.laboratory import Bench
+from app.study import Answer
+from engine.config import FineTuneConfig
+from engine.errors import Sentence, UserError, marked
+from engine.events import Event, Progress
+from engine.inspect.subject import name_of
+from engine.model.folder import open_weights
+from engine.model.weights import read_config
+from engine.pretrain_config import PretrainConfig
+from engine.train.history import history
+from engine.train.runs import RunInfo, list_runs
+from engine.train.runs import read_config as read_run_config
+
+MOST_RUNS, MOST_TABLES, MOST_MODELS = 6, 6, 8
+LONGEST_NAME = 60
+_STAMP = "%Y%m%d-%H%M%S"  # with which the names of run folders begin
+_STAMP_LENGTH = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Where to look. starter, kept_run: of those that ship with Cloze; None where they are missing."""
+
+    runs_root: Path
+    tables: tuple[str, ...]
+    models: tuple[str, ...]
+    starter: Path | None
+    kept_run: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRun:
+    """A run folder and its settings."""
+
+    info: RunInfo
+    config: FineTuneConfig | PretrainConfig
+
+    @property
+    def page(self) -> str:
+        """The page that shows it."""
+        return "pretrain" if isinstance(self.config, PretrainConfig) else "finetune"
+
+    @property
+    def name(self) -> str:
+        """Its name without the time that stands before it."""
+        return parted(self.info.name)[0]
+
+    @property
+    def began(self) -> datetime | None:
+        """When its folder was made, where the name says it."""
+        return parted(self.info.name)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModel:
+    """A model folder by its header. num_kept: weights kept along its run. problem: why it is refused."""
+
+    path: Path
+    name: str
+    size: str = ""
+    guesses: bool = False
+    num_labels: int = 0
+    num_kept: int = 0
+    problem: Sentence | None = None
+
+    @property
+    def page(self) -> str:
+        """The page that shows most of it: a model that guesses no words still attends."""
+        return "probe" if self.guesses else "attention"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything that the page lists. num_runs: all there are. problem: why runs could not be listed."""
+
+    runs: tuple[FoundRun, ...] = ()
+    num_runs: int = 0
+    tables: tuple[Path, ...] = ()
+    models: tuple[FoundModel, ...] = ()
+    starter: FoundModel | None = None
+    kept: FoundModel | None = None
+    problem: Sentence | None = None
+
+
+def parted(name: str) -> tuple[str, datetime | None]:
+    """Return a run's name without the time before it, and that time; None where there is none."""
+    stamp, rest = name[:_STAMP_LENGTH], name[_STAMP_LENGTH:]
+    try:
+        began = datetime(*time.strptime(stamp, _STAMP)[:6])
+    except ValueError:
+        return name, None
+    return (rest[1:], began) if rest.startswith("-") and len(rest) > 1 else (name, None)
+
+
+def look_task(wanted: Wanted, _bench: Bench) -> Iterator[Event]:
+    """Answer with `Found`: runs that were cut off first, else the newest first; what is gone is left out."""
+    stage = marked("engine", "Reading")
+    yield Progress(stage=stage, done=0, total=0)
+    runs, num_runs, problem = _runs(wanted.runs_root)
+    yield Progress(stage=stage, done=num_runs, total=0)
+    own = [path for path in (wanted.starter, wanted.kept_run and wanted.kept_run / "model") if path]
+    used = [Path(path) for path in wanted.models if Path(path) not in own]
+    models = []
+    for path in [path for path in used if path.is_dir()][:MOST_MODELS]:
+        models.append(_model(path))
+        yield Progress(stage=stage, done=len(models), total=0)
+    tables = [path for path in map(Path, wanted.tables) if path.is_file()]
+    yield Answer(
+        value=Found(
+            runs=runs,
+            num_runs=num_runs,
+            tables=tuple(tables[:MOST_TABLES]),
+            models=tuple(models),
+            starter=_model(wanted.starter) if wanted.starter else None,
+            kept=_kept(wanted.kept_run) if wanted.kept_run else None,
+            problem=problem,
+        )
+    )
+
+
+def _runs(root: Path) -> tuple[tuple[FoundRun, ...], int, Sentence | None]:
+    try:
+        infos = list_runs(root)
+    except OSError as error:
+        template = marked("engine", "The folder for runs cannot be read: {path}: {reason}.")
+        return (), 0, Sentence(template, {"path": root, "reason": error.strerror})
+    found: list[FoundRun] = []
+    for info in sorted(infos, key=lambda one: one.state != "crashed"):
+        if len(found) == MOST_RUNS:
+            break
+        try:
+            found.append(FoundRun(info, read_run_config(info.path)))
+        except UserError:
+            continue  # a damaged one; its own folder still tells what it can
+    return tuple(found), len(infos), None
+
+
+def _model(path: Path) -> FoundModel:
+    try:
+        config = read_config(path)
+        with open_weights(path) as stored:
+            names = tuple(stored.infos)
+    except UserError as error:
+        return FoundModel(path, name_of(path), problem=error.sentence)
+    return FoundModel(
+        path,
+        name_of(path),
+        size=f"{config.num_hidden_layers}×{config.hidden_size}",
+        guesses=any("cls.predictions" in name for name in names),
+        num_labels=len(config.id2label) if any("classifier" in name for name in names) else 0,
+    )
+
+
+def _kept(run: Path) -> FoundModel | None:
+    kept = history(run)
+    return replace(_model(kept[-1].path), name=run.name, num_kept=len(kept)) if kept else None
+
+
+# ---- in words
+
+
+def run_words(run: FoundRun) -> str:
+    """Return in a line what became of a run and when it began; the end may be cut."""
+    tr = partial(words.translate, "WelcomePage")
+    info = run.info
+    step = words.number(info.step)
+    if info.state == "crashed":
+        said = tr("cut off at step {step}").format(step=step) if info.step else tr("cut off as it began")
+    elif info.state == "running":
+        said = tr("in training, step {step}").format(step=step)
+    elif info.state == "failed":
+        said = tr("failed at step {step}").format(step=step)
+    elif info.state == "stopped":
+        said = tr("stopped at step {step}").format(step=step)
+    else:
+        said = _reached(info) or tr("finished at step {step}").format(step=step)
+    kind = tr("pretrained") if run.page == "pretrain" else tr("fine-tuned")
+    parts = [said, _when(run.began) if run.began else "", kind]
+    return " · ".join(part for part in parts if part)
+
+
+def _reached(info: RunInfo) -> str:
+    """Return how good a finished run's model is."""
+    tr = partial(words.translate, "WelcomePage")
+    if info.best_metric is None:
+        return ""
+    if info.metric_name == "accuracy":
+        return tr("{share} right").format(share=words.share(info.best_metric))
+    if info.metric_name == "mlm_accuracy":
+        return tr("guesses {share} right").format(share=words.share(info.best_metric))
+    return f"{info.metric_name.replace('_', ' ')} {words.decimal(info.best_metric)}"
+
+
+def model_words(model: FoundModel) -> str:
+    """Return what a model can do, in a line."""
+    tr = partial(words.translate, "WelcomePage")
+    if model.problem is not None:
+        return words.say(model.problem)
+    can = [tr("guesses words")] if model.guesses else []
+    if model.num_labels:
+        can.append(tr("{count} labels").format(count=words.number(model.num_labels)))
+    if model.num_kept:
+        can = [tr("{count} moments of its training").format(count=words.number(model.num_kept))]
+    began = parted(model.name)[1]
+    parts = [model.size, *(can or [tr("encoder only")]), _when(began) if began else ""]
+    return " · ".join(part for part in parts if part)
+
+
+def _when(moment: datetime) -> str:
+    tr = partial(words.translate, "WelcomePage")
+    today = datetime.now().date()
+    if moment.date() == today:
+        return tr("today {time}").format(time=f"{moment:%H:%M}")
+    form = tr("d MMM") if moment.year == today.year else tr("d MMM yyyy")  # as QLocale takes it
+    return QLocale().toString(QDate(moment.year, moment.month, moment.day), form)

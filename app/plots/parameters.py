@@ -1,0 +1,294 @@
+"""Where the weights of a model are: an area for each part, a column for each layer; areas are true to scale.
+
+The part that is chosen is marked in every layer, and named below with its formula and this model's numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app import theme, words
+from app.plots.figure import Figure, Numbers, ink_on, paint_ring
+from app.widgets import tip
+from engine.model.arithmetic import Arithmetic, Part
+from engine.model.parts import GROUPS
+
+EDGE = 4.0
+HEAD, FOOT = 20.0, 22.0
+GAP = 4.0  # px between the groups
+LEAST = 3.0  # px of a group's width, so that the smallest can be seen and pointed at
+LEAST_LABEL = 15.0  # px of height that a name needs
+SHARE_ROOM = 52.0
+HUES = {"embeddings": 0, "layers": 2, "pooler": 4, "heads": 1}  # places among the theme's categories
+SHADES = (0.62, 0.34, 0.5, 0.24)  # of a group's parts in turn: how much of the hue
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Where a part is painted. whole: over all layers."""
+
+    part: Part
+    whole: QRectF
+    shade: float
+
+
+class ParametersPlot(Figure):
+    """Groups side by side, as wide as their share; their parts above each other, as high as theirs."""
+
+    part_chosen = Signal(str)
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.found: Arithmetic | None = None
+        self.current = ""  # the key of the part under the pointer
+        self.chosen = ""
+        theme.on_theme_change(self, self.update)
+
+    def set_arithmetic(self, found: Arithmetic | None) -> None:
+        """Show where a model's weights are; the part that was chosen stays so where there is one."""
+        self.found, self.current = found, ""
+        if found is None or all(part.key != self.chosen for part in found.parts):
+            self.chosen = ""
+        self._describe()
+        self.update()
+
+    def set_chosen(self, key: str) -> None:
+        """Mark a part, "" for none, without a signal."""
+        if key != self.chosen:
+            self.chosen = key
+            self._describe()
+            self.update()
+
+    @property
+    def is_empty(self) -> bool:
+        return self.found is None
+
+    def numbers(self) -> Numbers:
+        header: list[str | float | int] = [
+            "part", "group", "formula", "with numbers", "weights", "share"
+        ]  # fmt: skip
+        rows: Numbers = [header]
+        found = self.found
+        if found is None:
+            return rows
+        for part in found.parts:
+            said = [words.tr_engine(part.kind.name), words.tr_engine(GROUPS[part.kind.group])]
+            formulas = [found.spelled([part]), found.with_numbers([part], str)]
+            rows.append([*said, *formulas, part.count, part.count / found.total])
+        rows.append(["total", "", found.spelled(), found.with_numbers(number=str), found.total, 1.0])
+        return rows
+
+    def words_of(self, part: Part) -> str:
+        """Return a part in a line: its name, its formula with this model's numbers, and its share."""
+        assert self.found is not None
+        return self.tr("{name}: {formula} = {numbers} = {count} · {share}").format(
+            name=words.tr_engine(part.kind.name),
+            formula=self.found.spelled([part]),
+            numbers=self.found.with_numbers([part], words.number),
+            count=words.number(part.count),
+            share=words.share(part.count / self.found.total),
+        )
+
+    def readout(self) -> str:
+        """Return what the line below says: the part that is pointed at or chosen, else the largest."""
+        if self.found is None:
+            return ""
+        wanted = "" if self._saving else self.current
+        wanted = wanted or self.chosen
+        shown = next((part for part in self.found.parts if part.key == wanted), None)
+        if shown is not None:
+            return self.words_of(shown)
+        largest = max(self.found.parts, key=lambda part: part.count)
+        return self.tr("Largest: {part}").format(part=self.words_of(largest))
+
+    def sizeHint(self) -> QSize:
+        return QSize(560, 112)  # grows with the room; a hint above would push text away
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 112)
+
+    # ---- where things are
+
+    def cells(self) -> Iterator[Cell]:
+        """Return where each part is painted, in the parts' order."""
+        if self.found is None:
+            return
+        for group, room in self._rooms().items():
+            top = room.top()
+            parts = self.found.of_group(group)
+            for place, part in enumerate(parts):
+                height = room.height() * part.count / max(1, self.found.count_of(group))
+                yield Cell(part, QRectF(room.left(), top, room.width(), height), SHADES[place % len(SHADES)])
+                top += height
+
+    def _rooms(self) -> dict[str, QRectF]:
+        """Return the room of each group that has weights."""
+        assert self.found is not None
+        counts = {group: self.found.count_of(group) for group in GROUPS if self.found.of_group(group)}
+        free = self.width() - 2 * EDGE - GAP * (len(counts) - 1)
+        small = [group for group, count in counts.items() if free * count / self.found.total < LEAST]
+        rest = sum(count for group, count in counts.items() if group not in small)
+        rooms, left = {}, EDGE
+        height = self.height() - HEAD - FOOT - 2 * EDGE
+        for group, count in counts.items():
+            width = LEAST if group in small else (free - LEAST * len(small)) * count / rest
+            rooms[group] = QRectF(left, EDGE + HEAD, max(1.0, width), max(1.0, height))
+            left += width + GAP
+        return rooms
+
+    def _part_at(self, at: QPointF) -> str:
+        reach = next((one for one in self.cells() if one.whole.contains(at)), None)
+        if reach is None:  # a sliver can be met beside it too
+            wide = (one for one in self.cells() if one.whole.adjusted(-GAP / 2, -1, GAP / 2, 1).contains(at))
+            reach = next(wide, None)
+        return reach.part.key if reach else ""
+
+    # ---- the hand
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._go_to(self._part_at(event.position()))
+        shape = Qt.CursorShape.PointingHandCursor if self.current else Qt.CursorShape.ArrowCursor
+        self.setCursor(shape)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._go_to("")
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._choose(self._part_at(event.position()))
+        super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        moves = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
+        if self.found is not None and key in moves:
+            keys = [part.key for part in self.found.parts]
+            here = keys.index(self.chosen) if self.chosen in keys else -1 if moves[key] > 0 else 0
+            self._choose(keys[(here + moves[key]) % len(keys)])
+        elif key == Qt.Key.Key_Escape and self.chosen:
+            self._choose("")
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            key = self._part_at(QPointF(event.pos()))
+            part = next((one for one in self.found.parts if one.key == key), None) if self.found else None
+            said = words.tr_engine(part.kind.why) if part else ""
+            QToolTip.showText(event.globalPos(), tip(said), self)
+            return True
+        return super().event(event)
+
+    def _go_to(self, key: str) -> None:
+        if key != self.current:
+            self.current = key
+            self.update()
+
+    def _choose(self, key: str) -> None:
+        if key != self.chosen:
+            self.set_chosen(key)
+            self.part_chosen.emit(key)
+
+    def _describe(self) -> None:
+        self.setAccessibleDescription(self.empty_text if self.found is None else self.readout())
+
+    # ---- painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.found is not None:
+            cells = list(self.cells())
+            for cell in cells:
+                self._paint_cell(painter, cell)
+            self._paint_layers(painter)
+            self._paint_heads(painter)
+            for cell in cells:
+                self._paint_name(painter, cell)
+                is_hovered = cell.part.key == self.current and not self._saving
+                if cell.part.key == self.chosen or is_hovered:
+                    wide = max(0.0, LEAST + 1 - cell.whole.height()) / 2
+                    paint_ring(painter, cell.whole.adjusted(0, -wide, 0, wide), 2 if is_hovered else 1.5)
+            self._paint_readout(painter)
+        self.paint_frame(painter)
+        painter.end()
+
+    def _ground(self, cell: Cell) -> str:
+        return theme.mix(theme.current().card, theme.category(HUES[cell.part.kind.group]), cell.shade)
+
+    def _paint_cell(self, painter: QPainter, cell: Cell) -> None:
+        painter.fillRect(cell.whole, QColor(self._ground(cell)))
+
+    def _paint_layers(self, painter: QPainter) -> None:
+        """Part the layers by soft lines, for names stand over them, as long as there is room between them."""
+        assert self.found is not None
+        room, count = self._rooms()["layers"], self.found.sizes["L"]
+        if room.width() / count < 4:
+            return
+        soft = theme.current().color("card")
+        soft.setAlphaF(0.55)
+        painter.setPen(QPen(soft, 1))
+        for number in range(1, count):
+            x = room.left() + room.width() * number / count
+            painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
+
+    def _paint_heads(self, painter: QPainter) -> None:
+        """Name each group above it, where its name fits."""
+        assert self.found is not None
+        painter.setFont(theme.ui_font(11, bold=True))
+        painter.setPen(theme.current().color("muted"))
+        metrics = QFontMetricsF(painter.font())
+        for group, room in self._rooms().items():
+            name = words.tr_engine(GROUPS[group])
+            if group == "layers":
+                name = self.tr("{count} layers").format(count=words.number(self.found.sizes["L"]))
+            share = words.share(self.found.count_of(group) / self.found.total)
+            for said in (f"{name}  {share}", share):
+                if metrics.horizontalAdvance(said) <= room.width():
+                    place = QRectF(room.left(), EDGE, room.width(), HEAD - 3)
+                    painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, said)
+                    break
+
+    def _paint_name(self, painter: QPainter, cell: Cell) -> None:
+        room = cell.whole.adjusted(6, 0, -6, 0)
+        if room.height() < LEAST_LABEL or room.width() < 24:
+            return
+        assert self.found is not None
+        ground = self._ground(cell)
+        painter.setFont(theme.ui_font(12))
+        painter.setPen(ink_on(ground))
+        metrics = QFontMetricsF(painter.font())
+        name = words.tr_engine(cell.part.kind.name)
+        wanted = metrics.horizontalAdvance(name)
+        if wanted > room.width():
+            return  # the hover names it; half a word would be no help
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | middle, name)
+        if wanted + SHARE_ROOM + 16 < room.width():
+            share = words.share(cell.part.count / self.found.total)
+            painter.drawText(room, Qt.AlignmentFlag.AlignRight | middle, share)
+
+    def _paint_readout(self, painter: QPainter) -> None:
+        painter.setFont(theme.ui_font(12))
+        is_told = bool(self.chosen or (self.current and not self._saving))
+        painter.setPen(theme.current().color("text" if is_told else "muted"))
+        place = QRectF(EDGE, self.height() - FOOT - EDGE / 2, self.width() - 2 * EDGE, FOOT)
+        text = QFontMetricsF(painter.font()).elidedText(
+            self.readout(), Qt.TextElideMode.ElideRight, place.width()
+        )
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)

@@ -1,0 +1,176 @@
+"""What a model folder holds, part by part, told from the heads of its files: no weights are loaded.
+
+It refuses what opening would refuse, but for values that are no numbers, which only reading finds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from engine.errors import Sentence, marked
+from engine.model import names
+from engine.model.arithmetic import Heads
+from engine.model.bert import Bert
+from engine.model.config import BertConfig
+from engine.model.folder import StoredWeights, open_weights
+from engine.model.parts import part_of_weight
+from engine.model.source import Source
+from engine.model.tensor_files import reading
+from engine.model.weights import read_config
+
+ENCODER = "encoder"
+PARTS = (ENCODER, "pooler", "masked_words", "next_sentence", "classifier")
+_PRETRAINED = {"masked_words": "masked_word", "next_sentence": "next_sentence"}  # our key -> names.PARTS
+_OTHERS = {
+    "qa_outputs.": marked("engine", "question answering"),
+    "cls.predictions.decoder.": marked("engine", "word weights of its own"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Stored weights that Cloze does not use. what: marked, what they are for; their name where unknown."""
+
+    what: str
+    num_weights: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What lies in a folder. counts: part, by its key -> weights, of the parts that can be used.
+
+    refused: part -> why it is there but cannot be used. labels: of a classifier that can be used. num_again:
+    weights that are stored a second time. kinds: how they are stored, as "float32".
+    """
+
+    config: BertConfig
+    heads: Heads
+    counts: Mapping[str, int]
+    refused: Mapping[str, Sentence]
+    labels: tuple[str, ...]
+    leftovers: tuple[Leftover, ...]
+    num_again: int
+    kinds: tuple[str, ...]
+    num_bytes: int
+
+    @property
+    def num_weights(self) -> int:
+        """The weights that can be used, each counted once."""
+        return sum(self.counts.values())
+
+    def count_of(self, part: str) -> int:
+        """Return the weights of one of PARTS."""
+        if part != ENCODER:
+            return self.counts.get(part, 0)
+        return sum(count for key, count in self.counts.items() if key not in PARTS)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What the model can be asked: "labels", or "masked_words" and "next_sentence", as Subject has it."""
+        if self.heads.num_labels:
+            return ("labels",)
+        found = []
+        if self.heads.masked_words:
+            found.append("masked_words")
+        if self.heads.next_sentence and self.heads.pooler:
+            found.append("next_sentence")
+        return tuple(found)
+
+
+def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
+    """Return what a model folder holds.
+
+    Args:   thorough: look, too, whether word weights that are stored twice are the same; that reads them.
+    Raises: ModelError: what opening the folder would be refused for.
+    """
+    config = read_config(folder)
+    with open_weights(folder) as stored:
+        source = Source(stored)
+        source.check(partial(Bert, with_pooler=False), config)
+        labels, objection = source.labels(config)
+        refused = {"classifier": objection} if objection else {}
+        for key, part in _PRETRAINED.items():
+            found = source.objection(part, config) if thorough else None
+            if found is not None:
+                refused[key] = found
+        there = {key for key, part in _PRETRAINED.items() if source.has(part)} - refused.keys()
+        heads = Heads(
+            pooler=source.has("pooler"),
+            masked_words="masked_words" in there,
+            next_sentence="next_sentence" in there,
+            num_labels=len(labels) if source.has("pooler") else 0,
+        )
+        counts, again, others = _count(stored, heads, refused)
+        return Inventory(
+            config=config,
+            heads=heads,
+            counts=counts,
+            refused=refused,
+            labels=labels if heads.num_labels else (),
+            leftovers=_leftovers(others),
+            num_again=again,
+            kinds=_kinds(stored),
+            num_bytes=_num_bytes(stored.files),
+        )
+
+
+def _count(
+    stored: StoredWeights, heads: Heads, refused: Mapping[str, Sentence]
+) -> tuple[dict[str, int], int, dict[str, int]]:
+    """Return the weights of each part, those that are stored again, and the others by name."""
+    plain = {names.plain_name(name): math.prod(info.shape) for name, info in stored.infos.items()}
+    seconds = {second: first for first, second in names.SHARED.items()}
+    counts: dict[str, int] = {}
+    others: dict[str, int] = {}
+    again = 0
+    for name, count in plain.items():
+        first = seconds.get(name, name)
+        key = part_of_weight(first)
+        if names.is_buffer(name):
+            continue
+        if first != name and first in plain and "masked_words" not in refused:
+            again += count
+        elif key is None or not heads.has(key) or (first != name and first in plain):
+            others[name] = count
+        else:
+            counts[key] = counts.get(key, 0) + count
+    return counts, again, others
+
+
+def _leftovers(others: Mapping[str, int]) -> tuple[Leftover, ...]:
+    """Return what is not used, gathered by what it is for; unknown weights one by one."""
+    found: dict[str, int] = {}
+    for name, count in others.items():
+        what = next((words for start, words in _OTHERS.items() if name.startswith(start)), "")
+        what = what or _name_of_part(name) or name[:60]
+        found[what] = found.get(what, 0) + count
+    return tuple(Leftover(what, count) for what, count in found.items())
+
+
+def _name_of_part(name: str) -> str:
+    key = part_of_weight(name)
+    return {
+        "pooler": marked("engine", "pooler"),
+        "masked_words": marked("engine", "masked-word head"),
+        "next_sentence": marked("engine", "next-sentence head"),
+        "classifier": marked("engine", "classifier"),
+    }.get(key or "", "")
+
+
+def _kinds(stored: StoredWeights) -> tuple[str, ...]:
+    kinds = {
+        str(info.dtype).removeprefix("torch.") for info in stored.infos.values() if info.dtype is not None
+    }
+    return tuple(sorted(kind for kind in kinds if "float" in kind))
+
+
+def _num_bytes(files: Iterable[Path]) -> int:
+    total = 0
+    for path in files:
+        with reading(path):
+            total += path.stat().st_size
+    return total

@@ -1,0 +1,212 @@
+"""The ONE table of a model's parts: what each is called, what it is for, its terms, and our modules in it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from engine.errors import marked
+from engine.model import names
+
+LETTERS = {  # letter -> what it stands for; A is in no formula, which is the point of naming it
+    "V": marked("engine", "WordPieces"),
+    "P": marked("engine", "positions"),
+    "S": marked("engine", "segments"),
+    "H": marked("engine", "width"),
+    "F": marked("engine", "feed-forward width"),
+    "L": marked("engine", "layers"),
+    "A": marked("engine", "attention heads"),
+    "C": marked("engine", "labels"),
+}
+GROUPS = {
+    "embeddings": marked("engine", "Embeddings"),
+    "layers": marked("engine", "Layers"),
+    "pooler": marked("engine", "Pooler"),
+    "heads": marked("engine", "Heads on top"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A number times some sizes, each by its letter: Term(3, "HH") is 3 H²."""
+
+    factor: int
+    letters: str = ""
+
+    def value(self, sizes: Mapping[str, int]) -> int:
+        """Return the number that it stands for."""
+        return self.factor * math.prod(sizes[letter] for letter in self.letters)
+
+    def spelled(self) -> str:
+        """Return it with letters: 3H², V × H."""
+        powers = " × ".join(self._powers(str))
+        return powers if self.factor == 1 and powers else f"{self.factor}{powers}"
+
+    def with_numbers(self, sizes: Mapping[str, int], number: Callable[[int], str]) -> str:
+        """Return it with numbers: 3 × 768²."""
+        powers = self._powers(lambda letter: number(sizes[letter]))
+        return " × ".join(powers if self.factor == 1 and powers else [number(self.factor), *powers])
+
+    def _powers(self, say: Callable[[str], str]) -> list[str]:
+        signs = {1: "", 2: "²", 3: "³"}
+        return [say(one) + signs[self.letters.count(one)] for one in dict.fromkeys(self.letters)]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A part as it is in every model. group: one of GROUPS; of "layers", the terms are those of one layer.
+
+    why: a sentence for a person. modules: ours whose weights it has, # for the layer's number.
+    """
+
+    key: str
+    group: str
+    name: str
+    why: str
+    terms: tuple[Term, ...]
+    modules: tuple[str, ...]
+
+
+NORM = (Term(2, "H"),)
+SQUARE = (Term(1, "HH"), Term(1, "H"))
+KINDS = (  # in the order in which a text passes through them
+    Kind(
+        "tokens",
+        "embeddings",
+        marked("engine", "WordPieces"),
+        marked("engine", "A vector for each WordPiece of the vocabulary."),
+        (Term(1, "VH"),),
+        ("embeddings.word",),
+    ),
+    Kind(
+        "positions",
+        "embeddings",
+        marked("engine", "Positions"),
+        marked("engine", "A vector for each place in the text; no text can be longer."),
+        (Term(1, "PH"),),
+        ("embeddings.position",),
+    ),
+    Kind(
+        "segments",
+        "embeddings",
+        marked("engine", "Segments"),
+        marked("engine", "A vector for text A and one for text B."),
+        (Term(1, "SH"),),
+        ("embeddings.token_type",),
+    ),
+    Kind(
+        "embedding_norm",
+        "embeddings",
+        marked("engine", "Layer norm"),
+        marked("engine", "A scale and a shift for each number of the summed vector."),
+        NORM,
+        ("embeddings.norm",),
+    ),
+    Kind(
+        "qkv",
+        "layers",
+        marked("engine", "Query, key, value"),
+        marked("engine", "Three products, H to H, with biases. Attention heads are slices of them."),
+        (Term(3, "HH"), Term(3, "H")),
+        ("layers.#.attention.qkv",),
+    ),
+    Kind(
+        "attention_output",
+        "layers",
+        marked("engine", "Attention output"),
+        marked("engine", "A product, H to H: what all heads have found, mixed."),
+        SQUARE,
+        ("layers.#.attention.output",),
+    ),
+    Kind(
+        "attention_norm",
+        "layers",
+        marked("engine", "Attention norm"),
+        marked("engine", "A scale and a shift for each number."),
+        NORM,
+        ("layers.#.attention_norm",),
+    ),
+    Kind(
+        "intermediate",
+        "layers",
+        marked("engine", "Feed-forward, up"),
+        marked("engine", "A product, from the width H to the feed-forward width F, which is usually 4H."),
+        (Term(1, "HF"), Term(1, "F")),
+        ("layers.#.intermediate",),
+    ),
+    Kind(
+        "output",
+        "layers",
+        marked("engine", "Feed-forward, down"),
+        marked("engine", "A product, from F back to H."),
+        (Term(1, "FH"), Term(1, "H")),
+        ("layers.#.output",),
+    ),
+    Kind(
+        "output_norm",
+        "layers",
+        marked("engine", "Feed-forward norm"),
+        marked("engine", "A scale and a shift for each number."),
+        NORM,
+        ("layers.#.output_norm",),
+    ),
+    Kind(
+        "pooler",
+        "pooler",
+        marked("engine", "Pooler"),
+        marked("engine", "A product, H to H, on [CLS]: what a classifier and next sentence read."),
+        SQUARE,
+        ("pooler",),
+    ),
+    Kind(
+        "masked_words",
+        "heads",
+        marked("engine", "Masked words"),
+        marked(
+            "engine",
+            "A product, H to H, a norm, and a bias for each WordPiece. The scores use the vectors of the "
+            "WordPieces once more, which takes no further weights.",
+        ),
+        (Term(1, "HH"), Term(3, "H"), Term(1, "V")),
+        ("transform", "norm", ""),
+    ),
+    Kind(
+        "next_sentence",
+        "heads",
+        marked("engine", "Next sentence"),
+        marked("engine", "A product, from H to two answers: follows, or does not."),
+        (Term(2, "H"), Term(2)),
+        ("next_sentence",),
+    ),
+    Kind(
+        "classifier",
+        "heads",
+        marked("engine", "Classifier"),
+        marked("engine", "A product, from H to the labels."),
+        (Term(1, "CH"), Term(1, "C")),
+        ("classifier",),
+    ),
+)
+
+
+def part_of_weight(name: str) -> str | None:
+    """Return the key of the part that a weight is in, by our name or a published one; None for others."""
+    module, _, kind = names.plain_name(name).rpartition(".")
+    if kind not in ("weight", "bias") or (not module and kind == "weight"):
+        return None
+    return _key_of_module().get(re.sub(r"\b(layers?)\.\d+\.", r"\1.#.", module))
+
+
+@cache
+def _key_of_module() -> dict[str, str]:
+    """Return module, by our name and the published ones -> key of its part."""
+    found: dict[str, str] = {}
+    for kind in KINDS:
+        for own in kind.modules:
+            found[own] = kind.key
+            for name in names.published_names(f"{own.replace('#', '0')}.bias".removeprefix(".")):
+                found[name.removesuffix(".bias").replace(".layer.0.", ".layer.#.")] = kind.key
+    return found
