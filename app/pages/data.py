@@ -186,6 +186,9 @@ class DataPage(Page):
                 plot.set_empty_text(waiting)
             self.labels_card.set_hint("")
         else:
+            path = self._session.table_path
+            for plot in (self.labels_plot, self.lengths_plot):
+                plot.set_caption([(self.tr("table"), path.name)] if path else [])
             bars = sorted(zip(study.labels, map(int, study.counts), strict=True), key=lambda bar: -bar[1])
             self.labels_plot.set_empty_text(self.tr("No label column is chosen. Choose one above the table."))
             total = max(1, sum(count for _label, count in bars))

@@ -37,6 +37,7 @@ from app.widgets import GAP, SETTINGS_WIDTH, Card, EmptyState, Page, button
 from engine.command_line import predict_command
 from engine.errors import Sentence, UserError
 from engine.events import Event, Finished, Noted, Predicted, Progress
+from engine.inspect.subject import name_of
 from engine.text.examples import Roles
 
 EMPTY_WIDTH = 380
@@ -216,7 +217,7 @@ class PredictPage(Page):
             if isinstance(event.value, Described) and self._described is None:
                 self._take_description(event.value)
             elif isinstance(event.value, Told) and asked == self._asked == self.text_card.texts():
-                self.text_card.show_answer(event.value)
+                self.text_card.show_answer(event.value, name_of(oracle.folder))
 
     @Slot()
     def _look_inside(self) -> None:

@@ -120,8 +120,11 @@ class TextCard(Card):
         self.show_nothing()
         self._show_note(text, "refusal")
 
-    def show_answer(self, told: Told) -> None:
+    def show_answer(self, told: Told, model: str) -> None:
         """Show the probability of every label, and what was not read."""
+        text, pair = self.texts()
+        second = [(self.tr("second text"), pair)] if pair else []
+        self.bars.set_caption([(self.tr("model"), model), (self.tr("text"), text), *second])
         pairs = [(name, float(value)) for name, value in zip(told.labels, told.probabilities, strict=True)]
         best = max(pairs, key=lambda pair: pair[1])
         if len(pairs) > FEW_LABELS:

@@ -19,6 +19,7 @@ from app import words
 from app.banner import Banner
 from app.pages.page_parts import CopyCommandButton
 from app.pages.past_run import past_events
+from app.plots.figure import Figure
 from app.session import Session
 from app.study import Answer
 from app.widgets import Page, button, set_role
@@ -234,6 +235,8 @@ class TrainingPage(Page):
 
     def _take_run(self, run_dir: Path, outcome: str, config: Any) -> None:
         self.run_dir, self._outcome, self._has_run = run_dir, outcome, True
+        for figure in self.findChildren(Figure):
+            figure.set_caption([(self.tr("run"), run_dir.name)])
         self._set_failure(None)
         self._past.stop()
         self._waiting = None
