@@ -24,6 +24,20 @@ def sample_vocabulary() -> Path:
     return assets() / "samples" / "vocab.txt"
 
 
+def chinese_vocabulary() -> Path:
+    """Return the Chinese vocabulary that ships with Cloze (Apache-2.0)."""
+    return assets() / "samples" / "chinese_vocab.txt"
+
+
+def vocabulary_name(path: Path | str) -> str:
+    """Return what a vocabulary is called."""
+    if Path(path) == sample_vocabulary():
+        return words.translate("model_parts", "English, lower case")
+    if Path(path) == chinese_vocabulary():
+        return words.translate("model_parts", "Chinese")
+    return file_words(str(path))
+
+
 def add_path(box: ChoiceBox, text: str, data: object, path: str) -> None:
     """Add an entry whose tooltip is its whole path."""
     box.addItem(text, data)
@@ -46,8 +60,8 @@ def fill_sizes(box: ChoiceBox, vocab_size: int, *, pretraining: bool = False) ->
 def vocabularies(settings: AppSettings) -> list[str]:
     """Return the vocabularies to offer, the newest first; never empty."""
     recent = [path for path in settings.value("vocabularies", list[str]()) if Path(path).is_file()]
-    sample = str(sample_vocabulary())
-    return [*recent, *([sample] if sample not in recent else [])]
+    shipped = [str(path) for path in (sample_vocabulary(), chinese_vocabulary()) if path.is_file()]
+    return [*recent, *(path for path in shipped if path not in recent)]
 
 
 def remember_vocabulary(settings: AppSettings, path: str, *, to_train: bool = True) -> None:
@@ -65,9 +79,7 @@ def add_vocabularies(box: ChoiceBox, settings: AppSettings, current: str) -> Non
     """List the vocabularies to offer, `current` among them."""
     offered = vocabularies(settings)
     for path in offered if current in offered or not current else [current, *offered]:
-        is_sample = Path(path) == sample_vocabulary()
-        name = words.translate("model_parts", "English, lower case") if is_sample else file_words(path)
-        add_path(box, name, path, path)
+        add_path(box, vocabulary_name(path), path, path)
 
 
 def folder_words(path: str) -> str:

@@ -14,11 +14,10 @@ from app.pages.model_parts import (
     add_path,
     ask_for_model,
     ask_for_vocabulary,
-    file_words,
     folder_words,
     remember_vocabulary,
-    sample_vocabulary,
     vocabularies,
+    vocabulary_name,
 )
 from app.pages.page_parts import ChoiceBox
 from app.pages.tokenizer_study import Vocabulary, read_vocabulary
@@ -209,6 +208,4 @@ def _offer(session: Session) -> list[tuple[str, str]]:
 
 
 def _name(path: Path) -> str:
-    if path == sample_vocabulary():
-        return words.translate("tokenizer_vocabulary", "English, lower case")
-    return folder_words(str(path)) if path.is_dir() else file_words(str(path))
+    return folder_words(str(path)) if path.is_dir() else vocabulary_name(path)
