@@ -31,6 +31,7 @@ from app.pages.welcome import WelcomePage
 from app.session import Session
 from app.status import StatusBar
 from app.study import Answer
+from app.tour_steps import Tour
 from app.widgets import GAP, PAGE_MARGIN, Rail, label, set_role
 from app.window_dialogs import ClosingDialog, HelpDialog, SettingsButton
 from engine.device import describe_device, warm_up
@@ -167,6 +168,7 @@ class MainWindow(QMainWindow):
     def _connect_welcome(self) -> None:
         page, pretrain = self._pages["welcome"], self._pages["pretrain"]
         assert isinstance(page, WelcomePage) and isinstance(pretrain, PretrainPage)
+        page.tour_wanted.connect(self.start_tour)
         page.open_wanted.connect(self._choose_file)
         page.sample_text_wanted.connect(pretrain.take_sample)
         page.run_wanted.connect(self._show_run)
@@ -261,7 +263,15 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_help(self) -> None:
-        HelpDialog(self).open()
+        dialog = HelpDialog(self)
+        dialog.tour_wanted.connect(self.start_tour)
+        dialog.open()
+
+    @Slot()
+    def start_tour(self) -> None:
+        """Lead a person through the window; nothing while that is under way."""
+        if self.findChild(QWidget, "tour") is None:
+            Tour(self).start()
 
     # ---- runs that were cut off
 

@@ -163,7 +163,9 @@ class ClosingDialog(QDialog):
 
 
 class HelpDialog(QDialog):
-    """The way through the window in three steps, and its keys."""
+    """The way through the window in three steps, and its keys; and the tour."""
+
+    tour_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -191,7 +193,14 @@ class HelpDialog(QDialog):
         layout.addLayout(grid)
         self._close = button(self.tr("Close"), "primary", name="help_close")
         self._close.clicked.connect(self.accept)
-        layout.addWidget(self._close, 0, Qt.AlignmentFlag.AlignRight)
+        self._tour = button(self.tr("Take the tour"), name="help_tour")
+        self._tour.clicked.connect(self.accept)
+        self._tour.clicked.connect(self.tour_wanted)
+        actions = QHBoxLayout()
+        actions.addStretch(1)
+        actions.addWidget(self._tour)
+        actions.addWidget(self._close)
+        layout.addLayout(actions)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -1,49 +1,168 @@
-"""`cloze demo` without a display, on a small table."""
+"""`cloze demo`: without a display and with somebody at the window, with a starter model and without."""
 
 from __future__ import annotations
 
+import argparse
+import csv
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
+from pytestqt.qtbot import QtBot
 
 from app import demo
+from app.demo_play import Demo
+from app.main_window import MainWindow
+from app.session import Session
+from app.settings import AppSettings
+from app.tour import Guide
+from app.words import probability
+from engine.inspect.subject import Subject
+from tests.looks.looking_scenes import NUM_HEADS, NUM_LAYERS, language_model
 from tests.looks.scenes import TWO, write_table, write_vocabulary
 
 
-def test_the_demo_leaves_a_model_screenshots_and_its_numbers(
-    qapp: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture(autouse=True)
+def no_assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
-    table = write_table(tmp_path / "films.csv", TWO, rows_a_label=40)
-    vocabulary = write_vocabulary(tmp_path / "vocab.txt", 2)
+    monkeypatch.setattr("app.shipped.assets", lambda: tmp_path / "assets")
+    monkeypatch.setattr("app.demo_album.SETTLE_S", 0.02)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return write_table(tmp_path / "films.csv", TWO, rows_a_label=40)
+
+
+def test_the_demo_goes_through_the_tour_and_leaves_what_it_showed(
+    qapp: object, tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    starter = language_model(tmp_path / "assets" / "models" / "starter")
     out = tmp_path / "out"
-    assert (
-        demo.run(["--out", str(out), "--epochs", "3", "--data", str(table), "--vocab", str(vocabulary)]) == 0
-    )
+    assert demo.run(["--out", str(out), "--data", str(table), "--epochs", "2"]) == 0
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))
-    assert results["num_rows"] == 80 and results["num_steps"] == 6
-    assert (out / "model" / "model.safetensors").is_file()
+    assert results["start"] == str(starter)
+    assert (results["num_rows"], results["num_train"], results["num_validation"]) == (80, 64, 16)
+    assert results["num_steps"] == results["planned_steps"] == 4
+    assert len(results["answers"]) == 6 and Subject.open(out / "model").labels == TWO
+
+    said = capsys.readouterr().out
+    assert "No starter model" not in said and "Trained for 4 of 4 steps." in said
+    for word, value in results["guesses"]:
+        assert f"{word} {probability(value)}" in said
+    with (out / "figures" / "attention.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file))
+    assert f"layer: {results['attention']['layer']}" in (out / "figures" / "attention.txt").read_text()
+    assert 1 <= results["attention"]["layer"] <= NUM_LAYERS and 1 <= results["attention"]["head"] <= NUM_HEADS
+    assert any(f"{results['attention']['share']:.3f}"[:5] in cell for row in rows for cell in row)
+    for name in ("loss", "confusion", "words", "guesses", "attention", "heads"):
+        assert not QImage(str(out / "figures" / f"{name}.png")).isNull(), name
+
     names = {path.stem for path in (out / "screenshots").glob("*.png")}
-    pages = ("data", "fine-tune", "predict")
+    pages = ("data", "fine-tune", "predict", "words", "probe", "attention")
     assert names >= {f"{page}-{mode}" for page in pages for mode in ("light", "dark")}
+    steps = ("data", "learn", "result", "ask", "reasons", "hide", "guesses", "attention", "heads")
+    assert names >= {f"tour-{number}-{key}-light" for number, key in enumerate(steps, start=1)}
     light, dark = (QImage(str(out / "screenshots" / f"fine-tune-{mode}.png")) for mode in ("light", "dark"))
     assert light.pixelColor(3, 3).lightness() > 200 > 50 > dark.pixelColor(3, 3).lightness()
+    dimmed = QImage(str(out / "screenshots" / "tour-2-learn-light.png"))
+    assert dimmed.pixelColor(3, 3).lightness() < light.pixelColor(3, 3).lightness() - 50
+
+
+def test_without_a_starter_it_says_so_and_trains_random_weights(
+    qapp: object,
+    tmp_path: Path,
+    table: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    vocabulary = write_vocabulary(tmp_path / "vocab.txt", 2)
+    monkeypatch.setattr("app.demo_play.sample_vocabulary", lambda: vocabulary)
+    out = tmp_path / "out"
+    assert demo.run(["--out", str(out), "--epochs", "1", "--data", str(table)]) == 0
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert results["start"] == "new:tiny" and results["num_steps"] == 2 and "guesses" not in results
     said = capsys.readouterr().out
-    assert "Validation accuracy" in said and str(out / "model") in said
+    assert "No starter model ships with this build" in said and "Hid “" not in said
+    names = {path.stem for path in (out / "screenshots").glob("tour-*-light.png")}
+    assert {name.split("-")[2] for name in names} == {
+        "data", "learn", "result", "ask", "reasons", "attention", "heads",
+    }  # fmt: skip
+
+
+@pytest.fixture
+def attended(qtbot: QtBot, tmp_path: Path) -> Iterator[Demo]:
+    """A demo in a window at which somebody sits."""
+    settings = AppSettings(tmp_path / "settings.ini")
+    settings.runs_root = tmp_path / "runs"
+    session = Session(settings)
+    window = MainWindow(session, warm_up=False)
+    window.show()
+    (tmp_path / "out").mkdir()
+    yield Demo(window, session, tmp_path / "out", windowless=False)
+    qtbot.waitUntil(lambda: session.laboratory.is_idle)
+    window.close()
+    assert session.wait_idle()
+    window.deleteLater()
+
+
+def chosen(table: Path, vocabulary: Path) -> argparse.Namespace:
+    return argparse.Namespace(data=str(table), vocab=str(vocabulary), epochs=40, seconds=0)
+
+
+def test_who_leaves_the_tour_while_it_trains_gets_the_result_of_the_whole_training(
+    attended: Demo, qtbot: QtBot, tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def leave() -> None:
+        tour = attended.window.findChild(Guide)
+        if tour is not None and tour.step.key == "data":
+            tour.next()
+        elif tour is not None and attended.session.training.step is not None:
+            assert not tour.card.next_button.isEnabled()
+            tour.leave()
+            clock.stop()
+
+    clock = QTimer(interval=10)
+    clock.timeout.connect(leave)
+    clock.start()
+    assert attended.play(chosen(table, write_vocabulary(tmp_path / "vocab.txt", 2))) == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert results["num_steps"] == results["planned_steps"] == 80 and results["answers"] == []
+    assert "Trained for 80 of 80 steps." in capsys.readouterr().out
+
+
+def test_who_leaves_before_anything_is_trained_is_told_no_numbers(
+    attended: Demo, tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = QTimer(interval=10)
+    clock.timeout.connect(lambda: [tour.leave() for tour in attended.window.findChildren(Guide)])
+    clock.start()
+    assert attended.play(chosen(table, write_vocabulary(tmp_path / "vocab.txt", 2))) == 0
+    clock.stop()
+    assert "left before anything was trained" in capsys.readouterr().out
+    assert not (tmp_path / "out" / "results.json").exists()
 
 
 def test_a_folder_with_other_things_in_it_is_left_as_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
-    assert demo.run(["--out", str(tmp_path)]) == 2
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("mine", encoding="utf-8")
+    assert demo.run(["--out", str(mine)]) == 2
     assert "--out DIR" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    assert [path.name for path in mine.iterdir()] == ["thesis.txt"]
 
 
-def test_the_demo_uses_its_own_folder_again(tmp_path: Path) -> None:
-    assert demo.prepare(tmp_path / "demo") == ""
-    (tmp_path / "demo" / "results.json").write_text("{}", encoding="utf-8")
-    assert demo.prepare(tmp_path / "demo") == ""
+def test_the_demo_uses_its_own_folder_again_and_takes_away_what_an_older_one_showed(tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    assert demo.prepare(out) == ""
+    for old in ("results.json", "figures/attention.png", "screenshots/data-light.png", "runs/first/log"):
+        (out / old).parent.mkdir(parents=True, exist_ok=True)
+        (out / old).write_text("old", encoding="utf-8")
+    assert demo.prepare(out) == ""
+    assert {path.name for path in out.iterdir()} == {demo.MARK, "runs"}
+    assert (out / "runs" / "first" / "log").is_file()

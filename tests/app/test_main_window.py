@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import __main__ as command
@@ -19,6 +19,7 @@ from app import system_check, theme
 from app.main_window import PAGES, MainWindow
 from app.session import Session
 from app.settings import AppSettings
+from app.window_dialogs import HelpDialog
 from engine.config import FineTuneConfig, to_toml, with_values
 from engine.events import Event, Started, Step
 from engine.pretrain_config import PretrainConfig
@@ -257,3 +258,23 @@ def test_a_display_that_does_not_answer_is_said(
     monkeypatch.setattr(system_check, "lacking", lambda files: [])
     assert command.main([]) == 2
     assert "':4321' cannot be reached" in capsys.readouterr().err
+
+
+def test_the_tour_starts_from_welcome_and_from_help_and_escape_leaves_it(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    window.show_page("welcome")
+    qtbot.mouseClick(window.findChild(QPushButton, "welcome_tour"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.findChild(QWidget, "tour") is not None)
+    window.start_tour()  # nothing: it is under way
+    assert len(window.findChildren(QWidget, "tour")) == 1
+    qtbot.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: window.findChild(QWidget, "tour") is None)
+    dialog = HelpDialog(window)
+    dialog.tour_wanted.connect(window.start_tour)
+    dialog.open()
+    qtbot.mouseClick(dialog.findChild(QPushButton, "help_tour"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.findChild(QWidget, "tour") is not None)
+    tour = window.findChild(QWidget, "tour")
+    tour.leave()
+    qtbot.waitUntil(lambda: window.findChild(QWidget, "tour") is None)

@@ -1,0 +1,277 @@
+"""The tour: what is lit, where the card stands, who has the keyboard, what a step waits for, what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLineEdit, QMainWindow, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.main_window import MainWindow
+from app.pages.finetune_watch import accuracy_words
+from app.session import Session
+from app.settings import AppSettings
+from app.tour import Guide, Step, Wait
+from app.tour_card import place
+from app.tour_inside import CLOZE, FROM, TO
+from app.tour_steps import Tour
+from app.widgets import Card
+from app.words import number, probability
+from tests.looks.looking_scenes import classifier, language_model
+from tests.looks.pictures import clipped
+from tests.looks.scenes import TWO, write_table
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+class TwoPages(QMainWindow):
+    """A window with a card on each of two pages."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pages = {"one": QWidget(), "two": QWidget()}
+        self.stack = QStackedWidget()
+        self.fields: dict[str, QLineEdit] = {}
+        for name, page in self.pages.items():
+            card, field, other = Card(name), QLineEdit(), QPushButton("elsewhere")
+            field.setObjectName(f"field_{name}")
+            other.setObjectName(f"other_{name}")
+            card.add(field)
+            column = QVBoxLayout(page)
+            column.addWidget(card)
+            column.addStretch(1)
+            column.addWidget(other)
+            self.stack.addWidget(page)
+            self.fields[name] = field
+        self.setCentralWidget(self.stack)
+        self.resize(900, 640)
+
+    def show_page(self, key: str) -> None:
+        self.stack.setCurrentWidget(self.pages[key])
+
+
+@pytest.fixture
+def pages(qtbot: QtBot) -> TwoPages:
+    window = TwoPages()
+    qtbot.addWidget(window)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    return window
+
+
+def guide(window: TwoPages, *steps: Step) -> Guide:
+    both = (
+        Step(key="a", page="one", target="field_one", title="First", words="Type here."),
+        Step(key="b", page="two", target="field_two", title="Second", words="And here."),
+    )
+    return Guide(window, steps or both, page=lambda key: window.pages[key], show_page=window.show_page)
+
+
+def rect_of(widget: QWidget, window: QWidget) -> QRect:
+    return QRect(widget.mapTo(window, QPoint()), widget.size())
+
+
+def test_the_card_that_holds_the_widget_is_lit_on_whatever_page_and_at_any_size(
+    pages: TwoPages, qtbot: QtBot
+) -> None:
+    tour = guide(pages)
+    tour.start()
+    for place_, name in enumerate(pages.pages):
+        if place_:
+            tour.next()
+        assert pages.stack.currentWidget() is pages.pages[name]
+        card = pages.fields[name].parentWidget()
+        assert isinstance(card, Card) and tour.lit == rect_of(card, pages)
+        for width in (1200, 700):
+            pages.resize(width, 560)
+            qtbot.waitUntil(lambda card=card: tour.lit == rect_of(card, pages))
+            assert tour.rect() == pages.rect() and not tour.card.geometry().intersects(tour.lit)
+    pages.show_page("one")  # somebody else turned the page
+    qtbot.waitUntil(lambda: tour.lit is None)
+    pages.show_page("two")
+    qtbot.waitUntil(lambda: tour.lit is not None)
+    tour.leave()
+
+
+def test_the_mouse_reaches_what_is_lit_and_nothing_else(pages: TwoPages) -> None:
+    tour = guide(pages)
+    tour.start()
+    field, other = pages.fields["one"], pages.findChild(QPushButton, "other_one")
+    assert pages.childAt(rect_of(field, pages).center()) is field
+    assert pages.childAt(rect_of(other, pages).center()) is tour
+    tour.leave()
+    assert pages.childAt(rect_of(other, pages).center()) is other
+
+
+def test_the_keyboard_stays_with_the_card_and_goes_back_where_it_was(pages: TwoPages, qtbot: QtBot) -> None:
+    other = pages.findChild(QPushButton, "other_one")
+    other.setFocus()
+    tour = guide(pages)
+    tour.start()
+    assert pages.focusWidget() is tour.card.next_button
+    seen = []
+    for _ in range(4):
+        qtbot.keyClick(pages.focusWidget(), Qt.Key.Key_Tab)
+        seen.append(pages.focusWidget().objectName())
+    assert seen == ["tour_leave", "tour_next"] * 2  # there is no way back yet
+    other.setFocus()  # a page that takes it
+    qtbot.waitUntil(lambda: pages.focusWidget() is tour.card.next_button)
+    qtbot.mouseClick(pages.fields["one"], LEFT)
+    qtbot.keyClicks(pages.fields["one"], "typed")  # what is lit may have it
+    assert pages.fields["one"].text() == "typed"
+    qtbot.keyClick(pages.fields["one"], Qt.Key.Key_Escape)
+    assert tour.has_ended and not tour.isVisible() and pages.focusWidget() is other
+
+
+def test_arrows_and_enter_lead_through_the_steps(pages: TwoPages, qtbot: QtBot) -> None:
+    tour, ends = guide(pages), []
+    tour.ended.connect(ends.append)
+    tour.start()
+    for key, index in ((Qt.Key.Key_Right, 1), (Qt.Key.Key_Left, 0), (Qt.Key.Key_Return, 1)):
+        qtbot.keyClick(pages.focusWidget(), key)
+        assert tour.index == index
+    assert tour.card.count.text() == "2 of 2" and tour.card.next_button.text() == "Done"
+    assert "And here." in tour.card.next_button.accessibleDescription()
+    qtbot.keyClick(pages.focusWidget(), Qt.Key.Key_Return)
+    assert ends == [True]
+    again = guide(pages)
+    again.start()
+    guide(pages).start()
+    assert again.has_ended  # there is one tour at a time
+    for left in pages.findChildren(Guide):
+        left.leave()
+
+
+def test_a_step_acts_when_it_can_and_holds_until_it_is_done(pages: TwoPages, qtbot: QtBot) -> None:
+    told, gates = [], {"first": False, "second": False}
+
+    def action() -> Generator[Wait, None, None]:
+        try:
+            yield lambda: gates["first"]
+            told.append("acted")
+            yield lambda: gates["second"]
+        finally:
+            told.append("closed")
+
+    step = Step(
+        key="x", page="one", title="Wait", words=lambda: f"{len(told)} told", action=action, holds=True
+    )
+    last = Step(key="y", title="Last", words="End.")
+    tour = guide(pages, step, last)
+    tour.start()
+    qtbot.keyClick(pages.focusWidget(), Qt.Key.Key_Right)
+    qtbot.keyClick(pages.focusWidget(), Qt.Key.Key_Return)  # neither leads out by mistake
+    assert tour.index == 0 and not tour.card.next_button.isEnabled() and told == []
+    gates["first"] = True
+    qtbot.waitUntil(lambda: tour.card.words.text() == "1 told")
+    gates["second"] = True
+    qtbot.waitUntil(tour.card.next_button.isEnabled)
+    assert told == ["acted", "closed"] and pages.focusWidget() is tour.card.next_button
+    tour.next()
+    assert tour.lit is None and tour.card.geometry().center().x() == pytest.approx(pages.width() / 2, abs=2)
+    gates["first"] = False
+    tour.back()
+    tour.leave()
+    assert told == ["acted", "closed", "closed"]
+
+
+@pytest.mark.parametrize("window", [QRect(0, 0, 1280, 800), QRect(0, 0, 1024, 640)])
+def test_the_card_stands_beside_what_it_speaks_of_wherever_there_is_room(window: QRect) -> None:
+    card = QSize(306, 180)
+    for hole in (
+        QRect(0, 0, 176, window.height() - 24),  # the rail
+        QRect(200, 150, window.width() - 224, 140),  # a row as wide as the page
+        QRect(200, 420, window.width() - 224, 200),
+        QRect(526, 72, window.width() - 550, 300),  # room at the left alone
+    ):
+        at = QRect(place(hole, card, window), card)
+        assert window.contains(at) and not at.intersects(hole), hole
+    inside = QRect(place(window, card, window), card)
+    assert window.contains(inside) and inside.bottomRight() != window.center()
+
+
+# ---- the tour of the window
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
+    monkeypatch.setattr("app.shipped.assets", lambda: tmp_path / "assets")
+    table = write_table(tmp_path / "films.csv", TWO)
+    monkeypatch.setattr("app.tour_steps.sample_data_path", lambda: table)
+    settings = AppSettings(tmp_path / "settings.ini")
+    settings.runs_root = tmp_path / "runs"
+    made = MainWindow(Session(settings), warm_up=False)
+    made.resize(1280, 800)
+    made.show()
+    yield made
+    qtbot.waitUntil(lambda: made.session.laboratory.is_idle)
+    made.close()
+    assert made.session.wait_idle()
+    made.deleteLater()
+
+
+def walk(tour: Guide, qtbot: QtBot) -> dict[str, str]:
+    """Go through a tour; return what each step said once it was ready."""
+    said = {}
+    tour.start()
+    for place_, step in enumerate(tour.steps):
+        if place_:
+            tour.go(place_)
+        qtbot.waitUntil(lambda: tour.is_ready and tour.lit is not None, timeout=20_000)
+        tour.look()
+        assert not clipped(tour), step.key
+        said[step.key] = tour.card.words.text()
+    tour.leave()
+    return said
+
+
+def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    language_model(tmp_path / "assets" / "models" / "starter")
+    said = walk(Tour(window), qtbot)
+    keys = ["data", "learn", "result", "ask", "reasons", "hide", "guesses", "attention", "heads"]
+    assert list(said) == keys
+    training = window.session.training
+    assert training.outcome == "finished" and f"{number(training.num_steps)} steps" in said["learn"]
+    assert accuracy_words(training.evaluated) in said["result"]
+    assert f"{number(80)} rows" in said["data"] and "“label”" in said["data"]
+    probe = window.page("probe")
+    plot = probe.words_view.cards[0].plots[0]
+    assert probe.enquiry.written == CLOZE.replace("queen", "[MASK]")
+    for guess in plot.guesses[:3]:
+        assert f"{guess.text} {probability(guess.probability)}".replace(" %", "\u00a0%") in said["guesses"]
+    attention = window.page("attention")
+    look, chosen = attention.desk.looked.look, attention.chosen
+    firsts = {(word.segment, word.text.lower()): word.pieces[0] for word in look.words}
+    rows = [firsts[1, word] for word in FROM]
+    columns = [firsts[0, word] for word in TO]
+    shares = look.attentions[:, :, rows][..., columns]
+    assert shares[chosen.layer, chosen.head].max() == shares.max()
+    assert f"{100 * shares.max():.0f}\u00a0%" in said["attention"]
+    assert window.session.laboratory.folder == tmp_path / "assets" / "models" / "starter"
+
+
+def test_a_table_of_ones_own_is_not_trained_on_unasked(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    language_model(tmp_path / "assets" / "models" / "starter")
+    window.session.settings.add_recent_model(classifier(tmp_path / "labels"))
+    window.session.open_table(write_table(tmp_path / "own.csv", TWO))
+    qtbot.waitUntil(lambda: window.session.study is not None)
+    said = walk(Tour(window), qtbot)
+    keys = ["rail", "data", "setup", "ask", "reasons", "hide", "guesses", "attention", "heads"]
+    assert list(said) == keys and "own.csv" in said["data"]
+    assert window.session.run_dir is None
+
+
+def test_without_any_model_the_tour_is_short_and_says_how_to_come_by_one(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    said = walk(Tour(window), qtbot)
+    assert list(said) == ["rail", "data", "setup", "no_model"]
+    assert "random weights" in said["setup"] and "without a model of its own" in said["no_model"]
