@@ -41,7 +41,7 @@ def run(argv: Sequence[str] = ()) -> int:
     if windowless:  # its remarks on what it cannot do would stand between our lines
         os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
     try:
-        return _run(out, windowless, chosen)
+        return _quietly(out, chosen) if windowless else _run(out, windowless, chosen)
     except ImportError as error:
         missing = missing_from_error(error)
         if not missing:
@@ -88,6 +88,21 @@ def _parser() -> argparse.ArgumentParser:
         "--vocab", default="", metavar="FILE", help="a vocabulary: start from random weights with it"
     )
     return parser
+
+
+def _quietly(out: Path, chosen: argparse.Namespace) -> int:
+    """Run without a display, and without Qt's remarks on what it cannot do there."""
+    from PySide6.QtCore import qInstallMessageHandler
+
+    def hear(_kind: object, _context: object, text: str) -> None:
+        if not text.startswith("This plugin does not support"):
+            print(text, file=sys.stderr)
+
+    before = qInstallMessageHandler(hear)
+    try:
+        return _run(out, True, chosen)
+    finally:
+        qInstallMessageHandler(before)
 
 
 def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:

@@ -72,6 +72,7 @@ class Laboratory(QObject):
         self.about: About | None = None
         self.refusal: BaseException | None = None
         self.text, self.text_pair = FIRST_TEXT, ""
+        self._is_closed = False
         self.last_trained: Path | None = None
 
     # ---- the model
@@ -85,12 +86,7 @@ class Laboratory(QObject):
         """Look into this model from now on; `model_changed` comes at once and again when it is open."""
         self.folder = Path(folder).absolute()
         self.about = self.refusal = None
-        self._service.ask(
-            "open",
-            partial(_open, self._bench, self.folder),
-            heard=self._take,
-            failed=self._refuse,
-        )
+        self.ask("open", partial(_open, self.folder), heard=self._take, failed=self._refuse)
         self.model_changed.emit()
 
     def models(self) -> list[tuple[str, Path]]:
@@ -144,6 +140,8 @@ class Laboratory(QObject):
 
         Args: light: the task asks no model and is quick; it does not wait for those that do.
         """
+        if self._is_closed:  # an answer heard while closing asks the next question
+            return
         service = self._light if light else self._service
         service.ask(
             key,
@@ -173,11 +171,12 @@ class Laboratory(QObject):
         return self._service.is_idle and self._light.is_idle
 
     def close(self) -> None:
-        """End both workers; they are joined."""
+        """End both workers; they are joined. What is asked from now on is not heard."""
+        self._is_closed = True
         self._service.close()
         self._light.close()
 
 
-def _open(bench: Bench, folder: Path) -> Iterator[Event]:
+def _open(folder: Path, bench: Bench) -> Iterator[Event]:
     yield Progress(stage=marked("engine", "Opening"), done=0, total=0)
     yield Answer(value=bench.subject(folder).about)

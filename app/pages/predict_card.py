@@ -12,6 +12,8 @@ from app.pages.page_parts import ChoiceBox
 from app.pages.predict_model import Described
 from app.session import Session
 from app.widgets import Card, label, tip
+from engine.errors import ModelError
+from engine.inspect.predict import read_info
 
 
 class ModelCard(Card):
@@ -98,7 +100,7 @@ class ModelCard(Card):
         self.box.clear()
         for path in dict.fromkeys((current, last, *self._session.settings.recent_models)):
             folder = Path(path)
-            if path and (path == current or (folder / "cloze.json").is_file()):
+            if path and (path == current or _is_classifier(folder)):
                 self.box.addItem(folder.parent.name if folder.name == "model" else folder.name, path)
                 native = tip(QDir.toNativeSeparators(path))
                 self.box.setItemData(self.box.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
@@ -120,3 +122,13 @@ class ModelCard(Card):
         dialog.fileSelected.connect(self.chosen)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+
+def _is_classifier(folder: Path) -> bool:
+    """Whether a folder's notes say that it was fine-tuned here; damaged ones are offered, to be told of."""
+    if not (folder / "cloze.json").is_file():
+        return False
+    try:
+        return bool(read_info(folder).get("task") == "classification")
+    except ModelError:
+        return True

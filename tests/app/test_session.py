@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -220,3 +221,20 @@ def test_each_chinese_character_counts_as_a_word() -> None:
     assert count_words("这家 hotel 很好!") == 6
     assert count_words("  two   words ") == 2
     assert np.sum([count_words(""), count_words(" \n")]) == 0
+
+
+def test_a_laboratory_that_was_closed_hears_no_more_questions(qtbot: QtBot, tmp_path: Path) -> None:
+    session = Session(AppSettings(tmp_path / "settings.ini"))
+    heard: list[int] = []
+
+    def answer(value: int, _bench: object) -> Iterator[Event]:
+        yield Answer(value=value)
+
+    def again(value: int) -> None:
+        heard.append(value)
+        session.laboratory.ask("next", partial(answer, value + 1), heard=again)
+
+    session.laboratory.ask("first", partial(answer, 1), heard=again)
+    qtbot.waitUntil(lambda: len(heard) > 3)
+    session.close()
+    assert session.wait_idle()  # and no thread is left, which every test checks
