@@ -17,9 +17,7 @@ import torch
 from engine.model.bert import Bert
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import Tokenizer, save_model
-from engine.train.runs import CONFIG, MODEL, read_status
-
-HISTORY = "history"
+from engine.train.runs import CONFIG, HISTORY, MODEL, read_status
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ from engine.train.lock import is_locked, locked
 CONFIG, METRICS, STATUS, LOCK = "config.toml", "metrics.jsonl", "status.json", "lock"
 AnyConfig = FineTuneConfig | PretrainConfig
 SETUP, CHECKPOINTS, MODEL, MANIFEST = "setup", "checkpoints", "model", "manifest.json"
+HISTORY = "history"  # see train/history.py
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class Run:
     @contextmanager
     def _held(self) -> Iterator[Run]:
         with locked(self.path / LOCK):
-            for folder in (self.path, self.path / CHECKPOINTS):
+            for folder in (self.path, self.path / CHECKPOINTS, self.path / HISTORY):
                 sweep_partials(folder)
             try:
                 yield self

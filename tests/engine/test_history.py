@@ -63,6 +63,21 @@ def test_a_run_that_is_stopped_and_resumed_keeps_the_same_weights(tmp_path: Path
     assert _digests(tmp_path / "parts") == _digests(tmp_path / "whole")
 
 
+def test_what_a_killed_process_left_half_written_is_gone_after_resuming(
+    tmp_path: Path, unsynced: None
+) -> None:
+    task = fine_tune(tiny_config(tmp_path, kept_weights=4), tmp_path / "run")
+    for event in task:
+        if getattr(event, "step", 0) == 9:
+            break
+    task.close()
+    half = tmp_path / "run" / "history" / ".step-00000004.123.partial"
+    half.mkdir()
+    (half / "model.safetensors").write_bytes(b"half")
+    list(resume(tmp_path / "run"))
+    assert not half.exists()
+
+
 def test_a_run_that_keeps_none_has_no_history(tmp_path: Path, unsynced: None) -> None:
     list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
     assert history(tmp_path / "run") == ()

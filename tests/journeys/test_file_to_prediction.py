@@ -17,6 +17,8 @@ def test_a_table_becomes_a_model_that_answers(window: MainWindow, qtbot: QtBot, 
     table = write_table(tmp_path / "films.csv", TWO, rows_a_label=60)
     session, hand = window.session, Hand(window, qtbot)
 
+    assert window.current_page == "welcome"
+    hand.click("rail_data")
     hand.open_dialog("empty_open", table)
     qtbot.waitUntil(lambda: session.study is not None)
     assert session.roles is not None and (session.roles.text, session.roles.label) == ("text", "label")
