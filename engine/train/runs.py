@@ -5,6 +5,7 @@ runs/<time>-<name>/
     setup/             what was prepared once: config.json, the tokenizer's files, encoded data, setup.json
     metrics.jsonl      append-only truth; on resume it is cut back to the checkpoint's byte offset
     checkpoints/       step-00000120/: weights, optimizer, state.json and, last, manifest.json with sha256
+    history/           copies of the weights along the way, each a model folder; see history.py
     model/             the result
     status.json        running, stopped, finished or failed; `lock` is held while a process works here
 """
