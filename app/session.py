@@ -116,14 +116,6 @@ class Session(QObject):
         if self.table is not None:
             self._read_table(self.table.path, {**self.table_overrides, **overrides}, self.roles)
 
-    def close_table(self) -> None:
-        """Forget the table and all that was counted in it."""
-        self._reader.stop()
-        self.table, self.roles = None, None
-        self.table_changed.emit()
-        self.roles_changed.emit()
-        self._study()
-
     def set_roles(self, roles: Roles) -> None:
         """Say which columns hold what. Raises: DataError for a column that the table does not have."""
         if self.table is None or roles == self.roles:

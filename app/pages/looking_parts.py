@@ -72,11 +72,6 @@ class LookingPage(Page):
         """Take a refusal away: the question has an answer now."""
         self.banner.hide()
 
-    def study_again(self) -> None:
-        """Call `text_ready` once more, now or when the page is next on screen."""
-        self._studied = None
-        self._catch_up()
-
     # ---- the frame
 
     def _lay_out_looking(self) -> None:

@@ -115,11 +115,6 @@ class WordsView(Scroller):
             ended=self._ask_learned,
         )
 
-    def ask_again(self) -> None:
-        """Forget what was asked and ask once more."""
-        self._asked = None
-        self.refresh()
-
     def set_kept(self, kept: tuple[Kept, ...]) -> None:
         """Take in which weights the model's run kept."""
         if kept != self._kept:

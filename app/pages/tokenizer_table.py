@@ -302,6 +302,23 @@ class TableMeasures(QWidget):
             Card(self.tr("Lengths of the rows")),
         )
         self.cut_card, self.unknown_card = Card(self.tr("Rows that are cut")), Card(self.tr("Unknown words"))
+        self._fill_cards()
+        inner = QWidget()
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        column.addLayout(self._head())
+        column.addLayout(self._grid(), 1)
+        card = Card()
+        card.add(self.empty, 1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(card)
+        self._stack.addWidget(inner)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self._stack)
+
+    def _fill_cards(self) -> None:
         self.histogram_card.add_corner(label(self.tr("at most"), "muted"))
         self.histogram_card.add_corner(self.max_length)
         self.histogram_card.add_corner(save_icon(self.histogram))
@@ -311,11 +328,16 @@ class TableMeasures(QWidget):
         self.unknown_card.add(self.unknown, 1)
         for plot, least in ((self.histogram, 110), (self.unknown, 100)):
             yield_to_layout(plot, least)
+
+    def _head(self) -> QHBoxLayout:
         head = QHBoxLayout()
         head.setSpacing(10)
         head.addWidget(self.name, 1)
         for widget in (self.progress, self.stop_button, self.again_button):
             head.addWidget(widget)
+        return head
+
+    def _grid(self) -> QGridLayout:
         grid = QGridLayout()
         grid.setSpacing(GAP)
         grid.addWidget(self.figures_card, 0, 0)
@@ -326,20 +348,7 @@ class TableMeasures(QWidget):
         self.unknown_card.setFixedWidth(FIGURES_WIDTH)
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(1, 1)
-        inner = QWidget()
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addLayout(head)
-        column.addLayout(grid, 1)
-        card = Card()
-        card.add(self.empty, 1)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(card)
-        self._stack.addWidget(inner)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self._stack)
+        return grid
 
 
 def _small_share(share: float, count: int) -> str:

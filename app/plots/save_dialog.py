@@ -82,6 +82,11 @@ class SaveDialog(QDialog):
             (self.tr("Slide"), SLIDE_MM),
         ):
             self.preset.addItem(text, width)
+        self._make_path()
+        tidy_spin(self.width_mm)
+        tidy_spin(self.dpi)
+
+    def _make_path(self) -> None:
         self.path = QLineEdit()
         self.path.setObjectName("save_path")
         self.path.setMinimumWidth(380)
@@ -97,8 +102,6 @@ class SaveDialog(QDialog):
         self.refusal = label("", "refusal", wrap=True)
         self.refusal.setObjectName("save_refusal")
         self.refusal.hide()
-        tidy_spin(self.width_mm)
-        tidy_spin(self.dpi)
 
     def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
@@ -135,6 +138,9 @@ class SaveDialog(QDialog):
         layout.addWidget(self.caption)
         layout.addWidget(self.hint)
         layout.addWidget(self.refusal)
+        layout.addLayout(self._buttons())
+
+    def _buttons(self) -> QHBoxLayout:
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         cancel = button(self.tr("Cancel"), name="save_cancel")
@@ -144,7 +150,7 @@ class SaveDialog(QDialog):
         self.save_button.clicked.connect(self.save)
         buttons.addWidget(cancel)
         buttons.addWidget(self.save_button)
-        layout.addLayout(buttons)
+        return buttons
 
     def paths(self) -> tuple[Path, ...]:
         """Return the files that saving writes: the picture first."""
