@@ -25,7 +25,7 @@ class Album:
         self._window, self._out, self._pause = window, out, pause
 
     def show_in(self, mode: str) -> None:
-        """Take the pictures that follow in the light or the dark theme; the change takes a second or two."""
+        """Take the pictures that follow in the light or the dark theme."""
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         if theme.mode() != mode:

@@ -10,10 +10,11 @@ from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QStandardPaths, Qt, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import theme, words
-from app.widgets import CARD_Y, PAGE_MARGIN, LevelMark, button, label
+from app.widgets import CARD_Y, PAGE_MARGIN, LevelMark, button, label, leave_room
 from engine.errors import UserError
 
 log = logging.getLogger("cloze")
@@ -75,6 +76,10 @@ class ErrorDialog(QDialog):
     def details(self) -> str:
         """Return the traceback; empty for what a person can mend."""
         return self._details
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        leave_room(self)
 
     def _details_box(self) -> QPlainTextEdit:
         box = QPlainTextEdit(self._details, readOnly=True, tabChangesFocus=True)

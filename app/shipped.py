@@ -1,37 +1,42 @@
 """What ships with Cloze: sample tables, sentences and models, in assets/ or, once installed, in app/assets.
 
-Everything is optional: a build without the models works, and says what is missing.
+Everything is optional: a build without the models works, and says what is missing. What the samples are
+called and what they show stands here, not beside them, so that it is collected for translation.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from engine.errors import marked
 from engine.text.examples import Roles
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A table that may be opened at once. title and words are marked literals of samples.json."""
+    """A table that may be opened at once. title and words are marked, for `words.tr_engine`."""
 
     key: str
-    path: Path
+    file: str  # in assets/samples
     title: str
     words: str
     roles: Roles
     licence: str
 
+    @property
+    def path(self) -> Path:
+        return assets() / "samples" / self.file
+
 
 @dataclass(frozen=True, slots=True)
 class SampleText:
-    """A sentence or pair to look at, and what it shows."""
+    """A sentence or pair to look at, and what it shows: marked, for `words.tr_engine`."""
 
     text: str
-    pair: str
     words: str
+    pair: str = ""
 
 
 @cache
@@ -54,20 +59,12 @@ def history_run() -> Path | None:
 
 def samples() -> tuple[Sample, ...]:
     """Return the tables that ship with Cloze."""
-    folder = assets() / "samples"
-    found = []
-    for entry in _read(folder / "samples.json"):
-        path = folder / entry["file"]
-        roles = Roles(text=entry["text"], text_pair=entry.get("text_pair", ""), label=entry.get("label", ""))
-        if path.is_file():
-            found.append(Sample(entry["key"], path, entry["title"], entry["words"], roles, entry["licence"]))
-    return tuple(found)
+    return tuple(sample for sample in TABLES if sample.path.is_file())
 
 
 def sample_sentences() -> tuple[SampleText, ...]:
     """Return sentences and pairs to look at."""
-    entries = _read(assets() / "samples" / "sentences.json")
-    return tuple(SampleText(entry["text"], entry.get("pair", ""), entry["words"]) for entry in entries)
+    return SENTENCES
 
 
 def _model(name: str) -> Path | None:
@@ -75,9 +72,188 @@ def _model(name: str) -> Path | None:
     return folder if (folder / "config.json").is_file() else None
 
 
-def _read(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        return []
-    found = json.loads(path.read_text(encoding="utf-8"))
-    assert isinstance(found, list)
-    return found
+TABLES = (
+    Sample(
+        key="polarity",
+        file="sentence_polarity.csv",
+        title=marked("engine", "Film reviews: for or against"),
+        words=marked(
+            "engine",
+            "10,662 sentences from film reviews, half of them favourable. One text, two "
+            "labels: the usual first classifier.",
+        ),
+        roles=Roles(text="text", label="label"),
+        licence="CC BY 4.0",
+    ),
+    Sample(
+        key="question_passage",
+        file="question_passage.csv",
+        title=marked("engine", "Does the passage answer the question?"),
+        words=marked(
+            "engine",
+            "922 questions, each with a passage of Wikipedia that holds the answer, or "
+            "with one from another paragraph of the same article that does not. A pair "
+            "of texts, two labels. A pretrained model learns it in a minute; random "
+            "weights do not.",
+        ),
+        roles=Roles(text="question", text_pair="passage", label="label"),
+        licence="CC BY-SA 4.0",
+    ),
+    Sample(
+        key="chinese_questions",
+        file="chinese_questions.csv",
+        title=marked("engine", "Chinese: what does the question ask for?"),
+        words=marked(
+            "engine",
+            "455 Chinese questions, labelled by rule with what they ask for: 时间 time, 数量 "
+            "number, 人物 person, 地点 place, 原因 reason. With a Chinese vocabulary even a "
+            "small new model learns it, in about ten epochs.",
+        ),
+        roles=Roles(text="question", label="label"),
+        licence="CC BY-SA 4.0",
+    ),
+    Sample(
+        key="chinese_question_passage",
+        file="chinese_question_passage.csv",
+        title=marked("engine", "Chinese: does the passage answer the question?"),
+        words=marked(
+            "engine",
+            "842 Chinese questions, each with a passage of Wikipedia that holds the "
+            "answer, or with one from elsewhere in the article that does not. A pair of "
+            "texts, two labels. It takes a pretrained Chinese model.",
+        ),
+        roles=Roles(text="question", text_pair="passage", label="label"),
+        licence="CC BY-SA 4.0",
+    ),
+)
+
+SENTENCES = (
+    SampleText(
+        "my dog is hairy",
+        marked(
+            "engine",
+            "The BERT paper's own example of masking: hide “hairy” and see which words are expected.",
+        ),
+    ),
+    SampleText(
+        "my dog is cute",
+        pair="he likes playing",
+        words=marked(
+            "engine", "The pair in the BERT paper's picture of the input: words, segments and positions."
+        ),
+    ),
+    SampleText(
+        "我爱吃饭",
+        marked("engine", "Chinese is cut into single characters; an English vocabulary lacks most of these."),
+    ),
+    SampleText(
+        "He sat on the bank by the river.", marked("engine", "The bank by the river: here it is land.")
+    ),
+    SampleText(
+        "He put his money in the bank by the river.",
+        marked("engine", "The same words, “the bank by the river”, but here it is where money is kept."),
+    ),
+    SampleText("She deposited the money at the bank.", marked("engine", "Bank: where money is kept.")),
+    SampleText(
+        "The pilot had to bank the plane to the left.",
+        marked("engine", "Bank as a verb: to lean to one side."),
+    ),
+    SampleText("You can bank on her help.", marked("engine", "Bank as a verb: to rely on somebody.")),
+    SampleText(
+        "The man went to the store.",
+        pair="He bought a gallon of milk.",
+        words=marked("engine", "Two sentences that belong together: the second follows the first."),
+    ),
+    SampleText(
+        "The man went to the store.",
+        pair="Penguins are flightless birds.",
+        words=marked(
+            "engine", "Two sentences that do not belong together: the second comes from somewhere else."
+        ),
+    ),
+    SampleText(
+        "The river flows through the city of London.",
+        pair="It is the longest river in England.",
+        words=marked("engine", "A pair where “it” must be the river."),
+    ),
+    SampleText(
+        "The river flows through the city of London.",
+        pair="The recipe needs two eggs and some butter.",
+        words=marked("engine", "A pair without a link between its halves."),
+    ),
+    SampleText("He was born in the united [MASK].", marked("engine", "One gap and few words that fit.")),
+    SampleText(
+        "The king and the [MASK] had two children.",
+        marked("engine", "One gap, filled from what the word before it suggests."),
+    ),
+    SampleText(
+        "Water is made of hydrogen and [MASK].",
+        marked("engine", "A fact that a model may have picked up from its texts."),
+    ),
+    SampleText(
+        "He was born in [MASK] and she was born in [MASK].",
+        marked("engine", "Two gaps: filled one at a time, or together."),
+    ),
+    SampleText(
+        "The keys to the cabinet [MASK] on the table.",
+        marked("engine", "Agreement across a distance: it is the keys that are there, not the cabinet."),
+    ),
+    SampleText(
+        "The chef who ran to the store [MASK] out of food.",
+        marked("engine", "The gap belongs to the chef at the beginning, not to the store beside it."),
+    ),
+    SampleText(
+        "The doctor called the nurse because [MASK] needed help.",
+        marked(
+            "engine", "Who needs help? The answer shows what a model takes for granted about men and women."
+        ),
+    ),
+    SampleText(
+        "A robin is a [MASK].",
+        marked("engine", "Compare with the next one: one word makes all the difference."),
+    ),
+    SampleText(
+        "A robin is not a [MASK].",
+        marked("engine", "Small models often expect the same words with “not” as without it."),
+    ),
+    SampleText(
+        "The animal did not cross the street because it was too tired.",
+        marked("engine", "“It” is the animal. Look where “it” attends to."),
+    ),
+    SampleText(
+        "The animal did not cross the street because it was too wide.",
+        marked("engine", "“It” is the street: only the last word has changed."),
+    ),
+    SampleText("Time flies like an arrow.", marked("engine", "“Flies” is what time does, “like” compares.")),
+    SampleText(
+        "Fruit flies like a banana.", marked("engine", "“Flies” are insects, “like” is what they do.")
+    ),
+    SampleText(
+        "I saw the man with the telescope.",
+        marked("engine", "Who has the telescope? The sentence does not say."),
+    ),
+    SampleText(
+        "The horse raced past the barn fell.",
+        marked("engine", "Most readers stumble over the last word. Does a model find it surprising too?"),
+    ),
+    SampleText(
+        "The film was not good at all.",
+        marked("engine", "One small word turns praise into its opposite."),
+    ),
+    SampleText(
+        "It was an unbelievably antidisestablishmentarian speech.",
+        marked("engine", "Long words are cut into WordPieces; ## marks a piece that continues a word."),
+    ),
+    SampleText(
+        "The café served crème brûlée to Zoë.",
+        marked("engine", "An uncased vocabulary drops capitals and accents before it cuts."),
+    ),
+    SampleText(
+        "On 12/10/2024 at 3.45 p.m. we paid $19.99!",
+        marked("engine", "Every punctuation mark is a piece of its own, inside numbers too."),
+    ),
+    SampleText("我每天 playing 足球。", marked("engine", "Two scripts in one text, cut by two rules.")),
+    SampleText(
+        "我把钱存在银行里。", marked("engine", "Chinese without spaces: 银行, the bank, is two pieces.")
+    ),
+)

@@ -61,6 +61,8 @@ QPushButton[role="link"] { background: transparent; border: 1px solid transparen
 QPushButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:focus { border: 2px solid @focus; padding: 0 2px; border-radius: 4px; }
 QPushButton[role="link"]:disabled { color: @muted; }
+QPushButton::menu-indicator { image: url(icons:chevron-down.svg); width: 14px; height: 14px;
+  subcontrol-origin: padding; subcontrol-position: center right; right: 6px; }
 
 QToolButton { background: transparent; color: @muted; border: 1px solid transparent; border-radius: 6px;
   padding: 2px 7px; }
@@ -82,7 +84,7 @@ QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
   placeholder-text-color: @muted;
   padding: 5px 9px; selection-background-color: @accent; selection-color: @on_accent; }
 QLineEdit, QComboBox { min-height: 18px; }
-QSpinBox, QDoubleSpinBox { min-height: 16px; }
+QSpinBox, QDoubleSpinBox { min-height: 18px; max-height: 18px; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus,
   QTextEdit:focus {
   border: 2px solid @focus; padding: 4px 8px; }
@@ -103,6 +105,7 @@ QComboBox::down-arrow { image: url(icons:chevron-down.svg); width: 16px; height:
 QComboBox QAbstractItemView { background: @card; color: @text; border: 1px solid @line; padding: 4px;
   outline: 0;
   selection-background-color: @accent; selection-color: @on_accent; }
+QComboBox QAbstractItemView:focus { border: 2px solid @focus; padding: 3px; }
 
 QCheckBox, QRadioButton { spacing: 8px; padding: 2px; border: 2px solid transparent; border-radius: 6px; }
 QCheckBox:focus, QRadioButton:focus { border: 2px solid @focus; }
@@ -121,15 +124,15 @@ QSlider::sub-page:horizontal { background: @accent; border-radius: 2px; }
 QSlider::handle:horizontal { width: 12px; height: 12px; margin: -4px 0; border-radius: 6px;
   background: @accent; }
 
-QTableView { background: @card; border: 1px solid transparent; border-radius: 4px; outline: 0;
+QTableView { background: @card; border: 2px solid transparent; border-radius: 4px; outline: 0;
   gridline-color: @line;
   selection-background-color: @accent_soft; selection-color: @text; }
-QTableView:focus { border: 1px solid @focus; }
+QTableView:focus { border: 2px solid @focus; }
 QTableView::item { padding: 0 8px; border: 0; }
 QTableView::item:focus { border: 2px solid @focus; }
 QHeaderView { background: @card; }
 QHeaderView::section { background: @card; color: @muted; border: 0; padding: 4px 8px; }
-QHeaderView::section:horizontal { padding-left: 11px; border-bottom: 1px solid @line; }
+QHeaderView::section:horizontal { padding-left: 11px; padding-right: 11px; border-bottom: 1px solid @line; }
 QTableView QTableCornerButton::section { background: @card; border: 0; border-bottom: 1px solid @line; }
 QListView, QTreeView { background: @card; border: 1px solid @line; border-radius: 6px; outline: 0; }
 QListView:focus, QTreeView:focus { border: 2px solid @focus; }
@@ -139,6 +142,8 @@ QListView::item:selected, QTreeView::item:selected { background: @accent_soft; c
 QMenu { background: @card; border: 1px solid @line; padding: 4px; }
 QMenu::item { padding: 6px 24px 6px 12px; border-radius: 4px; }
 QMenu::item:selected { background: @accent; color: @on_accent; }
+QMenu::indicator { width: 16px; height: 16px; left: 6px; }
+QMenu::indicator:checked { image: url(icons:check.svg); }
 QMenu::item:disabled { color: @muted; background: transparent; }
 QMenu::separator { height: 1px; background: @line; margin: 4px 8px; }
 QMenuBar { background: @rail; border-bottom: 1px solid @line; }
@@ -164,10 +169,9 @@ QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QSplitter::handle { background: transparent; }
 QSplitter::handle:hover, QSplitter::handle:focus { background: @line; }
-QTabBar::tab { background: transparent; color: @muted; padding: 6px 12px;
-  border-bottom: 2px solid transparent; }
+QTabBar::tab { background: transparent; color: @muted; padding: 4px 10px; border: 2px solid transparent; }
 QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; }
-QTabBar::tab:focus { color: @accent; }
+QTabBar::tab:selected:focus { color: @accent; border: 2px solid @focus; border-radius: 4px; }
 QTabWidget::pane { border: 0; }
 QGroupBox { border: 0; font-weight: 600; }
 """

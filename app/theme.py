@@ -10,6 +10,7 @@ import inspect
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -222,11 +223,13 @@ def _system_theme() -> Theme:
 def _paint(app: QApplication, theme: Theme) -> None:
     QDir.setSearchPaths("icons", [str(ICONS)])
     watcher().theme = theme
-    if app.style().name() != "fusion":
-        app.setStyle(QStyleFactory.create("Fusion"))
     app.setFont(ui_font())
     app.setPalette(_palette(theme))
+    # WORKAROUND: a sheet that replaces another styles each widget again for every widget that it lies in,
+    # eleven times here. So the old sheet's rules are forgotten, and a new style applies the new one, once.
+    app.style().unpolish(app)
     app.setStyleSheet(style_sheet(theme, mono_font().family()))
+    app.setStyle(QStyleFactory.create("Fusion"))
     watcher().changed.emit()
 
 
@@ -282,6 +285,11 @@ def mono_font(size_px: int = UI_SIZE) -> QFont:
 
 def icon(name: str, color: str = "text") -> QIcon:
     """Return app/icons/<name>.svg in a theme colour; muted when disabled, the accent when checked."""
+    return _icon(name, color, current())
+
+
+@cache
+def _icon(name: str, color: str, theme: Theme) -> QIcon:
     drawing = (ICONS / f"{name}.svg").read_text(encoding="utf-8")
     result = QIcon()
     for mode_, state, token in (
@@ -290,7 +298,7 @@ def icon(name: str, color: str = "text") -> QIcon:
         (QIcon.Mode.Disabled, QIcon.State.Off, "line"),
     ):
         for size in (16, 24, 32, 48, 64):
-            result.addPixmap(_draw(drawing, getattr(current(), token), size), mode_, state)
+            result.addPixmap(_draw(drawing, getattr(theme, token), size), mode_, state)
     return result
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable, Mapping
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
+    QDialog,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -25,6 +26,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.fitted_text import ElidedLabel as ElidedLabel  # one of the set, as is `say`, in a file of its own
+from app.fitted_text import say as say
 from app.table_view import TableView  # noqa: F401 - one of the set, kept in a file of its own
 
 PAGE_MARGIN = 24
@@ -68,47 +71,11 @@ def button(
     return result
 
 
-class ElidedLabel(QLabel):
-    """One line of plain text, cut with an ellipsis when there is no room; the whole text is the tooltip."""
-
-    def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
-        self._full = ""
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        if role:
-            set_role(self, role)
-        self.setText(text)
-
-    def setText(self, text: str) -> None:
-        self._full = text
-        self.setAccessibleName(text)
-        self._fit()
-        self.updateGeometry()
-
-    def text(self) -> str:
-        """Return the text before it was cut."""
-        return self._full
-
-    def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance(self._full) + 2, super().sizeHint().height())
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(24, super().sizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
-
-    def _fit(self) -> None:
-        shown = self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, max(0, self.width()))
-        if shown != super().text():
-            super().setText(shown)
-        self.setToolTip(self._full if shown != self._full else "")
+def leave_room(dialog: QDialog) -> None:
+    """Keep a dialog as tall as its wrapped words need, on a screen of any size."""
+    layout = dialog.layout()
+    if layout is not None:
+        dialog.setMinimumHeight(layout.totalMinimumHeightForWidth(dialog.width()))
 
 
 class Card(QFrame):

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from app import theme, words
 from app.session import Session
 from app.training import TrainingState
-from app.widgets import CARD_Y, PAGE_MARGIN, button, label, set_role
+from app.widgets import CARD_Y, PAGE_MARGIN, button, label, leave_room, set_role
 
 
 class SettingsButton(QToolButton):
@@ -204,6 +204,7 @@ class HelpDialog(QDialog):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        leave_room(self)
         self._close.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _keys(self) -> list[tuple[str, str]]:

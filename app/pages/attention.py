@@ -51,7 +51,7 @@ class AttentionPage(LookingPage):
         super().__init__(session, parent=parent)
         self.setObjectName("attention_page")
         self.header.title_label.setText(self.tr("Attention"))
-        self.header.set_sentence(self.tr("See where each head looks, and what happens without it."))
+        self.header.set_sentence(self.tr("See where each head looks and what it does."))
         self.chosen = Chosen()
         self._about: About | None = None
         self._dialog: CompareDialog | None = None

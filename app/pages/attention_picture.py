@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 from app.pages.attention_options import AttentionOptions
@@ -25,7 +26,18 @@ from app.widgets import Card, ElidedLabel, button, label, set_role
 from engine.inspect.attention import Detail
 
 LEAST_PICTURE = 160  # px high
+BETWEEN_SHARES = 3  # px, beside the layout's own
 MOST_MASSES = 6  # four blocks, [CLS] and [SEP]
+
+
+class _Shares(QScrollArea):
+    """A line that may be narrower than what stands in it."""
+
+    resized = Signal()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
 
 
 class PictureCard(Card):
@@ -112,7 +124,8 @@ class PictureCard(Card):
         self._footer = QWidget()
         row = QHBoxLayout(self._footer)
         row.setContentsMargins(0, 0, 0, 0)
-        shares = QScrollArea(widgetResizable=True)  # so narrow a card cuts the last share
+        shares = self._shares = _Shares(widgetResizable=True)
+        shares.resized.connect(self._fit_masses)
         shares.setFrameShape(QFrame.Shape.NoFrame)
         shares.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         for policy in (shares.setHorizontalScrollBarPolicy, shares.setVerticalScrollBarPolicy):
@@ -131,7 +144,7 @@ class PictureCard(Card):
         for pair in self._mass_labels:
             for each in pair:
                 self._masses.addWidget(each)
-            self._masses.addSpacing(3)
+            self._masses.addSpacing(BETWEEN_SHARES)
         self._masses.addStretch(1)
         shares.setWidget(inner)
         shares.setFixedHeight(label("0").sizeHint().height())
@@ -197,7 +210,17 @@ class PictureCard(Card):
         for pair, row in zip(self._mass_labels, rows, strict=True):
             for each, text in zip(pair, row, strict=True):
                 each.setText(text)
-                each.setVisible(bool(text))
+        self._fit_masses()
+
+    @Slot()
+    def _fit_masses(self) -> None:
+        """Show the shares that have room; so narrow a card leaves out the last."""
+        room, gap = self._shares.width(), self._masses.spacing()
+        for pair in self._mass_labels:
+            room -= sum(each.sizeHint().width() for each in pair) + gap
+            for each in pair:
+                each.setVisible(bool(each.text()) and room >= 0)
+            room -= gap + BETWEEN_SHARES
 
     def show_nothing(self, why: str) -> None:
         """Empty every picture and say why."""

@@ -43,9 +43,7 @@ class DataPage(Page):
     """Everything about the table that is open."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(
-            self.tr("Data"), self.tr("Open a table, say what its columns mean, see what may mislead a model.")
-        )
+        super().__init__(self.tr("Data"), self.tr("Open a table and see what may mislead a model."))
         self.setParent(parent)
         self.setObjectName("data_page")
         self._session = session

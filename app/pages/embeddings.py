@@ -15,7 +15,7 @@ from app.pages.embeddings_views import KEYS, POOLINGS, Views
 from app.pages.embeddings_work import WORD, Held, Source, vectors_task
 from app.pages.looking_parts import LookingPage
 from app.session import Session
-from app.widgets import GAP, SETTINGS_WIDTH, ElidedLabel, button, set_role
+from app.widgets import GAP, SETTINGS_WIDTH, ElidedLabel, button, say, set_role
 from engine.events import Event, Progress
 from engine.inspect.embeddings import KINDS
 from engine.inspect.subject import About
@@ -30,7 +30,7 @@ class EmbeddingsPage(LookingPage):
         super().__init__(session, parent=parent)
         self.setObjectName("embeddings_page")
         self.header.title_label.setText(self.tr("Embeddings"))
-        self.header.set_sentence(self.tr("See which texts a model takes for alike, and how a word moves."))
+        self.header.set_sentence(self.tr("See which texts a model takes for alike."))
         self._held: Held | None = None
         self._about: About | None = None
         self._is_stale = False
@@ -215,7 +215,7 @@ class EmbeddingsPage(LookingPage):
     @Slot(object)
     def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress):
-            self.status.setText(words.event_words(event) if event.total else words.tr_engine(event.stage))
+            say(self.status, words.event_words(event) if event.total else words.tr_engine(event.stage))
             self.bar.setRange(0, event.total)
             self.bar.setValue(event.done)
 
@@ -240,7 +240,7 @@ class EmbeddingsPage(LookingPage):
         ready = self.tr("Press “Compute vectors”: every text becomes a point, and like texts lie together.")
         self.views.set_empty_text(self.tr("Computing…") if is_computing else lacking or ready)
         if not is_busy:
-            self.status.setText(self._state_words())
+            say(self.status, self._state_words())
 
     def _state_words(self) -> str:
         held = self._held

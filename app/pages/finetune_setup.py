@@ -14,7 +14,7 @@ from app.pages.finetune_model import ModelChooser
 from app.pages.finetune_watch import Outlook, is_default_split
 from app.pages.page_parts import ChoiceBox
 from app.session import Session
-from app.widgets import SETTINGS_WIDTH, Card, ElidedLabel, button, label
+from app.widgets import SETTINGS_WIDTH, Card, ElidedLabel, button, label, say
 from engine.config import FineTuneConfig, with_values
 from engine.errors import ConfigError, UserError
 from engine.train.finetune import Plan, plan
@@ -158,18 +158,18 @@ class SetupCard(Card):
         if self.plan is not None:
             self.form.set_auto("learning_rate", self._auto_words(self.plan.learning_rate))
         if self.refusal is None:
-            self.prediction.setText(self._prediction_words())
+            say(self.prediction, self._prediction_words())
         self.changed.emit()
 
     def _show_refusal_in_passing(self, error: UserError) -> None:
         """Show a refusal while a person may be typing elsewhere: the keyboard stays where it is."""
         keyboard = QApplication.focusWidget()
         if self.show_refusal(error):
-            self.prediction.setText("")
+            say(self.prediction, "")
             if keyboard is not None:
                 keyboard.setFocus()
         else:
-            self.prediction.setText(words.say_error(error))
+            say(self.prediction, words.say_error(error))
 
     def _auto_words(self, learning_rate: float) -> str:
         return self.tr("auto: {rate}").format(rate=words.scientific(learning_rate, 2))
@@ -266,7 +266,7 @@ class SetupCard(Card):
     @Slot(str)
     def _busy_changed(self, _text: str) -> None:
         if self.plan is None and self.refusal is None:
-            self.prediction.setText(self._prediction_words())
+            say(self.prediction, self._prediction_words())
 
     def set_values(self, values: dict[str, Any]) -> None:
         """Put values into the form as if a person had typed them, and predict at once."""

@@ -18,6 +18,7 @@ from app.widgets import label, set_role
 SETTLE_MS = 250  # after the last key, before a text is studied
 MOST_LINES = 3
 BORDERS = 16  # above and below the lines, pixels
+MARGIN = 4  # within the document
 
 
 class TextBox(QPlainTextEdit):
@@ -31,14 +32,14 @@ class TextBox(QPlainTextEdit):
         self.setAccessibleName(accessible)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # its lines wrap
-        self.document().setDocumentMargin(4)
+        self.document().setDocumentMargin(MARGIN)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
 
     @property
     def one_line(self) -> int:
         """The height of a box of one line, for what stands beside its first line; pixels."""
-        return self.fontMetrics().lineSpacing() + BORDERS
+        return self.fontMetrics().lineSpacing() + MARGIN + BORDERS
 
     def put(self, text: str) -> None:
         """Show a text, if it is another one; the cursor stays where it is otherwise."""

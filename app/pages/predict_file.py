@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtCore import QDir, QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
@@ -33,7 +34,8 @@ from engine.text.table import BadLine
 
 MOST_REPORTED = 200  # unusable rows that are listed one by one
 SUMMARY_WIDTH = 240
-COLUMN_WIDTH, MIN_TEXT_WIDTH = 104, 150
+COLUMN_WIDTH, ANSWER_WIDTH, MIN_TEXT_WIDTH = 104, 92, 150
+NARROW, NARROW_SUMMARY = 560, 168  # px of the card, below which the summary gives way to the answers
 
 
 class FileCard(Card):
@@ -286,9 +288,12 @@ class AnswersCard(Card):
         self.reported.setObjectName("reported_rows")
         self._counts: Counter[str] = Counter()
         self._labels: tuple[str, ...] = ()
-        side = QWidget()
-        side.setFixedWidth(SUMMARY_WIDTH)
-        column = QVBoxLayout(side)
+        self._texts: list[int] = []  # the columns that are read
+        self._has_answers = False
+        self.view.viewport().installEventFilter(self)
+        self._side = QWidget()
+        self._side.setFixedWidth(SUMMARY_WIDTH)
+        column = QVBoxLayout(self._side)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         self._bars_title = label(self.tr("Predicted labels"), "card-title")
@@ -300,7 +305,7 @@ class AnswersCard(Card):
         row = QHBoxLayout()
         row.setSpacing(16)
         row.addWidget(self.view, 1)
-        row.addWidget(side)
+        row.addWidget(self._side)
         self.body.addLayout(row, 1)
         self.add_corner(save_icon(self.bars))
 
@@ -311,10 +316,12 @@ class AnswersCard(Card):
         self.set_title(shown.table.path.name)
         self.set_hint(self.tr("{rows} rows, no answers yet").format(rows=words.number(shown.table.num_rows)))
         self.model.clear_columns()
+        self._has_answers = False
         self.model.set_table(shown.table)
         self.model.set_roles(shown.roles)
         self.show_reported(shown.reported)
-        self._fit_columns(shown)
+        self._side.setVisible(bool(shown.reported))  # until there are answers, the rows have its room
+        self._bring_texts_forward(shown)
 
     def start(self) -> None:
         """Make room for answers."""
@@ -323,6 +330,8 @@ class AnswersCard(Card):
         self.model.clear_columns()
         self.model.add_column(self.prediction)
         self.model.add_column(self.probability)
+        self._has_answers = True
+        self._side.show()
         self._bring_forward()
 
     def put(self, event: Predicted) -> None:
@@ -350,21 +359,38 @@ class AnswersCard(Card):
         for widget in (self.reported, self._reported_title):
             widget.setVisible(bool(items))
 
-    def _fit_columns(self, shown: Preview) -> None:
-        """Show what is read first, and as wide as there is room."""
-        header = self.view.horizontalHeader()
-        first = [name for name in (shown.roles.text, shown.roles.text_pair) if name in shown.table.columns]
-        room = max(MIN_TEXT_WIDTH, (self.view.width() - 3 * COLUMN_WIDTH) // max(1, len(first)))
-        for number, name in enumerate(shown.table.columns):
-            self.view.setColumnWidth(number, room if name in first else COLUMN_WIDTH)
-        for place, name in enumerate(first):
-            header.moveSection(header.visualIndex(shown.table.columns.index(name)), place)
+    def _bring_texts_forward(self, shown: Preview) -> None:
+        """Show what is read first."""
+        header, columns = self.view.horizontalHeader(), shown.table.columns
+        roles = shown.roles
+        self._texts = [columns.index(name) for name in (roles.text, roles.text_pair) if name in columns]
+        self._fit_columns()
+        for place, number in enumerate(self._texts):
+            header.moveSection(header.visualIndex(number), place)
+
+    def _fit_columns(self) -> None:
+        """Show what is read as wide as there is room."""
+        others = self.model.columnCount() - len(self._texts)
+        room = (self.view.viewport().width() - others * COLUMN_WIDTH) // max(1, len(self._texts))
+        answers = [self.model.columnCount() - place for place in (1, 2)] if self._has_answers else []
+        for number in range(self.model.columnCount()):
+            wide = max(MIN_TEXT_WIDTH, room) if number in self._texts else COLUMN_WIDTH
+            self.view.setColumnWidth(number, ANSWER_WIDTH if number in answers else wide)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._side.setFixedWidth(SUMMARY_WIDTH if self.width() >= NARROW else NARROW_SUMMARY)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QResizeEvent) and event.size().width() != event.oldSize().width():
+            self._fit_columns()
+        return super().eventFilter(watched, event)
 
     def _bring_forward(self) -> None:
         """Show the answers before the texts, where they are in sight however long the texts are."""
         header, count = self.view.horizontalHeader(), self.model.columnCount()
         for place, number in enumerate((count - 2, count - 1)):
             header.moveSection(header.visualIndex(number), place)
-            self.view.setColumnWidth(number, COLUMN_WIDTH)
+            self.view.setColumnWidth(number, ANSWER_WIDTH)
         self.view.scrollToTop()
         self.view.horizontalScrollBar().setValue(0)

@@ -15,7 +15,7 @@ from app.pages.pretrain_start import NAMES as START_NAMES
 from app.pages.pretrain_start import StartChooser
 from app.pages.pretrain_text import TextChooser
 from app.session import Session
-from app.widgets import SETTINGS_WIDTH, Card, label, set_role, tidy_spin, tip
+from app.widgets import SETTINGS_WIDTH, Card, label, say, set_role, tidy_spin, tip
 from engine.config import values_of, with_values
 from engine.errors import ConfigError, ModelError, UserError
 from engine.model.config import BertConfig
@@ -131,6 +131,7 @@ class SetupCard(Card):
         self.form.add_first(self._choices())
         self.add(self.form, 1)
         self.add(self.prediction)
+        self.prediction.hide()
         self._timer = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
         self._timer.timeout.connect(self.settle)
         for part in (self.text.changed, self.start.changed, self.budget.edited, self.form.changed):
@@ -245,6 +246,7 @@ class SetupCard(Card):
         """Look at the settings anew, and say so."""
         self._timer.stop()
         self.clear_refusals()
+        say(self.prediction, "")
         self.refusal = self.shape = None
         try:
             self.shape = self.start.shape()
@@ -253,7 +255,7 @@ class SetupCard(Card):
             self.refusal = error
             keyboard = QApplication.focusWidget()  # a person may be typing elsewhere
             if not self.show_refusal(error):
-                self.prediction.setText(words.say_error(error))
+                say(self.prediction, words.say_error(error))
             if keyboard is not None:
                 keyboard.setFocus()
         self.changed.emit()

@@ -24,7 +24,7 @@ class TokenizerPage(Page):
         super().__init__("", "", parent)
         self.setObjectName("tokenizer_page")
         self.header.title_label.setText(self.tr("Tokenizer"))
-        self.header.set_sentence(self.tr("See how a text becomes WordPieces and ids, step by step."))
+        self.header.set_sentence(self.tr("See how a text becomes WordPieces and ids."))
         self.session = session
         self.bar = VocabularyBar(session)
         self.banner = Banner(name="tokenizer_banner")

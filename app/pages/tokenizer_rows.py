@@ -26,7 +26,7 @@ from engine.inspect.token_rows import Row
 
 Index = QModelIndex | QPersistentModelIndex
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-PIECE = 1  # the column of the pieces
+PIECE, CHARACTERS = 1, 5  # columns
 
 
 class LinesModel(QAbstractTableModel):
@@ -113,7 +113,7 @@ class RowsModel(LinesModel):
         if row.word < 0:
             return ""
         assert self.found is not None
-        if column == 5:
+        if column == CHARACTERS:
             return f"{row.start}–{row.stop}"
         text = self.found.traces[row.segment].text
         word = self.found.word_of(row)
@@ -204,11 +204,20 @@ class RowsView(TableView):
     def show_model(self, model: QAbstractTableModel, widths: Sequence[int]) -> None:
         """Show a model; the last column takes the room that is left."""
         self.setModel(model)
-        header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        for column, width in enumerate(widths):
-            self.setColumnWidth(column, width)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.set_widths(widths)
         self.selectionModel().currentRowChanged.connect(self._walked)
+
+    def set_widths(self, widths: Sequence[int], hidden: Sequence[int] = ()) -> None:
+        """Set the widths of all columns but the last, which takes what is left, however little."""
+        header = self.horizontalHeader()
+        header.setStretchLastSection(False)
+        for column, width in enumerate(widths):
+            self.setColumnHidden(column, False)  # hidden, it would take no width
+            self.setColumnWidth(column, width)
+            self.setColumnHidden(column, column in hidden)
+        self.setColumnWidth(len(widths), header.minimumSectionSize())
+        header.setStretchLastSection(True)
 
     def go_to(self, row: int) -> None:
         """Choose a row; `walked` stays silent. -1: none."""

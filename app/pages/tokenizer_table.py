@@ -244,7 +244,7 @@ class TableMeasures(QWidget):
     def _show_cut(self) -> None:
         self._cut = self.found[0].cut_rows(self.max_length.value()) if self.found else self._cut[:0]
         self.cut.set_lines(len(self._cut), self._cut_cell)
-        none = self.tr("none: no row has more than {most} pieces") if self.found else ""
+        none = self.tr("none has more than {most} pieces") if self.found else ""
         none = none.format(most=words.number(self.max_length.value()))
         self.cut_card.set_hint(self.tr("the longest first") if len(self._cut) else none)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
@@ -22,7 +22,7 @@ from app.fields import ElidedBox
 from app.pages.looking_parts import TextPair
 from app.pages.page_parts import yield_to_layout
 from app.pages.tokenizer_detail import StepCard, StepStrip
-from app.pages.tokenizer_rows import PIECE, ChipDelegate, RowsModel, RowsView
+from app.pages.tokenizer_rows import CHARACTERS, PIECE, ChipDelegate, RowsModel, RowsView
 from app.pages.tokenizer_study import MOST_CHARACTERS, Asked, Looked, look
 from app.pages.tokenizer_vocabulary import VocabularyBar
 from app.pages.tokenizer_words import summary
@@ -34,7 +34,9 @@ from engine.text.wordpiece import TRUNCATIONS
 QUICK = 20_000  # characters that do not wait for a model's answer
 REST_MS = 150  # after the last turn at a spin box
 LONGEST = 4096
-DETAIL_WIDTH = 340
+DETAIL_WIDTH, NARROW_DETAIL = 340, 300
+NARROW = 900  # px of the page's width, below which a column of the rows gives way
+WIDTHS, NARROW_WIDTHS = (78, 124, 68, 84, 62, 96), (78, 96, 58, 82, 60, 96)
 KEY = "tokenizer look"
 
 
@@ -226,7 +228,7 @@ class TextView(QWidget):
 
     def _set_up(self) -> None:
         self.plot.set_empty_text(self.tr("Type a text above to see the pieces that it is cut into."))
-        self.rows_view.show_model(self.rows, (78, 124, 68, 84, 62, 96))
+        self.rows_view.show_model(self.rows, WIDTHS)
         self.rows_view.setItemDelegateForColumn(PIECE, ChipDelegate(self.rows_view))
         self.max_length.setObjectName("tokenizer_max_length")
         self.max_length.setAccessibleName(self.tr("Most rows"))
@@ -284,6 +286,14 @@ class TextView(QWidget):
         column.addWidget(self.texts)
         column.addWidget(self.strip)
         column.addLayout(below, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_narrow = self.width() < NARROW
+        self.detail.setFixedWidth(NARROW_DETAIL if is_narrow else DETAIL_WIDTH)
+        if is_narrow != self.rows_view.isColumnHidden(CHARACTERS):
+            widths = NARROW_WIDTHS if is_narrow else WIDTHS
+            self.rows_view.set_widths(widths, hidden=(CHARACTERS,) if is_narrow else ())
 
     def _connect(self) -> None:
         self.strip.chosen.connect(self.detail.show_step)

@@ -26,7 +26,7 @@ from app.pages.welcome_found import (
     parted,
     run_words,
 )
-from app.pages.welcome_parts import NEW_LINE, Entry, ListCard, Piece, WayCard
+from app.pages.welcome_parts import CLAUSE, NEW_LINE, Entry, ListCard, Piece, WayCard
 from app.session import Session, sample_data_path
 from app.widgets import GAP, Page, button
 from engine.text.vocabulary import MASK
@@ -248,7 +248,7 @@ class WelcomePage(Page):
             Entry(
                 name=f"welcome_sample_{sample.key}",
                 title=words.tr_engine(sample.title),
-                detail=words.tr_engine(sample.words),
+                detail=CLAUSE.split(words.tr_engine(sample.words))[0],
                 icon="data",
                 tooltip=f"{words.tr_engine(sample.words)} ({sample.licence})",
                 call=partial(self._open_sample, sample),
@@ -258,12 +258,25 @@ class WelcomePage(Page):
         sentences = Entry(
             name="welcome_sentences",
             title=self.tr("Sentences to look at"),
-            detail=self.tr("{count} sentences and pairs").format(count=words.number(len(_sentences()))),
+            detail=self.tr("{count} sentences and pairs").format(
+                count=words.number(len(shipped.sample_sentences()))
+            ),
             icon="probe",
             tooltip=self.tr("Choose one; Probe or Attention opens with it"),
             call=self._offer_sentences,
         )
-        self.samples_card.list.set_entries([*entries, sentences])
+        run = self._found.kept_run
+        self.samples_card.list.set_entries([*entries, *([self._example_run(run)] if run else []), sentences])
+
+    def _example_run(self, run: FoundRun) -> Entry:
+        return Entry(
+            name="welcome_example_run",
+            title=self.tr("A pretraining run"),
+            detail=self.tr("Loss, accuracy, pinned sentences"),
+            icon="pretrain",
+            tooltip=self.tr("A tiny model that learned from Wikipedia, from its first step to its last"),
+            call=partial(self._open_run, run),
+        )
 
     def _show_models(self) -> None:
         found = self._found
@@ -366,10 +379,12 @@ class WelcomePage(Page):
         menu.setObjectName("welcome_sentences_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        for text, pair, shows in _sentences():
-            action = menu.addAction((f"{text}  ·  {pair}" if pair else text).replace("&", "&&"))
-            action.setToolTip(words.tr_engine(shows))
-            action.triggered.connect(partial(self._take_sentence, text, pair))
+        for one in shipped.sample_sentences():
+            action = menu.addAction(
+                (f"{one.text}  ·  {one.pair}" if one.pair else one.text).replace("&", "&&")
+            )
+            action.setToolTip(words.tr_engine(one.words))
+            action.triggered.connect(partial(self._take_sentence, one.text, one.pair))
         row = self.samples_card.list.rows[-1]
         menu.popup(row.mapToGlobal(QPoint(0, row.height())))
 
@@ -383,8 +398,3 @@ class WelcomePage(Page):
             self._lead(page)
         else:
             self._look(folder, text, pair, page)
-
-
-def _sentences() -> list[tuple[str, str, str]]:
-    """Return the texts to look at, each with its pair and what it shows."""
-    return [(one.text, one.pair, one.words) for one in shipped.sample_sentences()]

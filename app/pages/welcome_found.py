@@ -93,6 +93,7 @@ class Found:
     models: tuple[FoundModel, ...] = ()
     starter: FoundModel | None = None
     kept: FoundModel | None = None
+    kept_run: FoundRun | None = None
     problem: Sentence | None = None
 
 
@@ -127,6 +128,7 @@ def look_task(wanted: Wanted, _bench: Bench) -> Iterator[Event]:
             models=tuple(models),
             starter=_model(wanted.starter) if wanted.starter else None,
             kept=_kept(wanted.kept_run) if wanted.kept_run else None,
+            kept_run=_kept_run(wanted.kept_run) if wanted.kept_run else None,
             problem=problem,
         )
     )
@@ -168,6 +170,14 @@ def _model(path: Path) -> FoundModel:
 def _kept(run: Path) -> FoundModel | None:
     kept = history(run)
     return replace(_model(kept[-1].path), name=run.name, num_kept=len(kept)) if kept else None
+
+
+def _kept_run(run: Path) -> FoundRun | None:
+    try:
+        info = next(info for info in list_runs(run.parent) if info.path == run)
+        return FoundRun(info, read_run_config(run))
+    except (OSError, UserError, StopIteration):
+        return None
 
 
 # ---- in words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.fitted_text import PART, fitting
 from app.widgets import CARD_X, CARD_Y, Card, LevelMark, label, set_role, tip
 
 ROW_HEIGHT = 42
@@ -30,6 +32,7 @@ LINK_X = 4  # what a link has beside its words, given back
 CHIP_X = 8
 WORD_GAP = 5
 NEW_LINE = "\n"
+CLAUSE = re.compile(r"[,.:;] |[，。：；]")  # ends the first clause of a sentence
 DETAIL_SIZE = 12
 LEAST_LIST = 2 * ROW_HEIGHT
 
@@ -55,7 +58,8 @@ class EntryRow(QAbstractButton):
         self.entry = entry
         self.setObjectName(entry.name)
         self.setAccessibleName(f"{entry.title}, {entry.detail}")
-        self.setToolTip(tip(f"{entry.detail} · {entry.tooltip}" if entry.tooltip else entry.detail))
+        said = f"{entry.detail}{PART}{entry.tooltip}" if entry.tooltip else entry.detail
+        self.setToolTip(tip(entry.tooltip if entry.tooltip.startswith(entry.detail) else said))
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -109,7 +113,7 @@ class EntryRow(QAbstractButton):
     def _paint_line(self, painter: QPainter, rect: QRect, text: str, size: int, color: QColor) -> None:
         painter.setFont(theme.ui_font(size))
         painter.setPen(color)
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+        shown = fitting(text, painter.fontMetrics(), rect.width())
         painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
 
 

@@ -182,7 +182,7 @@ class HistogramPlot(Figure):
             painter.setPen(colors.color("muted"))
             painter.drawText(QRectF(0, y - 10, area.left() - 6, 20), right, words.number(tick))
         below = QRectF(area.left(), area.bottom() + 4, area.width(), metrics.height())
-        for tick in nice_ticks(self._edges[0], self._edges[-1], max(2, int(area.width() / 90))):
+        for tick in nice_ticks(self._edges[0], self._edges[-1], max(3, int(area.width() / 90))):
             place = QRectF(self._x(area, tick) - 40, below.top(), 80, below.height())
             if place.right() - 20 <= self.width() and place.left() >= 0:
                 painter.drawText(place, Qt.AlignmentFlag.AlignHCenter, words.number(tick))

@@ -15,6 +15,7 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPaintEngine, Q
 from PySide6.QtWidgets import QWidget
 
 from app import theme, words
+from app.fitted_text import fitting
 from app.plots.attention_image import MosaicPicture, Picture, colored, shrink
 from app.plots.figure import Numbers, paint_ring
 from app.plots.layered import LayeredFigure, colors_of, image_over, line_at, paint_scale, value_words
@@ -370,9 +371,7 @@ class MosaicPlot(LayeredFigure):
         painter.setFont(theme.ui_font(12))
         painter.setPen(theme.current().color("text" if self.current else "muted"))
         place = QRectF(EDGE + 2, self.height() - FOOT, max(0.0, self._scale_left - EDGE - 18), FOOT)
-        text = QFontMetricsF(painter.font()).elidedText(
-            self._readout(), Qt.TextElideMode.ElideRight, place.width()
-        )
+        text = fitting(self._readout(), QFontMetricsF(painter.font()), place.width())
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
 
 

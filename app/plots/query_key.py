@@ -14,6 +14,7 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPain
 from PySide6.QtWidgets import QWidget
 
 from app import theme
+from app.fitted_text import fitting
 from app.plots import token_labels
 from app.plots.attention_image import Picture, compose
 from app.plots.figure import Numbers
@@ -208,7 +209,7 @@ class _Canvas(QWidget):
         painter.fillRect(QRectF(0, top, self.width(), HEADER - 3), colors.color("card"))
         painter.setFont(theme.ui_font(11))
         painter.setPen(colors.color("muted"))
-        for name, caption in self._captions().items():
+        for name, caption in self._captions(columns, QFontMetricsF(painter.font())).items():
             place = QRectF(columns[name].left(), top, columns[name].width() + GAP, 22)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, caption)
         painter.setFont(theme.ui_font(12, bold=True))
@@ -222,15 +223,20 @@ class _Canvas(QWidget):
         painter.setPen(QPen(colors.color("line"), 1))
         line_at(painter, EDGE, top + HEADER - 4, self.width() - EDGE, top + HEADER - 4)
 
-    def _captions(self) -> dict[str, str]:
-        """Return each column's caption; what the strongest colour stands for is part of it."""
+    def _captions(self, columns: dict[str, QRectF], metrics: QFontMetricsF) -> dict[str, str]:
+        """Return each column's caption; what the strongest colour stands for is part of it, with room."""
         tr, spread = self._plot.tr, "{caption}  ±{value}"
-        return {
+        whole = {
             "key": spread.format(caption=tr("query, keys"), value=value_words(self._keys.high)),
             "product": spread.format(caption=tr("query × key"), value=value_words(self._products.high)),
             "score": tr("score"),
             "weight": tr("weight"),
         }
+        room = {name: column.width() + GAP - 6 for name, column in columns.items()}
+        if all(metrics.horizontalAdvance(said) <= room[name] for name, said in whole.items()):
+            return whole
+        short = {**whole, "key": tr("query, keys"), "product": tr("query × key")}
+        return {name: fitting(said, metrics, room[name]) for name, said in short.items()}
 
     def _paint_row(self, painter: QPainter, columns: dict[str, QRectF], top: int, place: int) -> None:
         detail, colors = self._plot.detail, theme.current()

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPalette
 from PySide6.QtWidgets import (
     QApplication,
@@ -115,6 +115,37 @@ def test_a_switch_reaches_pictures_that_are_open(qapp: QApplication, qtbot) -> N
         x, y = corner.x() + 8, corner.y() - 5
         assert QColor(before.pixel(x, y)).name() == theme.LIGHT.card
         assert QColor(after.pixel(x, y)).name() == theme.DARK.card
+
+
+def test_a_switch_styles_a_widget_once_however_deep_it_lies_and_moves_no_text(
+    qapp: QApplication, qtbot
+) -> None:
+    class Deep(QPlainTextEdit):
+        num_styled = 0
+
+        def changeEvent(self, event: QEvent) -> None:
+            self.num_styled += event.type() == QEvent.Type.StyleChange
+            super().changeEvent(event)
+
+    box = Card("Outermost")
+    qtbot.addWidget(box)
+    inner: Card = box
+    for _ in range(7):
+        nested = Card("Nested")
+        inner.add(nested)
+        inner = nested
+    deep = Deep("\n".join("line" for _ in range(37)))
+    inner.add(deep)
+    box.resize(400, 500)
+    box.show()
+    deep.verticalScrollBar().setValue(deep.verticalScrollBar().maximum())
+    place = deep.verticalScrollBar().value()
+    for mode in ("dark", "light"):
+        deep.num_styled = 0
+        theme.apply_theme(qapp, mode)
+        assert deep.num_styled == 1
+        assert deep.verticalScrollBar().value() == place > 0
+        assert deep.palette().color(QPalette.ColorRole.Base).name() == theme.current().field
 
 
 def test_a_forgotten_widget_is_not_kept_alive_by_the_theme(qapp: QApplication, qtbot) -> None:

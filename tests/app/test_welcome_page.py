@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTranslator
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -18,6 +21,7 @@ from app.pages import welcome_found
 from app.pages.welcome import HIDDEN_WORD, WelcomePage
 from app.session import Session
 from app.settings import AppSettings
+from app.shipped import SENTENCES, TABLES
 from engine.config import FineTuneConfig, to_toml, with_values
 from engine.model.weights import save_model
 from engine.pretrain_config import PretrainConfig
@@ -53,16 +57,12 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     samples = folder / "samples"
     samples.mkdir()
     (samples / "films.csv").write_text("id,said,mood\n" + "7,a film,good\n8,another,bad\n" * 13)
-    sample = {
-        "key": "polarity",
-        "file": "films.csv",
-        "title": "Films",
-        "words": "Good or bad",
-        "text": "said",
-    }
-    (samples / "samples.json").write_text(json.dumps([{**sample, "label": "mood", "licence": "CC BY 4.0"}]))
-    sentences = [{"text": "a film & play", "words": "two"}, {"text": "a [MASK] film", "words": "a gap"}]
-    (samples / "sentences.json").write_text(json.dumps(sentences))
+    said = {"title": "Films", "words": "Good or bad", "licence": "CC BY 4.0"}
+    films = shipped.Sample(key="polarity", file="films.csv", roles=Roles(text="said", label="mood"), **said)
+    gone = shipped.Sample(key="gone", file="gone.csv", roles=Roles(text="said"), **said)
+    sentences = (shipped.SampleText("a film & play", "two"), shipped.SampleText("a [MASK] film", "a gap"))
+    monkeypatch.setattr(shipped, "TABLES", (films, gone))
+    monkeypatch.setattr(shipped, "SENTENCES", sentences)
     monkeypatch.setattr(shipped, "assets", lambda: folder)
     return folder
 
@@ -91,9 +91,15 @@ def show(page: WelcomePage) -> Session:
 
 
 def click(qtbot: QtBot, page: WelcomePage, name: str) -> None:
-    found = page.findChild(QAbstractButton, name)
-    assert found is not None and found.isVisible() and found.isEnabled(), name
-    qtbot.mouseClick(found, LEFT)
+    def shown() -> list[QAbstractButton]:
+        return [
+            one for one in page.findChildren(QAbstractButton, name) if one.isVisible() and one.isEnabled()
+        ]
+
+    qtbot.waitUntil(
+        lambda: len(shown()) == 1
+    )  # a list that has just been filled shows its rows a moment later
+    qtbot.mouseClick(shown()[0], LEFT)
     assert page.session.wait_idle()
 
 
@@ -239,6 +245,52 @@ def test_sample_data_opens_in_its_roles_and_sentences_where_they_show(
     qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert session.wait_idle()
     assert session.laboratory.text == "a film & play" and led_to(page)[-1] == "attention"
+
+
+class UpperCase(QTranslator):
+    """Says what it knows of the engine's words in capitals."""
+
+    known = frozenset[str]()
+
+    def translate(self, context, text, disambiguation=None, n=-1) -> str | None:
+        return text.upper() if context == "engine" and text in self.known else None
+
+    def isEmpty(self) -> bool:
+        return False
+
+
+def test_what_samples_are_called_and_what_they_show_is_collected_and_translated(
+    qtbot: QtBot, qapp: QApplication, page: WelcomePage, assets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped, "TABLES", TABLES)
+    monkeypatch.setattr(shipped, "SENTENCES", SENTENCES)
+    for table in TABLES:
+        (assets / "samples" / table.file).touch()
+    translator = UpperCase()
+    translator.known = _collected(shipped)
+    qapp.installTranslator(translator)
+    try:
+        show(page)
+        entries = [row.entry for row in page.samples_card.list.rows]
+        click(qtbot, page, "welcome_sentences")
+    finally:
+        qapp.removeTranslator(translator)
+    menu = page.findChild(QMenu, "welcome_sentences_menu")
+    assert menu is not None
+    entries = [entry for entry in entries if entry.name.startswith("welcome_sample_")]
+    said = [text for entry in entries for text in (entry.title, entry.detail)]
+    said += [action.toolTip() for action in menu.actions()]
+    menu.close()
+    assert len(said) == 2 * len(TABLES) + len(SENTENCES)
+    assert [text for text in said if not text or text != text.upper()] == []
+
+
+def _collected(module: ModuleType) -> frozenset[str]:
+    """Return the engine's words in a module that lupdate finds: literals in marked("engine", ...)."""
+    calls = (node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.Call))
+    marks = (call.args for call in calls if ast.unparse(call.func) == "marked")
+    found = [[arg.value for arg in args if isinstance(arg, ast.Constant)] for args in marks]
+    return frozenset(pair[1] for pair in found if len(pair) == 2 and pair[0] == "engine")
 
 
 def test_pretraining_the_tour_and_a_table_of_ones_own_are_asked_of_the_window(

@@ -7,10 +7,10 @@ import json
 import re
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from app.shipped import SENTENCES, TABLES, Sample
 from assets.samples import make
 from engine.config import FineTuneConfig, with_values
 from engine.events import Finished, Step
@@ -35,19 +35,12 @@ def find(name: str) -> Path:
     return FOLDER / name
 
 
-def listed(name: str = "samples.json") -> list[dict[str, Any]]:
-    found = json.loads((FOLDER / name).read_text(encoding="utf-8"))
-    assert isinstance(found, list)
-    return found
-
-
-def entry_of(key: str) -> dict[str, Any]:
-    return next(entry for entry in listed() if entry["key"] == key)
+def sample_of(key: str) -> Sample:
+    return next(sample for sample in TABLES if sample.key == key)
 
 
 def roles_of(key: str) -> Roles:
-    entry = entry_of(key)
-    return Roles(entry["text"], entry["text_pair"], entry["label"])
+    return sample_of(key).roles
 
 
 def vocabulary_of(key: str) -> Path:
@@ -55,22 +48,18 @@ def vocabulary_of(key: str) -> Path:
 
 
 def examples_of(key: str) -> list[Example]:
-    return examples_from(read_table(find(entry_of(key)["file"])), roles_of(key)).examples
-
-
-def words_of(entry: dict[str, Any]) -> list[str]:
-    return [entry["title"], entry["words"], entry["licence"]]
+    return examples_from(read_table(find(sample_of(key).file)), roles_of(key)).examples
 
 
 def test_the_list_names_every_table_once() -> None:
-    assert tuple(entry["key"] for entry in listed()) == KEYS
-    assert all(all(words_of(entry)) for entry in listed())
-    assert {path.name for path in FOLDER.glob("*.csv")} <= {entry["file"] for entry in listed()}
+    assert tuple(sample.key for sample in TABLES) == KEYS
+    assert all(sample.title and sample.words and sample.licence for sample in TABLES)
+    assert {path.name for path in FOLDER.glob("*.csv")} == {sample.file for sample in TABLES}
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_sample_opens_without_a_remark_and_its_roles_are_guessed(key: str) -> None:
-    table = read_table(find(entry_of(key)["file"]))
+    table = read_table(find(sample_of(key).file))
     assert not table.reported and not table.notes
     assert guess_roles(table) == roles_of(key)
     found = examples_from(table, roles_of(key))
@@ -80,7 +69,7 @@ def test_a_sample_opens_without_a_remark_and_its_roles_are_guessed(key: str) -> 
         assert example.label is not None
         counts[found.labels[example.label]] += 1
     assert counts == LABELS[key]
-    said = re.match(r"[\d,]+", entry_of(key)["words"])
+    said = re.match(r"[\d,]+", sample_of(key).words)
     assert said is not None and int(said[0].replace(",", "")) == table.num_rows
 
 
@@ -108,7 +97,7 @@ def test_a_pair_fits_into_128_pieces_and_its_halves_alone_give_little_away(key: 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_new_model_trains_on_a_sample(key: str, tmp_path: Path, unsynced: None) -> None:
     path = tmp_path / "part.csv"
-    with find(entry_of(key)["file"]).open(encoding="utf-8", newline="") as file:
+    with find(sample_of(key).file).open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([header, *rows[:: len(rows) // 60][:60]])
@@ -129,7 +118,7 @@ def test_every_file_has_a_licence_and_every_table_the_one_that_is_shown() -> Non
     there = {path.name for path in FOLDER.iterdir() if path.is_file()} - {"LICENCES.md"}
     assert there <= licences.keys()
     assert set(licences.values()) == {"CC BY 4.0", "CC BY-SA 4.0", "Apache-2.0"}
-    assert {entry["file"]: entry["licence"] for entry in listed()}.items() <= licences.items()
+    assert {sample.file: sample.licence for sample in TABLES}.items() <= licences.items()
 
 
 def test_all_samples_together_are_small() -> None:
@@ -137,17 +126,16 @@ def test_all_samples_together_are_small() -> None:
 
 
 def test_sentences_say_what_they_show_and_hold_those_that_everybody_knows() -> None:
-    entries = listed("sentences.json")
-    pairs = [(entry["text"], entry.get("pair", "")) for entry in entries]
+    pairs = [(one.text, one.pair) for one in SENTENCES]
     assert len(set(pairs)) == len(pairs) and all(text.strip() == text != "" for text, _ in pairs)
-    assert all(entry["words"].strip() and set(entry) <= {"text", "pair", "words"} for entry in entries)
+    assert all(one.words.strip() for one in SENTENCES)
     together = "\n".join(text for text, _ in pairs)
     assert all(known in together for known in ("my dog is hairy", "我爱吃饭", "the bank by the river"))
     assert sum(bool(pair) for _, pair in pairs) >= 4 and together.count("[MASK]") >= 8
 
 
 def test_the_fifty_sentences_have_one_gap_and_words_of_one_piece_for_it() -> None:
-    entries = listed("cloze50.json")
+    entries = json.loads(find("cloze50.json").read_text(encoding="utf-8"))
     texts = [entry["text"] for entry in entries]
     assert len(texts) == len(set(texts)) == 50
     assert all(text.count("[MASK]") == 1 for text in texts)

@@ -1,0 +1,67 @@
+"""Words that fit the room they have: what is known of a thing loses whole parts first, a sentence its end."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+PART = " · "  # between things known of one thing, the weightiest first
+
+
+def fitting(text: str, metrics: QFontMetrics | QFontMetricsF, width: float) -> str:
+    """Return what of a text fits: without its last parts ("a · b · c"), or cut with an ellipsis."""
+    parts = text.split(PART)
+    while len(parts) > 1 and metrics.horizontalAdvance(PART.join(parts)) > width:
+        parts.pop()
+    shown, room = PART.join(parts), max(0, int(width))
+    return metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room)
+
+
+def say(target: QLabel, text: str) -> None:
+    """Show words in a label, which takes no room where there are none."""
+    target.setText(text)
+    target.setVisible(bool(text))
+
+
+class ElidedLabel(QLabel):
+    """One line of plain text, shortened when there is no room; the whole text is the tooltip then."""
+
+    def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
+        self._full = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        if role:
+            self.setProperty("role", role)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        self._full = text
+        self.setAccessibleName(text)
+        self._fit()
+        self.updateGeometry()
+
+    def text(self) -> str:
+        """Return the text before it was shortened."""
+        return self._full
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance(self._full) + 2, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(24, super().sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        shown = fitting(self._full, self.fontMetrics(), self.width())
+        if shown != super().text():
+            super().setText(shown)
+        self.setToolTip(self._full if shown != self._full else "")
