@@ -21,6 +21,7 @@ from app.study import Answer
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.inspect.subject import About, Subject, name_of
+from engine.train.history import is_kept
 
 KEPT_BYTES = 640 * 2**20  # of models that stay open beside the newest two
 FIRST_TEXT = "The bank by the river was steep."
@@ -102,7 +103,7 @@ class Laboratory(QObject):
     def _take(self, about: About) -> None:
         if about.folder == self.folder:
             self.about = about
-            if about.folder.parent.name != "history":
+            if not is_kept(about.folder):
                 self._settings.add_recent_model(about.folder)
             self.model_changed.emit()
 

@@ -53,7 +53,7 @@ def starter_model() -> Path | None:
 
 def history_run() -> Path | None:
     """Return the small run whose weights were kept along the way, or None in a build without it."""
-    run = assets() / "models" / "history"
+    run = assets() / "models" / "tiny"
     return run if (run / "config.toml").is_file() else None
 
 
@@ -79,7 +79,7 @@ TABLES = (
         title=marked("engine", "Film reviews: for or against"),
         words=marked(
             "engine",
-            "10,662 sentences from film reviews, half of them favourable. One text, two "
+            "10,662 sentences, half of them favourable, from film reviews. One text, two "
             "labels: the usual first classifier.",
         ),
         roles=Roles(text="text", label="label"),
@@ -88,7 +88,7 @@ TABLES = (
     Sample(
         key="question_passage",
         file="question_passage.csv",
-        title=marked("engine", "Does the passage answer the question?"),
+        title=marked("engine", "Is the question answered?"),
         words=marked(
             "engine",
             "922 questions, each with a passage of Wikipedia that holds the answer, or "
@@ -102,7 +102,7 @@ TABLES = (
     Sample(
         key="chinese_questions",
         file="chinese_questions.csv",
-        title=marked("engine", "Chinese: what does the question ask for?"),
+        title=marked("engine", "Chinese: what is asked?"),
         words=marked(
             "engine",
             "455 Chinese questions, labelled by rule with what they ask for: 时间 time, 数量 "
@@ -115,7 +115,7 @@ TABLES = (
     Sample(
         key="chinese_question_passage",
         file="chinese_question_passage.csv",
-        title=marked("engine", "Chinese: does the passage answer the question?"),
+        title=marked("engine", "Chinese: is it answered?"),
         words=marked(
             "engine",
             "842 Chinese questions, each with a passage of Wikipedia that holds the "

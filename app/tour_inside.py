@@ -23,8 +23,8 @@ from app.shipped import history_run, starter_model
 from app.tour import Step, Wait
 from engine.inspect.attention import Look
 
-CLOZE = "The king and the queen had two children."
-HIDDEN = 4  # the word of it that is hidden: queen
+CLOZE = "The children were playing in the garden."
+HIDDEN = 2  # the word of it that is hidden: were
 FIRST, SECOND = "The man went to the store.", "He bought a gallon of milk."
 FROM, TO = ("he", "bought", "gallon", "milk"), ("man", "went", "store")  # the main words of the two
 MOST_TOLD = 3  # guesses

@@ -49,7 +49,7 @@ class BudgetField(QWidget):
         self.number.setMinimumWidth(60)  # its own wish is as wide as its largest number
         self.unit = ChoiceBox("budget_unit", self.tr("Unit"))
         self.unit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.unit.setFixedWidth(102)
+        self.unit.setFixedWidth(92)
         for name in BUDGETS:
             self.unit.addItem(words.tr_engine(about[name].label).lower(), name)
         layout = QHBoxLayout(self)

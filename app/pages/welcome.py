@@ -32,7 +32,7 @@ from app.widgets import GAP, Page, button
 from engine.text.vocabulary import MASK
 
 KEY = "welcome"
-HIDDEN_WORD = f"The king and the {MASK} had two children."
+HIDDEN_WORD = f"The children {MASK} playing in the garden."
 POLARITY = "polarity"  # the sample that a first classifier learns from
 TALL = 660  # pixels of the page from which there is room for sketches
 LEVELS = {"crashed": "look", "failed": "wrong"}
@@ -72,7 +72,7 @@ class WelcomePage(Page):
             self.tr("See how BERT works"),
             self.tr("Hide a word and read its guesses; see which words it looks at."),
             self._pieces(
-                self.tr("The king and the ? had two children. | The +bank by the -river was steep.")
+                self.tr("The children ? playing in the garden. | The +bank by the -river was steep.")
             ),
         )
         self.guess_button = self._way(
@@ -272,7 +272,7 @@ class WelcomePage(Page):
         return Entry(
             name="welcome_example_run",
             title=self.tr("A pretraining run"),
-            detail=self.tr("Loss, accuracy, pinned sentences"),
+            detail=self.tr("Loss, pinned sentences"),
             icon="pretrain",
             tooltip=self.tr("A tiny model that learned from Wikipedia, from its first step to its last"),
             call=partial(self._open_run, run),

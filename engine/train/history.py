@@ -19,6 +19,8 @@ from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import Tokenizer, save_model
 from engine.train.runs import CONFIG, HISTORY, MODEL, read_status
 
+_STEP = "step-"
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -46,7 +48,7 @@ class Keeper:
         """Write the weights as they are now. Raises: UserError if the disk is full or read-only."""
         folder = self.run_dir / HISTORY
         folder.mkdir(exist_ok=True)
-        save_model(folder / f"step-{step:08d}", self.model, self.tokenizer, self.cloze, dtype=torch.float16)
+        save_model(folder / f"{_STEP}{step:08d}", self.model, self.tokenizer, self.cloze, dtype=torch.float16)
 
     def drop_after(self, step: int) -> None:
         """Remove what was kept later than `step`: a resumed run comes there again."""
@@ -68,13 +70,17 @@ def history(run_dir: Path) -> tuple[Kept, ...]:
 def run_of(folder: Path) -> Path | None:
     """Return the run that a model folder is the result of, or was kept along; None for other folders."""
     folder = folder.absolute()
-    is_kept = folder.parent.name == HISTORY
-    run_dir = folder.parent.parent if is_kept else folder.parent
-    return run_dir if (is_kept or folder.name == MODEL) and (run_dir / CONFIG).is_file() else None
+    run_dir = folder.parent.parent if is_kept(folder) else folder.parent
+    return run_dir if (is_kept(folder) or folder.name == MODEL) and (run_dir / CONFIG).is_file() else None
+
+
+def is_kept(folder: Path) -> bool:
+    """Whether a model folder holds weights that a run kept along the way."""
+    return folder.parent.name == HISTORY and folder.name.startswith(_STEP)
 
 
 def _kept(run_dir: Path) -> Iterator[Kept]:
-    for path in sorted((run_dir / HISTORY).glob("step-*")):
-        number = path.name.removeprefix("step-")
+    for path in sorted((run_dir / HISTORY).glob(f"{_STEP}*")):
+        number = path.name.removeprefix(_STEP)
         if number.isdecimal() and (path / "config.json").is_file():
             yield Kept(int(number), path)

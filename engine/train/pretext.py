@@ -92,8 +92,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:
     else:
         lowercase = start.lowercase != "no"
         wordpiece = yield from train_vocabulary(corpus, size=start.vocab_size, lowercase=lowercase)
-    for note in wordpiece.notes:
-        yield Noted(sentence=note, level="fine")
+    yield from (Noted(sentence=note, level="fine") for note in wordpiece.notes)
     if start.trim_vocab and start.model.startswith("new:"):
         note_template = marked("engine", "trim_vocab is for the vocabulary of a model; here it is left out.")
         yield Noted(sentence=Sentence(note_template))
@@ -265,13 +264,15 @@ def check_pairs(store: Store, documents: np.ndarray) -> None:
 
 
 def validation_batches(
-    setup: Pretext, config: PretrainConfig, num_tokens: int, at_once: int
+    setup: Pretext, config: PretrainConfig, num_tokens: int, at_once: int, *, before: int = 2**62
 ) -> list[MaskedBatch]:
     """Return the held-out examples with fixed masks, in batches of `at_once` tokens; none if none is kept.
 
-    Masks are by piece at BERT's shares whatever is trained, so that runs can be compared.
+    Masks are by piece at BERT's shares whatever is trained, so that runs can be compared. Only documents
+    numbered below `before` are measured, such as those of the first of two files.
     """
     _, train, store, documents = split(setup, config)
+    documents = documents[documents < before]
     if not len(documents):
         return []
     kind = {"max_length": config.objective.max_length, "seed": _VALIDATION_SEED, "epoch": 0}
@@ -324,8 +325,7 @@ def published(start: StartConfig) -> WordPiece:
 def _stored(corpus: Corpus, wordpiece: WordPiece, segmenter: str) -> Generator[Event, None, TokenStore]:
     yield from corpus.hashed()
     place = default_store_root() / store_key(corpus, wordpiece, segmenter)
-    store = yield from open_store(place, corpus, wordpiece, segmenter=segmenter)
-    return store
+    return (yield from open_store(place, corpus, wordpiece, segmenter=segmenter))
 
 
 def _told_unknown(store: TokenStore, wordpiece: WordPiece) -> Iterator[Event]:

@@ -117,7 +117,7 @@ class Run:
         with cls(path, config)._held() as run:
             check_new(path)  # now that nobody else can take it
             with replaced_file(path / CONFIG) as beside:
-                beside.write_text(_document(config), encoding="utf-8")
+                beside.write_text(document_of(config), encoding="utf-8")
             yield run
 
     @classmethod
@@ -282,7 +282,8 @@ def origin_of(model: str) -> str:
     return model if model.startswith("new:") else path.parent.name if path.name == MODEL else path.name
 
 
-def _document(config: AnyConfig) -> str:
+def document_of(config: AnyConfig) -> str:
+    """Return config.toml as `read_config` reads it."""
     kind = "pretrain" if isinstance(config, PretrainConfig) else "finetune"
     return f'task = "{kind}"\n' + to_toml(config)
 

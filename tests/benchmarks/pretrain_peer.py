@@ -105,10 +105,11 @@ class _Turns(transformers.TrainerCallback):
         self._clock, self._end, self._done = Stopwatch(), time.perf_counter() + seconds, 0
 
 
-def blocks(spec: PeerSpec) -> Iterator[dict[str, list[int]]]:
-    """Yield the rows that run_mlm.py would hand over: Cloze's blocks, those of full length."""
+def blocks(spec: PeerSpec, documents: np.ndarray | None = None) -> Iterator[dict[str, list[int]]]:
+    """Yield the rows that run_mlm.py would hand over: Cloze's full blocks, of all documents or some."""
     store, wordpiece = TokenStore.open(spec.tokens), WordPiece.from_folder(spec.model)
-    documents, length = np.arange(store.num_documents), spec.max_length
+    documents = np.arange(store.num_documents) if documents is None else documents
+    length = spec.max_length
     made = single(store, documents, max_length=length, seed=0, epoch=0)
     whole = np.flatnonzero(made.lengths == length)
     ids, types, *_ = joined(store, made, whole, wordpiece.cls_id, wordpiece.sep_id)

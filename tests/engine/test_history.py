@@ -88,3 +88,9 @@ def test_a_run_that_keeps_none_has_no_history(tmp_path: Path, unsynced: None) ->
 def _digests(run_dir: Path) -> list[tuple[int, str]]:
     files = [(one.step, one.path / "model.safetensors") for one in history(run_dir)]
     return [(step, hashlib.sha256(path.read_bytes()).hexdigest()) for step, path in files]
+
+
+def test_a_run_called_history_is_not_taken_for_kept_weights(tmp_path: Path, unsynced: None) -> None:
+    run = tmp_path / "history"
+    list(fine_tune(tiny_config(tmp_path, kept_weights=2), run))
+    assert run_of(run / "model") == run and len(history(run)) == 3

