@@ -283,28 +283,31 @@ def mono_font(size_px: int = UI_SIZE) -> QFont:
     return font
 
 
-def icon(name: str, color: str = "text") -> QIcon:
-    """Return app/icons/<name>.svg in a theme colour; muted when disabled, the accent when checked."""
-    return _icon(name, color, current())
+def icon(name: str, color: str = "text", room: int = 0) -> QIcon:
+    """Return app/icons/<name>.svg in a theme colour; fainter when disabled, the accent when checked.
+
+    Args: room: px that stay empty at the right of an icon of 16, which is then that much broader.
+    """
+    return _icon(name, color, room, current())
 
 
 @cache
-def _icon(name: str, color: str, theme: Theme) -> QIcon:
+def _icon(name: str, color: str, room: int, theme: Theme) -> QIcon:
     drawing = (ICONS / f"{name}.svg").read_text(encoding="utf-8")
     result = QIcon()
     for mode_, state, token in (
         (QIcon.Mode.Normal, QIcon.State.Off, color),
         (QIcon.Mode.Normal, QIcon.State.On, "accent" if color == "text" else color),
-        (QIcon.Mode.Disabled, QIcon.State.Off, "line"),
+        (QIcon.Mode.Disabled, QIcon.State.Off, "line" if color == "muted" else "muted"),
     ):
         for size in (16, 24, 32, 48, 64):
-            result.addPixmap(_draw(drawing, getattr(theme, token), size), mode_, state)
+            result.addPixmap(_draw(drawing, getattr(theme, token), size, room), mode_, state)
     return result
 
 
-def _draw(drawing: str, color: str, size: int) -> QPixmap:
+def _draw(drawing: str, color: str, size: int, room: int) -> QPixmap:
     renderer = QSvgRenderer(QByteArray(drawing.replace(ICON_INK, color).encode()))
-    pixmap = QPixmap(size, size)
+    pixmap = QPixmap(size + size * room // 16, size)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     renderer.render(painter, QRectF(0, 0, size, size))

@@ -35,6 +35,7 @@ GAP = 14
 CARD_X = 16
 CARD_Y = 12
 SETTINGS_WIDTH = 312
+ICON_ROOM = 4  # px between a button's icon and its words, beside the style's own 4
 
 
 def set_role(widget: QWidget, role: str) -> None:
@@ -63,12 +64,17 @@ def button(
     if role:
         set_role(result, role)
     if icon:
-        color = "on_accent" if role == "primary" else "text"
-        theme.on_theme_change(result, lambda: result.setIcon(theme.icon(icon, color)))
+        show_icon(result, icon, "on_accent" if role == "primary" else "text")
     if role == "link":
         result.setCursor(Qt.CursorShape.PointingHandCursor)
         result.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
     return result
+
+
+def show_icon(target: QPushButton, name: str, color: str = "text") -> None:
+    """Show an icon before a button's words; a style sheet has no word for the room between them."""
+    target.setIconSize(QSize(16 + ICON_ROOM, 16))
+    theme.on_theme_change(target, lambda: target.setIcon(theme.icon(name, color, ICON_ROOM)))
 
 
 def leave_room(dialog: QDialog) -> None:
@@ -339,8 +345,10 @@ class Rail(QFrame):
         self._layout.addWidget(widget)
 
     def set_current(self, key: str) -> None:
-        """Show which page is open; emits nothing."""
+        """Show which page is open; emits nothing. The keyboard goes along where the list has it."""
         self._buttons[key].setChecked(True)
+        if any(entry.hasFocus() for entry in self._buttons.values()):
+            self._buttons[key].setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         entries = list(self._buttons.values())

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from engine.config import DataConfig, FineTuneConfig, from_toml, values_of, with_values
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event
-from engine.inspect_commands import add_inspect_commands
+from engine.inspect_commands import add_inspect_commands, inspect_command
 from engine.language_commands import add_language_commands, follow, is_follower, run_pipeline
 from engine.screen import print_json, show
 from engine.setting import settings_of
@@ -83,6 +83,18 @@ def predict_command(
     }
     names = ("model", "data", "out", "text", "text_pair", *TABLE_FLAGS)
     return shlex.join(["python", "-m", "engine", "predict", *_flags(values, names), *_header(values)])
+
+
+def embed_command(
+    model: Path, data: Path, out: Path | str, overrides: Mapping[str, str] | None = None, **flags: object
+) -> str:
+    """Return the line that writes the vectors of a table without the window; see `inspect_command`.
+
+    Args: overrides: as in `predict_command`. flags: text, label, pooling, layer, max_length.
+    """
+    how = {**dict.fromkeys((*TABLE_FLAGS, "header"), ""), **(overrides or {})}
+    line = inspect_command("embed", model, data=data, **flags, out=out)
+    return f"{line} {shlex.join([*_flags(how, TABLE_FLAGS), *_header(how)])}".rstrip()
 
 
 def _flags(values: dict[str, Any], names: Sequence[str]) -> list[str]:
@@ -194,7 +206,9 @@ def _predict(options: argparse.Namespace) -> int:
 def _tokenize(options: argparse.Namespace) -> int:
     from engine.text.wordpiece import WordPiece
 
-    encoding = WordPiece.from_folder(Path(options.model)).encode(
+    model = Path(options.model)
+    wordpiece = WordPiece.from_vocab(model) if model.is_file() else WordPiece.from_folder(model)
+    encoding = wordpiece.encode(
         options.text, options.text_pair, max_length=options.max_length, truncation=options.truncation
     )
     names = ("tokens", "input_ids", "token_type_ids", "attention_mask", "offsets")
@@ -234,6 +248,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_finetune(commands)
     add_language_commands(commands)
     add_inspect_commands(commands)
+    _add_table_flags(commands.choices["embed"])
     resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
     resume.add_argument("run_dir", metavar="RUN")
     resume.set_defaults(run=_resume)
@@ -279,7 +294,7 @@ def _add_use(commands: Any, name: str, run: Any, words: str) -> argparse.Argumen
 
 def _add_tokenize(commands: Any) -> None:
     tokenize = commands.add_parser("tokenize", help="show how a text becomes WordPieces")
-    tokenize.add_argument("--model", required=True, help="a model folder")
+    tokenize.add_argument("--model", required=True, help="a model folder or a vocab.txt")
     tokenize.add_argument("text", metavar="TEXT")
     tokenize.add_argument("text_pair", metavar="TEXT_PAIR", nargs="?")
     tokenize.add_argument("--max-length", type=int)

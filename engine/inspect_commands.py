@@ -31,16 +31,33 @@ POOLINGS = ("mean", "cls", "max", "last_four", "pooled", "mix")
 METHODS = ("integrated_gradients", "gradient_x_input")
 
 
+def inspect_command(name: str, model: Path, *texts: str | None, **flags: object) -> str:
+    """Return the line that asks this without the window: `python -m engine NAME --model MODEL ... TEXT`.
+
+    Args: texts: None is left out. flags: top_k=5 is --top-k 5, a list repeats its flag; "" and None are left
+        out.
+    """
+    words = ["python", "-m", "engine", name]
+    for flag, values in {"model": model, **flags}.items():
+        for value in values if isinstance(values, list) else [values]:
+            if value is not None and value != "":
+                words += _flag(f"--{flag.replace('_', '-')}", str(value))
+    given = [text for text in texts if text is not None]
+    if any(text.startswith("-") for text in given):
+        words.append("--")  # else it would be read as a flag
+    return shlex.join(words + given)
+
+
 def attention_command(
     folder: Path, text: str, text_pair: str | None, out: Path | str, off: Sequence[tuple[int, int]] = ()
 ) -> str:
     """Return the line that writes the attention of a text without the window. off: (layer, head) from 0."""
-    words = ["python", "-m", "engine", "attention", "--model", str(folder), text]
-    words += [text_pair] if text_pair is not None else []
-    words += ["--out", str(out)]
-    for layer, head in off:
-        words += ["--off", f"{layer + 1}.{head + 1}"]
-    return shlex.join(words)
+    heads = [f"{layer + 1}.{head + 1}" for layer, head in off]
+    return inspect_command("attention", folder, text, text_pair, out=out, off=heads)
+
+
+def _flag(name: str, value: str) -> list[str]:
+    return [f"{name}={value}"] if value.startswith("-") else [name, value]
 
 
 def add_inspect_commands(commands: Any) -> None:
@@ -316,6 +333,10 @@ def _embed(options: argparse.Namespace) -> int:
             pooling=options.pooling,
             layer=options.layer,
             max_length=options.max_length,
+            encoding=options.encoding or "",
+            separator=options.separator or "",
+            quoting=options.quoting or "",
+            header=options.header or "",
             device=options.device,
         )
     )

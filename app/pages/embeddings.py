@@ -14,13 +14,16 @@ from app.pages.embeddings_source import TYPED, SourceCard
 from app.pages.embeddings_views import KEYS, POOLINGS, Views
 from app.pages.embeddings_work import WORD, Held, Source, vectors_task
 from app.pages.looking_parts import LookingPage
+from app.pages.page_parts import CopyCommandButton
 from app.session import Session
 from app.widgets import GAP, SETTINGS_WIDTH, ElidedLabel, button, say, set_role
+from engine.command_line import embed_command
 from engine.events import Event, Progress
-from engine.inspect.embeddings import KINDS
+from engine.inspect.embeddings import KINDS, LAYERED
 from engine.inspect.subject import About
 
 VECTORS = "embeddings vectors"
+COMMAND_FILE = "embeddings.npz"
 
 
 class EmbeddingsPage(LookingPage):
@@ -30,7 +33,7 @@ class EmbeddingsPage(LookingPage):
         super().__init__(session, parent=parent)
         self.setObjectName("embeddings_page")
         self.header.title_label.setText(self.tr("Embeddings"))
-        self.header.set_sentence(self.tr("See which texts a model takes for alike."))
+        self.header.set_sentence(self.tr("See what is alike."))
         self._held: Held | None = None
         self._about: About | None = None
         self._is_stale = False
@@ -47,11 +50,14 @@ class EmbeddingsPage(LookingPage):
         self.views = Views(self.laboratory, self.vectors_card, self.map_settings)
         self.compute_button = button(self.tr("Compute vectors"), "primary", name="embeddings_compute")
         self.stop_button = button(self.tr("Stop"), "primary", name="embeddings_stop")
-        self.cls_button = button(self.tr("[CLS] against mean"), name="embeddings_demo_cls")
+        self.cls_button = button(self.tr("[CLS] or mean?"), name="embeddings_demo_cls")
         self.word_button = button(self.tr("Follow “bank”"), name="embeddings_demo_word")
         self.cls_button.setToolTip(self.tr("Measure whether raw [CLS] is a poor sentence vector"))
         self.word_button.setToolTip(self.tr("See how a word's vector moves with its context"))
-        for action in (self.cls_button, self.word_button, self.compute_button, self.stop_button):
+        self.copy_button = CopyCommandButton()
+        self.copy_button.setObjectName("copy_embeddings_command")
+        copying = (self.copy_button, self.cls_button, self.word_button)
+        for action in (*copying, self.compute_button, self.stop_button):
             self.header.add_action(action)
 
     def _lay_out(self) -> None:
@@ -89,6 +95,7 @@ class EmbeddingsPage(LookingPage):
         self.work.addLayout(across, 1)
 
     def _connect(self) -> None:
+        self.copy_button.clicked.connect(self.copy_command)
         self.compute_button.clicked.connect(self.compute)
         self.stop_button.clicked.connect(self._stop)
         self.cls_button.clicked.connect(self.show_cls)
@@ -206,6 +213,44 @@ class EmbeddingsPage(LookingPage):
     def _open_table(self) -> None:
         self.session.page_requested.emit("data")
 
+    # ---- as a command
+
+    def _offer_command(self) -> None:
+        """Let the line be copied where a command makes the vectors on screen."""
+        held, said, lacking = self._held, "", ""
+        if held is None:
+            lacking = self.tr("There are no vectors yet.")
+        elif held.source.kind == WORD:
+            lacking = self.tr("No command follows a word. Turn to the rows of a table to copy one.")
+        elif held.source.table is None:
+            lacking = self.tr("The command reads a table, not typed sentences. Open one to copy it.")
+        elif len(held.source.rows) < held.source.table.num_rows:
+            said = self.tr("The command writes the vectors of all {count} rows, those on screen among them.")
+            said = said.format(count=words.number(held.source.table.num_rows))
+        else:
+            said = self.tr("The command writes these vectors to a file.")
+        self.copy_button.offer(lacking, said)
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Put the command that writes these vectors to a file on the clipboard."""
+        held, pooling = self._held, self.vectors_card.pooling()
+        if held is None or held.source.table is None or pooling is None:
+            return
+        source, table = held.source, held.source.table
+        command = embed_command(
+            held.folder,
+            table.path,
+            COMMAND_FILE,
+            source.overrides,
+            text=source.column,
+            label=self.map_settings.column,
+            pooling=pooling.kind,
+            layer=pooling.layer if pooling.kind in LAYERED else None,
+            max_length=source.max_length,
+        )
+        self.copy_button.copy(command)
+
     # ---- the whole
 
     @Slot(object)
@@ -236,6 +281,7 @@ class EmbeddingsPage(LookingPage):
         self.compute_button.setToolTip(lacking)
         for demonstration in (self.cls_button, self.word_button):
             demonstration.setEnabled(self._about is not None)
+        self._offer_command()
         self.bar.setVisible(is_busy)
         ready = self.tr("Press “Compute vectors”: every text becomes a point, and like texts lie together.")
         self.views.set_empty_text(self.tr("Computing…") if is_computing else lacking or ready)

@@ -100,6 +100,7 @@ class SourceCard(Card):
         return Source(
             self.kind,
             table=table,
+            overrides=dict(self._session.table_overrides),
             column=str(self.column_box.currentData()),
             rows=rows,
             word=word if self.kind == WORD else "",

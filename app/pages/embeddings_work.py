@@ -5,7 +5,7 @@ A `Held` is made once and never changed, so that the page may keep it and hand i
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,11 +45,13 @@ NUM_NEIGHBOURS = 20
 class Source:
     """Which texts. kind: "table", "typed" or "word".
 
-    rows: (E,) of the table; with "word", those that are searched. lines: typed, each with its group or "".
+    overrides: how a person had the table read. rows: (E,) of the table; with "word", those that are searched.
+    lines: typed, each with its group or "".
     """
 
     kind: str
     table: Table | None = None
+    overrides: Mapping[str, str] = field(default_factory=dict)
     column: str = ""
     rows: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     lines: tuple[tuple[str, str], ...] = ()

@@ -17,7 +17,7 @@ from app import theme
 from app.fields import ElidedBox
 from app.plots.curve import CurvePlot
 from app.plots.figure import Figure
-from app.widgets import set_role
+from app.widgets import set_role, show_icon, tip
 
 WIDEST_LIST = 640  # px
 COPIED_MS = 1_500
@@ -48,7 +48,7 @@ class CopyCommandButton(QPushButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, autoDefault=False)
         self.setObjectName("copy_command")
-        theme.on_theme_change(self, self._draw)
+        show_icon(self, "copy")
         self._said = QTimer(self, singleShot=True, interval=COPIED_MS)
         self._said.timeout.connect(self.rest)
         self.rest()
@@ -59,14 +59,16 @@ class CopyCommandButton(QPushButton):
         self.setText(self.tr("Copied"))
         self._said.start()
 
+    def offer(self, lacking: str, said: str = "") -> None:
+        """Be there to press, or say in the tooltip what a command lacks. Args: said: of what it does."""
+        self.setEnabled(not lacking)
+        self.setToolTip(tip(lacking or said))
+
     @Slot()
     def rest(self) -> None:
         """Say what it does, at once."""
         self._said.stop()
         self.setText(self.tr("Copy as command"))
-
-    def _draw(self) -> None:
-        self.setIcon(theme.icon("copy"))
 
 
 def save_icon(plot: Figure) -> QToolButton:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QApplication, QDoubleSpinBox, QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
@@ -26,10 +28,47 @@ from engine.train.pretrain import default_rate
 BUDGETS = ("minutes", "steps", "tokens")
 USUAL = {"minutes": 45.0, "steps": 10_000.0, "tokens": 20_000_000.0}
 STEPS = {"minutes": 5.0, "steps": 1_000.0, "tokens": 1_000_000.0}
+MILLION, MILLIONS = 1_000_000, "M"
+_SHORT = re.compile(r" *\d*(?:[.,]\d*)? *M *|\d*\.\d* *", re.IGNORECASE)  # or its beginning
 TEXT_NAMES = ("text", "column", "drop_repeated")
 OWN = (*TEXT_NAMES, *START_NAMES, *BUDGETS, "pins")  # shown elsewhere than in the form
 NAMES = tuple(name for name in values_of(PretrainConfig()) if name not in OWN)
 DEBOUNCE_MS = 300
+
+
+class CountSpin(QDoubleSpinBox):
+    """A number that is written short where that says all of it: 24 M for 24,000,000; typed either way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.editingFinished.connect(self._tidy)
+
+    def textFromValue(self, value: float) -> str:
+        if self.decimals() or value < MILLION or value % 10_000:
+            return super().textFromValue(value)
+        return f"{self.locale().toString(value / MILLION, 'g', 6)} {MILLIONS}"
+
+    def valueFromText(self, text: str) -> float:
+        return self._millions(text) or super().valueFromText(text)
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        if self.decimals() or not _SHORT.fullmatch(text):
+            return super().validate(text, position)
+        state = QValidator.State.Acceptable if self._millions(text) else QValidator.State.Intermediate
+        return state, text, position
+
+    @Slot()
+    def _tidy(self) -> None:
+        """Write what was typed as any other number is written."""
+        self.lineEdit().setText(self.textFromValue(self.value()))
+
+    def _millions(self, text: str) -> float:
+        """Return what "24 M" means; 0 where it is written in full, or is no number of steps or tokens."""
+        count, short, rest = text.strip().upper().partition(MILLIONS)
+        value, is_number = self.locale().toDouble(count.strip())
+        return (
+            float(round(value * MILLION)) if short and not rest and is_number and not self.decimals() else 0.0
+        )
 
 
 class BudgetField(QWidget):
@@ -41,7 +80,7 @@ class BudgetField(QWidget):
         super().__init__(parent)
         about = settings_of(BudgetConfig)
         self._kept = dict(USUAL)  # each unit remembers its number
-        self.number = QDoubleSpinBox()
+        self.number = CountSpin()
         self.number.setGroupSeparatorShown(True)
         self.number.setObjectName("budget")
         self.number.setAccessibleName(self.tr("Train for"))
@@ -49,7 +88,7 @@ class BudgetField(QWidget):
         self.number.setMinimumWidth(60)  # its own wish is as wide as its largest number
         self.unit = ChoiceBox("budget_unit", self.tr("Unit"))
         self.unit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.unit.setFixedWidth(92)
+        self.unit.setFixedWidth(98)
         for name in BUDGETS:
             self.unit.addItem(words.tr_engine(about[name].label).lower(), name)
         layout = QHBoxLayout(self)

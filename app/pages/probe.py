@@ -23,7 +23,15 @@ from PySide6.QtWidgets import (
 from app import words
 from app.laboratory import FIRST_TEXT
 from app.pages.looking_parts import LookingPage
-from app.pages.page_parts import ChoiceBox
+from app.pages.page_parts import ChoiceBox, CopyCommandButton
+from app.pages.probe_command import (
+    Offer,
+    layers_offer,
+    next_offer,
+    surprise_offer,
+    templates_offer,
+    words_offer,
+)
 from app.pages.probe_enquiry import Enquiry
 from app.pages.probe_history import Asked, QuestionHistory
 from app.pages.probe_layers import KEY as LENS_KEY
@@ -75,6 +83,10 @@ class ProbePage(LookingPage):
         self.beside_menu = QMenu(self.beside_button)
         self.beside_menu.aboutToShow.connect(self._fill_beside)
         self.beside_button.setMenu(self.beside_menu)
+        self.copy_button = CopyCommandButton()
+        self.copy_button.setObjectName("copy_probe_command")
+        self.copy_button.clicked.connect(self.copy_command)
+        self.header.add_action(self.copy_button)
         self.header.add_action(self.beside_button)
         self.beside_name = label("", "muted")
         self.beside_name.setObjectName("probe_beside_name")
@@ -141,6 +153,8 @@ class ProbePage(LookingPage):
         self.beside_close.clicked.connect(self._drop_beside)
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
+        self.templates_view.shown.connect(self._offer_command)
+        self.laboratory.model_changed.connect(self._offer_command)
         self.words_view.step_chosen.connect(self.subject_bar.choose_step)
         self.subject_bar.kept_changed.connect(self._take_kept)
         for view in self.views:
@@ -174,12 +188,14 @@ class ProbePage(LookingPage):
         view = self.views[self.tabs.currentIndex()]
         if view.currentIndex() == 0:
             view.content.refresh()  # type: ignore[attr-defined]  # every content has it
+        self._offer_command()
 
     @Slot(int)
     def _choose_tab(self, index: int) -> None:
         self.stack.setCurrentIndex(index)
         self.sentence.setVisible(index in (WORDS, LAYERS, SURPRISE))
         self.top.setVisible(index == WORDS)
+        self._offer_command()
         self.refresh()
 
     @Slot(int)
@@ -190,6 +206,34 @@ class ProbePage(LookingPage):
     @Slot()
     def _take_kept(self) -> None:
         self.words_view.set_kept(self.subject_bar.kept)
+
+    # ---- as a command
+
+    def _offer(self) -> Offer:
+        """Return the command for the open tab."""
+        tab, enquiry = self.tabs.currentIndex(), self.enquiry
+        view = self.views[tab]
+        if self.laboratory.about is None:
+            return Offer(lacking=self.tr("Choose a model first."))
+        if view.currentIndex() == 1:
+            return Offer(lacking=view.empty.label.text())
+        if tab == TEMPLATES:
+            return templates_offer(enquiry, self.templates_view.scored, self.templates_view.path)
+        if tab == WORDS:
+            return words_offer(enquiry, self.words_view.top_k)
+        return {LAYERS: layers_offer, SURPRISE: surprise_offer, NEXT: next_offer}[tab](enquiry)
+
+    @Slot()
+    def _offer_command(self) -> None:
+        offer = self._offer()
+        self.copy_button.offer(offer.lacking, offer.said)
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Put the command that asks the same on the clipboard."""
+        offer = self._offer()
+        if offer.line:
+            self.copy_button.copy(offer.line)
 
     # ---- history
 

@@ -137,10 +137,16 @@ def span_of(masked: Masked, gap: Gap) -> tuple[int, int]:
 
 def as_written(question: Question, masked: Masked) -> str:
     """Return the question in a line, with [MASK] for what is hidden."""
-    lines = []
-    for segment, text in enumerate((question.text, question.text_pair)):
-        spans = sorted(span_of(masked, gap) for gap in masked.gaps if gap.segment == segment)
-        for start, stop in reversed(spans):
-            text = f"{text[:start]}{MASK}{text[stop:]}"
-        lines.append(" ".join(text.split()))
+    lines = [" ".join(text.split()) for text in with_masks(question, masked)]
     return "  ·  ".join(line for line in lines if line)
+
+
+def with_masks(question: Question, masked: Masked, *, every_piece: bool = False) -> tuple[str, str]:
+    """Return both texts with a [MASK] for each gap, or for each of its pieces."""
+    texts = []
+    for segment, text in enumerate((question.text, question.text_pair)):
+        gaps = [(*span_of(masked, gap), len(gap.places)) for gap in masked.gaps if gap.segment == segment]
+        for start, stop, count in sorted(gaps, reverse=True):
+            text = f"{text[:start]}{' '.join([MASK] * (count if every_piece else 1))}{text[stop:]}"
+        texts.append(text)
+    return texts[0], texts[1]

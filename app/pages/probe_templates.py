@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app import words
@@ -34,20 +34,26 @@ MOST_LINES, MOST_VARIANTS = 6, 8  # of the slope chart
 
 
 class TemplatesView(QWidget):
-    """The template above, its scores below: a table at the left, slopes at the right."""
+    """The template above, its scores below: a table at the left, slopes at the right.
+
+    `shown` when other scores are on screen, or none. path: the file that the templates were read from.
+    """
+
+    shown = Signal()
 
     def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._laboratory, self._enquiry = laboratory, enquiry
         self._asked: tuple[Any, ...] | None = None
         self._file: tuple[TemplateRequest, ...] = ()
+        self.path: Path | None = None
         self._grids: tuple[Grid, ...] = ()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._rest.timeout.connect(self.refresh)
         below = QHBoxLayout()
         below.setSpacing(GAP)
-        below.addWidget(self._make_table(), 1)
-        below.addWidget(self._make_slopes(), 1)
+        below.addWidget(self._make_table(), 6)  # four words fit beside their sentences at 1,024 px
+        below.addWidget(self._make_slopes(), 5)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
@@ -113,7 +119,7 @@ class TemplatesView(QWidget):
         self.table.setModel(self.model)
         self.table.setItemDelegate(GridDelegate(self.table))
         self.table.horizontalHeader().setStretchLastSection(False)
-        self.table.verticalHeader().setMinimumWidth(80)
+        self.table.verticalHeader().setMinimumWidth(44)
         for words_of_lines in self.table.findChildren(QLabel):  # rows are no lines of a file here
             words_of_lines.setText("")
         corrected = self.tr(
@@ -167,6 +173,11 @@ class TemplatesView(QWidget):
             KEY, task, heard=self._hear, failed=self._fail, heard_progress=self._hear_progress
         )
 
+    @property
+    def scored(self) -> tuple[TemplateRequest, ...]:
+        """The templates whose scores are on screen; none while others are typed."""
+        return () if self._asked is None or self._rest.isActive() else self._asked[2]
+
     def _typed_request(self) -> TemplateRequest:
         targets = self.targets.text().replace("，", ",").split(",")
         return TemplateRequest(
@@ -175,9 +186,10 @@ class TemplatesView(QWidget):
 
     @Slot()
     def _typed(self) -> None:
-        self._file = ()
+        self._file, self.path = (), None
         self.choice.hide()
         self._rest.start()
+        self.shown.emit()
 
     def _hear_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and event.total:
@@ -203,6 +215,7 @@ class TemplatesView(QWidget):
 
     @Slot()
     def _show(self) -> None:
+        self.shown.emit()
         self.save_button.setEnabled(bool(self._grids))
         place = max(0, self.choice.currentIndex())
         grid = self._grids[place] if place < len(self._grids) else None
@@ -248,11 +261,11 @@ class TemplatesView(QWidget):
     @Slot(str)
     def open_file(self, path: str) -> None:
         """Read templates from a CSV file and score them."""
-        task = partial(read_templates_task, path=Path(path))
-        self._laboratory.ask(FILE_KEY, task, heard=self._take_file, failed=self._file_failed, light=True)
+        task, take = partial(read_templates_task, path=Path(path)), partial(self._take_file, Path(path))
+        self._laboratory.ask(FILE_KEY, task, heard=take, failed=self._file_failed, light=True)
 
-    def _take_file(self, requests: tuple[TemplateRequest, ...]) -> None:
-        self._file = requests
+    def _take_file(self, path: Path, requests: tuple[TemplateRequest, ...]) -> None:
+        self._file, self.path = requests, path.absolute()
         self.refresh()
 
     @Slot()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QToolButton, QWidget
 
 from app import words
 from app.banner import Banner
+from app.pages.page_parts import CopyCommandButton
 from app.pages.tokenizer_learn import LearnDialog
 from app.pages.tokenizer_table import TableMeasures
 from app.pages.tokenizer_text import TextView
@@ -15,6 +16,9 @@ from app.pages.tokenizer_vocabulary import VocabularyBar
 from app.session import Session
 from app.widgets import Page, button, set_role
 from engine.errors import UserError
+from engine.inspect_commands import inspect_command
+
+LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
 
 
 class TokenizerPage(Page):
@@ -24,7 +28,7 @@ class TokenizerPage(Page):
         super().__init__("", "", parent)
         self.setObjectName("tokenizer_page")
         self.header.title_label.setText(self.tr("Tokenizer"))
-        self.header.set_sentence(self.tr("See how a text becomes WordPieces and ids."))
+        self.header.set_sentence(self.tr("See how text becomes ids."))
         self.session = session
         self.bar = VocabularyBar(session)
         self.banner = Banner(name="tokenizer_banner")
@@ -42,6 +46,7 @@ class TokenizerPage(Page):
         self.bar.refused.connect(self.refuse)
         self.text_view.refused.connect(self.refuse)
         self.text_view.answered.connect(self.banner.hide)
+        self.text_view.answered.connect(self._offer_command)
         self.table_view.refused.connect(self.refuse)
         session.laboratory.text_changed.connect(self._text_changed)
 
@@ -65,7 +70,12 @@ class TokenizerPage(Page):
         self.learn_button = button(self.tr("Learn a vocabulary…"), name="tokenizer_learn")
         self.learn_button.setToolTip(self.tr("Make a vocab.txt of your own from a text"))
         self.learn_button.clicked.connect(self._learn)
+        self.copy_button = CopyCommandButton()
+        self.copy_button.setObjectName("copy_tokenizer_command")
+        self.copy_button.clicked.connect(self.copy_command)
+        self.header.add_action(self.copy_button)
         self.header.add_action(self.learn_button)
+        self._offer_command()
 
     @Slot(int)
     def show_view(self, view: int) -> None:
@@ -73,6 +83,31 @@ class TokenizerPage(Page):
         self.banner.hide()
         self._group.button(view).setChecked(True)
         self.views.setCurrentIndex(view)
+        self._offer_command()
+
+    @Slot()
+    def _offer_command(self) -> None:
+        """Let the line be copied where a command does what is on screen."""
+        found, said = self.text_view.found, ""
+        if self.views.currentWidget() is self.table_view:
+            lacking = self.tr("No command measures a whole table. Turn to “This text” to copy one.")
+        elif found is None:
+            lacking = self.tr("Type a text first.")
+        elif len((found.asked.text + (found.asked.text_pair or "")).encode()) > LONGEST_COMMAND:
+            lacking = self.tr("The text is too long for a command.")
+        else:
+            lacking = ""
+            said = self.tr("The command prints the rows that the model reads, without padding.")
+        self.copy_button.offer(lacking, said)
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Put the command that cuts the same text on the clipboard."""
+        if self.text_view.found is not None:
+            asked = self.text_view.found.asked
+            how = {"max_length": asked.max_length, "truncation": asked.truncation}
+            texts = (asked.text, asked.text_pair)
+            self.copy_button.copy(inspect_command("tokenize", asked.first.path, *texts, **how))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

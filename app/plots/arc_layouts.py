@@ -67,8 +67,10 @@ class ColumnsLayout:
         left = self.right + 1 if side else self.left - 1 - BAND
         return [QRectF(left, self._start + start * self.step, BAND, (stop - start) * self.step)]
 
-    def boundary(self, side: int, token: int) -> tuple[QPointF, QPointF]:
-        """Return the ends of the line before a token."""
+    def boundary(self, side: int, token: int) -> tuple[QPointF, QPointF] | None:
+        """Return the ends of the line before a token; None where it would cut labels, and the bands tell."""
+        if self.step < QFontMetricsF(theme.ui_font(self.plan.size)).height() + 2:
+            return None
         y, reach = self._start + token * self.step, self.plan.depth + BAND + 3
         left = self.right + 1 if side else self.left - 1 - reach
         return QPointF(left, y), QPointF(left + reach, y)

@@ -210,9 +210,10 @@ class ArcsPlot(ShownFigure):
                 for band in layout.bands(side, start, stop):
                     painter.fillRect(band, colors.color("b" if segment else "accent"))
         boundary = shown.column_boundary if side else shown.row_boundary
-        if boundary:
+        ends = layout.boundary(side, boundary) if boundary else None
+        if ends is not None:
             painter.setPen(dashed_pen())
-            painter.drawLine(*layout.boundary(side, boundary))
+            painter.drawLine(*ends)
 
     def _paint_captions(self, painter: QPainter) -> None:
         """Say which side looks, or which way."""

@@ -87,11 +87,13 @@ def child(window: MainWindow, kind: type, name: str) -> object:
 def test_keys_lead_to_the_pages_and_the_rail_follows(qtbot: QtBot, window: MainWindow) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
+    window.rail.findChild(QWidget, "rail_welcome").setFocus()
     for number, page in [*enumerate(PAGES, start=1)][1:] + [(1, "welcome")]:
         key = Qt.Key(Qt.Key.Key_0 + number % 10)
         qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
         qtbot.waitUntil(lambda page=page: window.current_page == page)
         assert window.page(page).isVisible()
+        assert window.rail.findChild(QWidget, f"rail_{page}").hasFocus()
 
 
 def test_a_file_dropped_anywhere_is_opened(window: MainWindow, table_file: Path) -> None:

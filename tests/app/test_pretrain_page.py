@@ -214,6 +214,27 @@ def test_exactly_one_of_minutes_steps_and_tokens_is_given(ready: PretrainPage) -
         assert sum(bool(value) for value in (given.minutes, given.steps, given.tokens)) == 1
 
 
+@pytest.mark.parametrize(
+    ("typed", "tokens", "shown"),
+    [
+        ("2.5m", 2_500_000, "2.5 M"),
+        ("24 M", 24_000_000, "24 M"),
+        ("24,000,000", 24_000_000, "24 M"),
+        ("900,123", 900_123, "900,123"),
+        ("1,234,567", 1_234_567, "1,234,567"),
+    ],
+)
+def test_many_tokens_are_written_short_and_typed_either_way(
+    ready: PretrainPage, qtbot: QtBot, typed: str, tokens: int, shown: str
+) -> None:
+    budget = ready.setup.budget
+    budget.put({"tokens": 7})
+    budget.number.selectAll()
+    qtbot.keyClicks(budget.number, typed)
+    qtbot.keyClick(budget.number, Qt.Key.Key_Return)
+    assert budget.values()["tokens"] == tokens and budget.number.text() == shown
+
+
 def test_a_refused_setting_is_said_beside_its_field_and_measures_nothing(
     ready: PretrainPage, qtbot: QtBot
 ) -> None:

@@ -51,7 +51,7 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A build with the starter, a run that kept its weights, and one sample."""
     folder = tmp_path / "assets"
     language_model(folder / "models" / "starter")
-    run = make_run(folder / "models", "history", PretrainConfig(), state="finished", step=13)
+    run = make_run(folder / "models", "tiny", PretrainConfig(), state="finished", step=13)
     for path in ("history/step-00000007", "model"):
         shutil.copytree(folder / "models" / "starter", run / path)
     samples = folder / "samples"
