@@ -47,21 +47,11 @@ def serve(line: Line, spec: PeerSpec) -> None:
     It has the memory settings of engine.device: some 6 % faster so than with those of the C library.
     """
     torch.set_num_threads(spec.num_threads or num_cores())
-    args = transformers.TrainingArguments(
-        str(spec.model.parent / "peer"),
+    args = quiet_arguments(
+        spec.model.parent / "peer",
         per_device_train_batch_size=spec.batch_size,
         num_train_epochs=10_000,
         learning_rate=spec.learning_rate,
-        optim="adamw_torch_fused",
-        use_cpu=True,
-        remove_unused_columns=False,
-        dataloader_pin_memory=False,
-        logging_strategy="no",
-        logging_nan_inf_filter=False,
-        save_strategy="no",
-        eval_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
     )
     tokenizer = transformers.AutoTokenizer.from_pretrained(spec.model)
     rows: Any = list(blocks(spec))
@@ -74,6 +64,24 @@ def serve(line: Line, spec: PeerSpec) -> None:
     )
     trainer.add_callback(_Turns(line, spec, trainer.model))
     trainer.train()
+
+
+def quiet_arguments(folder: Path, **changes: Any) -> transformers.TrainingArguments:
+    """Return the Trainer's settings for training alone, on the CPU: nothing is logged, saved or measured."""
+    return transformers.TrainingArguments(
+        str(folder),
+        optim="adamw_torch_fused",
+        use_cpu=True,
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+        logging_strategy="no",
+        logging_nan_inf_filter=False,
+        save_strategy="no",
+        eval_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+        **changes,
+    )
 
 
 class _Turns(transformers.TrainerCallback):

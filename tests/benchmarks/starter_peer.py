@@ -23,7 +23,13 @@ from engine.train import pretext
 from engine.train.pretrain import pretrain, starting_model
 from engine.train.runs import SETUP
 from tests.benchmarks.measure import Line
-from tests.benchmarks.pretrain_peer import PeerSpec, blocks, masked_language_model, set_dropout
+from tests.benchmarks.pretrain_peer import (
+    PeerSpec,
+    blocks,
+    masked_language_model,
+    quiet_arguments,
+    set_dropout,
+)
 from tests.benchmarks.starter_work import AT_ONCE, drain, measure
 from tests.benchmarks.work import NEVER
 
@@ -94,24 +100,14 @@ def serve_trainer(line: Line, duel: Duel) -> None:
     setup = drain(pretext.load(duel.folder / SETUP, config))
     budget, length = config.budget, config.objective.max_length
     turns = _Turns(line, duel, setup)
-    args = transformers.TrainingArguments(
-        str(duel.folder / "peer"),
+    args = quiet_arguments(
+        duel.folder / "peer",
         per_device_train_batch_size=budget.batch_tokens // length,
         max_steps=NEVER,
         learning_rate=budget.learning_rate or 0.0,
         weight_decay=budget.weight_decay,
         adam_beta2=budget.adam_beta2,
         max_grad_norm=budget.max_gradient_norm,
-        optim="adamw_torch_fused",
-        use_cpu=True,
-        remove_unused_columns=False,
-        dataloader_pin_memory=False,
-        logging_strategy="no",
-        logging_nan_inf_filter=False,
-        save_strategy="no",
-        eval_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
     )
     tokenizer = transformers.AutoTokenizer.from_pretrained(duel.start)
     trainer = _Trainer(
