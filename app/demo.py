@@ -23,6 +23,7 @@ from app.system_check import install_sentence, missing_from_error, why_no_window
 
 MARK = "made-by-cloze-demo.txt"
 MOST_SECONDS = 210  # of training; on a slow machine it then stops and keeps what it has: five minutes in all
+LONGEST_S, MOST_EPOCHS = 7 * 24 * 3600, 10_000  # that may be asked for
 WINDOWLESS = ("offscreen", "minimal", "vnc")
 
 
@@ -76,18 +77,36 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--epochs",
-        type=int,
+        type=_epochs,
         default=0,
         metavar="N",
         help="how often every row is seen (once; from random weights twice)",
     )
     help_text = f"train no longer than this, and keep what was learned ({MOST_SECONDS}); 0: to the end"
-    parser.add_argument("--seconds", type=float, default=MOST_SECONDS, help=help_text)
+    parser.add_argument("--seconds", type=_seconds, default=MOST_SECONDS, help=help_text)
     parser.add_argument("--data", default="", metavar="FILE", help="another table than the sample sentences")
     parser.add_argument(
         "--vocab", default="", metavar="FILE", help="a vocabulary: start from random weights with it"
     )
     return parser
+
+
+def _epochs(text: str) -> int:
+    """Return a count of epochs, 1 or more. Raises: ArgumentTypeError."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_EPOCHS:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 to {MOST_EPOCHS}.")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    """Return a limit in seconds. Raises: ArgumentTypeError."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= LONGEST_S:  # nan is neither
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds from 0 to {LONGEST_S}.")
+    return seconds
 
 
 def _quietly(out: Path, chosen: argparse.Namespace) -> int:
@@ -133,8 +152,9 @@ def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:
             application.exec()
     except Closed:
         code = 0
-    window.close()
-    session.close()
-    session.wait_idle()
-    window.deleteLater()
+    finally:
+        window.close()
+        session.close()
+        session.wait_idle()
+        window.deleteLater()
     return code

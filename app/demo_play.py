@@ -30,11 +30,15 @@ from engine.events import Evaluated
 
 RANDOM = {**QUICK, "num_epochs": 2, "learning_rate": 1e-3, "evaluate_every_steps": 134}
 PATIENCE_S = 120  # for a step that does not train
-FINISHING_S = 3600  # for a training, which has a limit of its own
+FINISHING_S = 3600  # for a training beyond the limit that it has of its own
 
 
 class Closed(Exception):
     """The person has closed the window."""
+
+
+class CannotGoOn(Exception):
+    """The demo cannot go on; the message says why."""
 
 
 class Demo:
@@ -46,14 +50,13 @@ class Demo:
         self._found: dict[str, Any] = {}  # what the steps showed
         self._noted: set[str] = set()
         self._errors: list[BaseException] = []
+        self._is_alone = True  # until a person takes over, whose mistakes the window answers
+        self._trained: dict[str, Any] = {}  # what the training began with
         self._began = time.monotonic()
-        for signal in (
-            session.problem,
-            session.table_problem,
-            session.model_problem,
-            session.training_failed,
-        ):
-            signal.connect(self._errors.append)
+        for signal in (session.problem, session.table_problem, session.model_problem):
+            signal.connect(self._keep_error)
+        session.training_failed.connect(self._errors.append)
+        session.training_started.connect(self._keep_start)
         session.training_heard.connect(self._tell_evaluations)
 
     def play(self, chosen: argparse.Namespace) -> int:
@@ -66,9 +69,10 @@ class Demo:
                 self._walk()
             else:
                 self._accompany()
-        except RuntimeError:
-            if not self._errors:
-                raise
+        except CannotGoOn as reason:
+            said = say_error(self._errors[0]) if self._errors else str(reason)
+            print(f"cloze demo: {said}", file=sys.stderr)
+            return 2
         if self._errors:
             print(f"cloze demo: {say_error(self._errors[0])}", file=sys.stderr)
             return 2
@@ -99,12 +103,17 @@ class Demo:
         values = dict(QUICK if starter is not None else RANDOM)
         if chosen.epochs:
             values["num_epochs"] = chosen.epochs
-        setup = self._page("finetune").setup
-        setup.set_values(values)
+        page = self._page("finetune")
+        page.setup.set_values(values)
+        if page.reason():
+            raise CannotGoOn(page.reason())
         size = f"{decimal(session.model.num_parameters / 1e6, 1)} M weights"
         if starter is None and not chosen.vocab:
             print("No starter model ships with this build: a small model starts from random weights.")
-        print(f"Model: {session.model.words}, {size}. {setup.prediction.text().splitlines()[0]}", flush=True)
+        print(
+            f"Model: {session.model.words}, {size}. {page.setup.prediction.text().splitlines()[0]}",
+            flush=True,
+        )
 
     # ---- with nobody at the window
 
@@ -126,18 +135,20 @@ class Demo:
         self.tour.leave()
 
     def _watch(self) -> None:
-        session = self.session
-        self._until(lambda: session.training.evaluated is not None or not session.is_training, FINISHING_S)
+        session, limit = self.session, self.scenes.most_seconds
+        patience = limit + FINISHING_S if limit else math.inf
+        self._until(lambda: session.training.evaluated is not None or not session.is_training, patience)
         if session.is_training:
             self._album.picture("fine-tune-running", self.tour)
-        self._until(lambda: not session.is_training, FINISHING_S)
+        self._until(lambda: not session.is_training, patience)
         if session.training.outcome == "failed" or session.last_model is None:
-            raise RuntimeError("training has failed")
+            raise CannotGoOn("The training has failed.")
 
     # ---- with somebody at the window
 
     def _accompany(self) -> None:
         """Let a person go through the tour; wait until it has ended, and the training with it."""
+        self._is_alone = False
         self.session.training_failed.connect(self.tour.leave)
         self.tour.step_changed.connect(lambda place: self._note(self.tour.steps[max(0, place - 1)].key))
         self.tour.start()
@@ -145,6 +156,16 @@ class Demo:
         self._note("learn")
 
     # ---- what happened
+
+    def _keep_error(self, error: BaseException) -> None:
+        if self._is_alone:
+            self._errors.append(error)
+
+    def _keep_start(self, _run_dir: object) -> None:
+        """Keep what the first training begins with: a person may open other things meanwhile."""
+        session = self.session
+        if not self._trained and session.model is not None and session.study is not None:
+            self._trained = {"start": session.model.model, "num_rows": session.study.num_examples}
 
     def _tell_evaluations(self, events: Sequence[Any]) -> None:
         for event in events:
@@ -193,7 +214,7 @@ class Demo:
 
     def _results(self) -> dict[str, Any]:
         session, model = self.session, self.out / "model"
-        assert session.last_model is not None and session.study is not None and session.model is not None
+        assert session.last_model is not None
         beside = self.out / ".model-new"
         shutil.rmtree(beside, ignore_errors=True)
         shutil.copytree(session.last_model, beside)
@@ -202,8 +223,7 @@ class Demo:
         best, training = self._best(), session.training
         step, started = training.step, training.started
         results = {
-            "start": session.model.model,
-            "num_rows": session.study.num_examples,
+            **self._trained,
             "num_train": started.num_train if started else 0,
             "num_validation": started.num_validation if started else 0,
             "num_steps": step.step if step else 0,
@@ -251,17 +271,17 @@ class Demo:
     def _until(
         self, condition: Callable[[], bool], timeout_s: float = PATIENCE_S, *, must: bool = True
     ) -> bool:
-        """Serve the window until something is so. Raises: Closed; RuntimeError on an error or time-out."""
+        """Serve the window until something is so. Raises: Closed; CannotGoOn on an error or time-out."""
         deadline = time.monotonic() + timeout_s
         loop, timer = QEventLoop(), QTimer(interval=20)
         timer.timeout.connect(loop.quit)
         timer.start()
         while not condition():
             if must and self._errors:
-                raise RuntimeError("an error was told")
+                raise CannotGoOn("An error was told.")
             if time.monotonic() > deadline:
                 if must:
-                    raise RuntimeError("the demo has waited too long")
+                    raise CannotGoOn(f"Nothing came of it for {clock(timeout_s)}; please report this.")
                 return False
             loop.exec()
             if not self.window.isVisible():

@@ -82,16 +82,15 @@ class TourCard(QFrame):
         self.next_button.setText(self.tr("Done") if is_last else self.tr("Next"))
         self.setAccessibleName(title)
 
-    def show_words(self, words: str) -> bool:
-        """Show what the step says now; return whether it is anything new."""
+    def show_words(self, words: str) -> None:
+        """Show what the step says now."""
         words = words.replace(" %", "\u00a0%")  # a number and its sign stay on one line
         if words == self.words.text():
-            return False
+            return
         self.words.setText(words)
         self.setAccessibleDescription(words)
         self.next_button.setAccessibleDescription(f"{self.title.text()}. {words}")
         self.setFixedHeight(self._column.totalHeightForWidth(WIDTH))
-        return True
 
     def announce(self) -> None:
         """Let a screen reader read the step out."""

@@ -138,18 +138,22 @@ class Scenes(InsideScenes):
 
     def _train(self) -> Acting:
         """Press Start, unless that was done, and wait for the end."""
-        session = self.session
+        session, page = self.session, self.page("finetune")
         if session.run_dir is None:
-            yield from self.prepare()
-            self.page("finetune").start_button.click()
-            self._has_tried = True
+            try:
+                yield from self.prepare()
+                page.start_button.click()
+                self._has_tried = True
+            finally:
+                if session.run_dir is None:  # refused, or left before
+                    page.put_back()
         yield lambda: not session.is_training
 
     def prepare(self) -> Acting:
-        """Open the starter, and set the form so that it does not take long."""
+        """Open the starter, and lend the form settings that do not take long."""
         page = self.page("finetune")
         yield from self._choose_starter()
-        page.setup.set_values(QUICK)
+        page.lend(QUICK)
         yield page.start_button.isEnabled
 
     def _learning_words(self) -> str:

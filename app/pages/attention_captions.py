@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from app import words
 from app.pages.attention_effects import MOST_ROWS, EffectRow
@@ -14,28 +13,31 @@ from engine.inspect.switches import Effect, Effects, Watched
 from engine.inspect.views import BlockMasses
 from engine.model.config import BertConfig
 
-tr = partial(words.translate, "attention")
 MOST_NAMED = 6  # heads
 LARGE_BYTES = 64 * 2**20  # a look that takes more says so beforehand
 
 
 def head_words(head: Head) -> str:
     """Return "layer 3, head 4", counted from 1."""
-    return tr("layer {layer}, head {head}").format(layer=head[0] + 1, head=head[1] + 1)
+    return words.translate("attention", "layer {layer}, head {head}").format(
+        layer=head[0] + 1, head=head[1] + 1
+    )
 
 
 def title(chosen: Chosen) -> str:
     """Return whose attention is shown, as a card's title."""
     layer = chosen.layer + 1
     if chosen.of == "rollout":
-        return tr("Rollout, layer {layer}").format(layer=layer)
+        return words.translate("attention", "Rollout, layer {layer}").format(layer=layer)
     if chosen.of == "layer":
-        return tr("Layer {layer}, all heads").format(layer=layer)
+        return words.translate("attention", "Layer {layer}, all heads").format(layer=layer)
     if chosen.of == "model":
-        return tr("All heads of all layers")
+        return words.translate("attention", "All heads of all layers")
     if len(chosen.heads) > 1:
-        return tr("{count} heads averaged").format(count=len(chosen.heads))
-    return tr("Layer {layer}, head {head}").format(layer=layer, head=chosen.head + 1)
+        return words.translate("attention", "{count} heads averaged").format(count=len(chosen.heads))
+    return words.translate("attention", "Layer {layer}, head {head}").format(
+        layer=layer, head=chosen.head + 1
+    )
 
 
 def comparison_words(against: Comparison) -> str:
@@ -60,10 +62,12 @@ def difference_words(chosen: Chosen, left_out: Sequence[str] = ()) -> str:
     """
     if chosen.comparison is None or chosen.picture not in ("heatmap", "arcs"):
         return ""
-    said = tr("minus {other}: blue more here, orange more there")
+    said = words.translate("attention", "minus {other}: blue more here, orange more there")
     said = said.format(other=comparison_words(chosen.comparison))
     if left_out:
-        said += tr(" · without a partner: {tokens}").format(tokens=words.shorten(" ".join(left_out), 60))
+        said += words.translate("attention", " · without a partner: {tokens}").format(
+            tokens=words.shorten(" ".join(left_out), 60)
+        )
     return said
 
 
@@ -78,21 +82,35 @@ def caption(chosen: Chosen, look: Look) -> list[tuple[str, str]]:
     several = chosen.of == "heads" and len(chosen.heads) > 1
     lines = [
         *model_caption(look.model_name, look.fingerprint),
-        (tr("text"), look.text),
-        (tr("second text"), look.text_pair or ""),
-        (tr("layer"), "" if several or chosen.of == "model" else str(chosen.layer + 1)),
-        (tr("head"), str(chosen.head + 1) if chosen.is_single else ""),
-        (tr("shown"), title(chosen)),
-        (tr("heads averaged (layer.head)"), heads_words(chosen.heads) if several else ""),
-        (tr("minus"), _minus(chosen.comparison) if chosen.comparison else ""),
-        (tr("unit"), tr("words") if chosen.unit == "words" else tr("pieces")),
-        (tr("special tokens"), specials_words(chosen.specials)),
-        (tr("block"), "" if chosen.block == "all" else " → ".join(chosen.block.upper())),
+        (words.translate("attention", "text"), look.text),
+        (words.translate("attention", "second text"), look.text_pair or ""),
         (
-            tr("strongest share of each row"),
+            words.translate("attention", "layer"),
+            "" if several or chosen.of == "model" else str(chosen.layer + 1),
+        ),
+        (words.translate("attention", "head"), str(chosen.head + 1) if chosen.is_single else ""),
+        (words.translate("attention", "shown"), title(chosen)),
+        (
+            words.translate("attention", "heads averaged (layer.head)"),
+            heads_words(chosen.heads) if several else "",
+        ),
+        (words.translate("attention", "minus"), _minus(chosen.comparison) if chosen.comparison else ""),
+        (
+            words.translate("attention", "unit"),
+            words.translate("attention", "words")
+            if chosen.unit == "words"
+            else words.translate("attention", "pieces"),
+        ),
+        (words.translate("attention", "special tokens"), specials_words(chosen.specials)),
+        (
+            words.translate("attention", "block"),
+            "" if chosen.block == "all" else " → ".join(chosen.block.upper()),
+        ),
+        (
+            words.translate("attention", "strongest share of each row"),
             "" if chosen.top_share >= 1 else words.share(chosen.top_share, 0),
         ),
-        (tr("switched off (layer.head)"), heads_words(tuple(chosen.off))),
+        (words.translate("attention", "switched off (layer.head)"), heads_words(tuple(chosen.off))),
     ]
     return [(name, value) for name, value in lines if value]
 
@@ -100,16 +118,20 @@ def caption(chosen: Chosen, look: Look) -> list[tuple[str, str]]:
 def specials_words(specials: str) -> str:
     """Return what was done with [CLS] and [SEP]."""
     return {
-        "show": tr("shown"),
-        "hide": tr("hidden"),
-        "renormalise": tr("hidden, rows rescaled to sum to 1"),
+        "show": words.translate("attention", "shown"),
+        "hide": words.translate("attention", "hidden"),
+        "renormalise": words.translate("attention", "hidden, rows rescaled to sum to 1"),
     }[specials]
 
 
 def count_words(segments: Sequence[int], config: BertConfig) -> str:
     """Return how many pieces there are, and what the weights of all heads will take where it is much."""
     in_b = sum(segments)
-    said = tr("A {a} · B {b} pieces") if in_b else tr("{a} pieces")
+    said = (
+        words.translate("attention", "A {a} · B {b} pieces")
+        if in_b
+        else words.translate("attention", "{a} pieces")
+    )
     said = said.format(a=len(segments) - in_b, b=in_b)
     size = estimate_bytes(config, len(segments))
     return f"{said} · {words.file_size(size)}" if size > LARGE_BYTES else said
@@ -142,16 +164,18 @@ def effect_rows(found: Effects, tokens: Sequence[str]) -> list[EffectRow]:
 def watched_words(watched: Watched, masks: list[int]) -> str:
     """Return an answer in words: a guess, "B follows A", a label."""
     if watched.kind == "next_sentence":
-        return tr("B follows A")
+        return words.translate("attention", "B follows A")
     if watched.kind == "class":
-        return tr("label “{name}”").format(name=words.shorten(watched.name, 30))
+        return words.translate("attention", "label “{name}”").format(name=words.shorten(watched.name, 30))
     if len(masks) > 1 and watched.place in masks:
         number = masks.index(watched.place) + 1
-        return tr("[MASK] {number} = “{name}”").format(number=number, name=watched.name)
-    return tr("[MASK] = “{name}”").format(name=watched.name)
+        return words.translate("attention", "[MASK] {number} = “{name}”").format(
+            number=number, name=watched.name
+        )
+    return words.translate("attention", "[MASK] = “{name}”").format(name=watched.name)
 
 
 def _tip(effect: Effect) -> str:
-    return tr("probability {before} with all heads on, {after} without").format(
+    return words.translate("attention", "probability {before} with all heads on, {after} without").format(
         before=words.share(effect.before), after=words.share(effect.after)
     )

@@ -44,30 +44,30 @@ class AttentionOptions(QWidget):
         self._add_slider(row)
 
     def _add_boxes(self, row: QHBoxLayout) -> None:
-        tr = self.tr
         self._add_box(
-            row, "of", tr("Whose attention"), 10,
-            tr("The chosen head, or the average of several: Ctrl+click more in the mosaic. Layer, all heads: "
-               "the average of them. Rollout: attention multiplied through all layers up to "
-               "this one, the residual path included (Abnar and Zuidema 2020)."),
-            (("heads", tr("Head")), ("layer", tr("Layer")), ("model", tr("All heads")),
-             ("rollout", tr("Rollout"))),
+            row, "of", self.tr("Whose attention"), 10,
+            self.tr("The chosen head, or the average of several: Ctrl+click more in the mosaic. Layer, "
+                    "all heads: the average of them. Rollout: attention multiplied through all layers up to "
+                    "this one, the residual path included (Abnar and Zuidema 2020)."),
+            (("heads", self.tr("Head")), ("layer", self.tr("Layer")), ("model", self.tr("All heads")),
+             ("rollout", self.tr("Rollout"))),
         )  # fmt: skip
         self._add_box(
-            row, "unit", tr("Pieces or words"), 9,
-            tr("Words: attention from a word is the mean of its pieces' rows, to a word the sum."),
-            (("pieces", tr("Pieces")), ("words", tr("Words"))),
+            row, "unit", self.tr("Pieces or words"), 9,
+            self.tr("Words: attention from a word is the mean of its pieces' rows, to a word the sum."),
+            (("pieces", self.tr("Pieces")), ("words", self.tr("Words"))),
         )  # fmt: skip
         self._add_box(
-            row, "block", tr("Block of the pair"), 10,
-            tr("Which text looks at which: A→B is from the tokens of A to those of B."),
-            (("all", tr("A and B")), ("aa", "A → A"), ("ab", "A → B"), ("ba", "B → A"), ("bb", "B → B")),
+            row, "block", self.tr("Block of the pair"), 10,
+            self.tr("Which text looks at which: A→B is from the tokens of A to those of B."),
+            (("all", self.tr("A and B")), ("aa", "A → A"), ("ab", "A → B"), ("ba", "B → A"), ("bb", "B → B")),
         )  # fmt: skip
         self._add_box(
-            row, "specials", tr("Special tokens"), 12,
-            tr("[CLS] and [SEP] take much attention that nobody needs. No specials: they are hidden. "
-               "Rescaled: hidden, and each row of what is left sums to 1 again."),
-            (("show", tr("All tokens")), ("hide", tr("No specials")), ("renormalise", tr("Rescaled"))),
+            row, "specials", self.tr("Special tokens"), 12,
+            self.tr("[CLS] and [SEP] take much attention that nobody needs. No specials: they are hidden. "
+                    "Rescaled: hidden, and each row of what is left sums to 1 again."),
+            (("show", self.tr("All tokens")), ("hide", self.tr("No specials")),
+             ("renormalise", self.tr("Rescaled"))),
         )  # fmt: skip
 
     def _add_box(

@@ -64,16 +64,19 @@ class PictureCard(Card):
         self._make_footer()
 
     def _make_toggles(self) -> None:
-        tr = self.tr
         self.toggles = Toggles(
             "attention_view",
-            tr("View"),
+            self.tr("View"),
             (
-                ("heatmap", tr("Heatmap"), tr("Rows look at columns")),
-                ("arcs", tr("Arcs"), tr("The strongest weights as lines between tokens")),
-                ("query_key", tr("Query–key"), tr("How one token's row comes about in one head")),
-                ("heads", tr("All heads"), tr("Every head of every layer, large")),
-                ("attribution", tr("Attribution"), tr("Which words an answer rests on, by its gradient")),
+                ("heatmap", self.tr("Heatmap"), self.tr("Rows look at columns")),
+                ("arcs", self.tr("Arcs"), self.tr("The strongest weights as lines between tokens")),
+                ("query_key", self.tr("Query–key"), self.tr("How one token's row comes about in one head")),
+                ("heads", self.tr("All heads"), self.tr("Every head of every layer, large")),
+                (
+                    "attribution",
+                    self.tr("Attribution"),
+                    self.tr("Which words an answer rests on, by its gradient"),
+                ),
             ),
         )
         self.toggles.chosen.connect(self.picture_chosen)

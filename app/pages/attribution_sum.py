@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
@@ -16,8 +14,6 @@ from engine.inspect.attribution_path import BASELINES
 from engine.inspect.attribution_target import LOG_ODDS, MEASURES
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word
-
-tr = partial(words.translate, "attribution")
 
 
 class SumCheck(QWidget):
@@ -79,7 +75,7 @@ class SumCheck(QWidget):
 def residual_words(result: Attribution) -> str:
     """Return what the sum misses, as per cent: "0.4 %", "0.03 %"."""
     if result.residual < 0.0001:
-        return tr("< {share}").format(share=words.share(0.0001, 2))
+        return words.translate("attribution", "< {share}").format(share=words.share(0.0001, 2))
     return words.share(result.residual, 1 if result.residual >= 0.00095 else 2)
 
 
@@ -92,7 +88,7 @@ def plain(value: float, digits: int) -> str:
 def chance(p: float) -> str:
     """Return a probability as per cent, with two digits that say something however small it is."""
     if 0 < p < 0.001:
-        return tr("{number} %").format(number=words.scientific(100 * p, 2))
+        return words.translate("attribution", "{number} %").format(number=words.scientific(100 * p, 2))
     return words.probability(p) if p else words.share(p, 0)
 
 
@@ -117,18 +113,21 @@ def meaning_words(result: Attribution) -> str:
     """Return how the scores are to be read."""
     measure = words.tr_engine(MEASURES[result.measure]).lower()
     if result.method != INTEGRATED:
-        return tr(
+        return words.translate(
+            "attribution",
             "One step at the text itself: the sign says which way a word pushes, the sizes are rough and add "
-            "up to nothing."
+            "up to nothing.",
         )
     if not result.is_complete:
-        return tr(
+        return words.translate(
+            "attribution",
             "{steps} steps do not bring the sum within 1 %: it misses {share}. Read the scores as rough, or "
-            "choose another baseline."
+            "choose another baseline.",
         ).format(steps=words.number(result.steps), share=words.share(result.residual))
-    return tr(
+    return words.translate(
+        "attribution",
         "A score is what a word adds to the {measure} while all words come in together; below zero it speaks "
-        "against."
+        "against.",
     ).format(measure=measure)
 
 
@@ -197,7 +196,9 @@ def _pieces_words(encoding: Encoding, word: Word) -> str:
     if len(word.pieces) == 1:
         return ""
     pieces = " ".join(encoding.tokens[place] for place in word.pieces)
-    return tr("{count} pieces: {pieces}").format(count=len(word.pieces), pieces=words.shorten(pieces, 80))
+    return words.translate("attribution", "{count} pieces: {pieces}").format(
+        count=len(word.pieces), pieces=words.shorten(pieces, 80)
+    )
 
 
 def caption(result: Attribution, unit: str) -> list[tuple[str, str]]:
@@ -205,17 +206,28 @@ def caption(result: Attribution, unit: str) -> list[tuple[str, str]]:
     digits, has_sum = digits_of(result), result.method == INTEGRATED
     lines = [
         *model_caption(result.model_name, result.fingerprint),
-        (tr("text"), result.text),
-        (tr("second text"), result.text_pair or ""),
-        (tr("asked"), question_words(result)),
-        (tr("method"), words.tr_engine(METHODS[result.method])),
-        (tr("baseline"), words.tr_engine(BASELINES[result.baseline]) if has_sum else ""),
-        (tr("measured in"), words.tr_engine(MEASURES[result.measure])),
-        (tr("unit"), tr("words") if unit == "words" else tr("pieces")),
-        (tr("value for the text"), plain(result.value, digits)),
-        (tr("value for the baseline"), plain(result.baseline_value, digits) if has_sum else ""),
-        (tr("sum of the scores"), plain(result.total, digits)),
-        (tr("residual"), words.share(result.residual, 2) if has_sum else ""),
-        (tr("steps"), words.number(result.steps) if has_sum else ""),
+        (words.translate("attribution", "text"), result.text),
+        (words.translate("attribution", "second text"), result.text_pair or ""),
+        (words.translate("attribution", "asked"), question_words(result)),
+        (words.translate("attribution", "method"), words.tr_engine(METHODS[result.method])),
+        (
+            words.translate("attribution", "baseline"),
+            words.tr_engine(BASELINES[result.baseline]) if has_sum else "",
+        ),
+        (words.translate("attribution", "measured in"), words.tr_engine(MEASURES[result.measure])),
+        (
+            words.translate("attribution", "unit"),
+            words.translate("attribution", "words")
+            if unit == "words"
+            else words.translate("attribution", "pieces"),
+        ),
+        (words.translate("attribution", "value for the text"), plain(result.value, digits)),
+        (
+            words.translate("attribution", "value for the baseline"),
+            plain(result.baseline_value, digits) if has_sum else "",
+        ),
+        (words.translate("attribution", "sum of the scores"), plain(result.total, digits)),
+        (words.translate("attribution", "residual"), words.share(result.residual, 2) if has_sum else ""),
+        (words.translate("attribution", "steps"), words.number(result.steps) if has_sum else ""),
     ]
     return [(name, value) for name, value in lines if value]

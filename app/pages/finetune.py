@@ -42,6 +42,7 @@ class FineTunePage(TrainingPage):
         self.header.set_sentence(self.tr("Teach a pretrained BERT your labels and watch it learn."))
         self.try_button.setText(self.tr("Try it on a text"))
         self._data_problem: BaseException | None = None
+        self._own: dict[str, Any] = {}  # settings while others are lent for one training
         self.setup = SetupCard(session)
         self.setup.setObjectName("setup_card")
         self.charts = self.view = Charts()
@@ -75,6 +76,7 @@ class FineTunePage(TrainingPage):
         self.empty.activated.connect(self._empty_action)
         self.random_link.clicked.connect(self.setup.chooser.start_from_random_weights)
         self.setup.changed.connect(self._setup_changed)
+        self._session.training_ended.connect(self.put_back)
         self._session.table_problem.connect(self._data_failed)
         self._session.study_changed.connect(self._data_changed)
 
@@ -175,6 +177,19 @@ class FineTunePage(TrainingPage):
     @Slot()
     def lead_on(self) -> None:
         self._session.page_requested.emit("predict")
+
+    def lend(self, values: dict[str, Any]) -> None:
+        """Put other settings into the form for one training; the person's own come back with its end."""
+        own = self.setup.form.values()
+        self._own = {name: own[name] for name in values} | self._own
+        self.setup.set_values(values)
+
+    @Slot()
+    def put_back(self) -> None:
+        """Show the person's own settings again, where others were lent."""
+        own, self._own = self._own, {}
+        if own:
+            self.setup.set_values(own)
 
     def show_settings_of(self, config: Any) -> None:
         """Show what a resumed run was started with; open its table and model where none is open."""

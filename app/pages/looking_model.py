@@ -168,26 +168,29 @@ class SubjectBar(QWidget):
 
 def about_words(about: About) -> str:
     """Return a model in a line: size, what it answers, its fingerprint."""
-    tr = partial(words.translate, "looking_model")
     config = about.config
     parts = [f"{config.num_hidden_layers}×{config.hidden_size}"]
-    parts.append(tr("{count} heads a layer").format(count=config.num_attention_heads))
+    parts.append(
+        words.translate("looking_model", "{count} heads a layer").format(count=config.num_attention_heads)
+    )
     can = []
     if about.has_masked_words:
-        can.append(tr("masked words"))
+        can.append(words.translate("looking_model", "masked words"))
     if about.has_next_sentence:
-        can.append(tr("next sentence"))
+        can.append(words.translate("looking_model", "next sentence"))
     if about.labels:
-        can.append(tr("{count} labels").format(count=len(about.labels)))
-    parts.append(", ".join(can) or tr("no trained head"))
+        can.append(words.translate("looking_model", "{count} labels").format(count=len(about.labels)))
+    parts.append(", ".join(can) or words.translate("looking_model", "no trained head"))
     parts.append(about.fingerprint)
     return " · ".join(parts)
 
 
 def model_caption(name: str, fingerprint: str) -> list[tuple[str, str]]:
     """Return the lines of a caption that say which weights a picture is of."""
-    tr = partial(words.translate, "looking_model")
-    return [(tr("model"), name), (tr("weights, sha256"), fingerprint)]
+    return [
+        (words.translate("looking_model", "model"), name),
+        (words.translate("looking_model", "weights, sha256"), fingerprint),
+    ]
 
 
 def _history_task(folder: Path, _bench: Bench) -> Iterator[Event]:

@@ -120,6 +120,7 @@ class ModelsPage(Page):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._fingerprints.clear()  # a model may have been trained anew since
+        self.laboratory.drop(FINGERPRINT)
         self.refresh()
 
     @Slot()
@@ -151,7 +152,7 @@ class ModelsPage(Page):
         self._wanted = None
         if again is not None:
             self.list_card.set_current(again.path)
-            if self.entry is None or (again.path, again.inventory) != (self.entry.path, self.entry.inventory):
+            if self.entry is None or not again.is_as(self.entry):
                 self.show_entry(again)
         elif not self._is_planned:
             self.plan_card.plan(preset_of(self.plan_card.config) or "base")
@@ -202,7 +203,7 @@ class ModelsPage(Page):
                 DETAIL,
                 lambda bench: detail_task(bench, entry.path),
                 heard=self._take_detail,
-                failed=self._detail_failed,
+                failed=partial(self._detail_failed, entry.path),
                 light=True,
             )
         for place in (1, 2):
@@ -226,7 +227,9 @@ class ModelsPage(Page):
         self._ask_seen()
         self._show_state()
 
-    def _detail_failed(self, error: BaseException) -> None:
+    def _detail_failed(self, path: Path, error: BaseException) -> None:
+        if self.entry is None or self.entry.path != path:
+            return
         if isinstance(error, UserError | MemoryError):
             self.folder_view.show_refusal(words.say_error(error))
         else:
@@ -270,7 +273,7 @@ class ModelsPage(Page):
                 FINGERPRINT,
                 lambda bench: fingerprint_task(bench, detail.path),
                 heard=partial(self._take_fingerprint, detail.path),
-                failed=self._detail_failed,
+                failed=partial(self._detail_failed, detail.path),
                 light=True,
             )
 

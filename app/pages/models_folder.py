@@ -243,13 +243,12 @@ def _stages(info: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _stage_words(stage: dict[str, Any]) -> str:
     """Return one stage of training in a line: on what, how long, how well."""
-    tr = words.translate
     texts = stage.get("text") if isinstance(stage.get("text"), list) else [stage.get("data")]
     names = [str(one.get("name", "")) for one in texts or () if isinstance(one, dict)]
     parts = [words.shorten(", ".join(filter(None, names)), 80)]
     for key, template in (
-        ("tokens", tr("models", "{value} tokens")),
-        ("steps", tr("models", "{value} steps")),
+        ("tokens", words.translate("models", "{value} tokens")),
+        ("steps", words.translate("models", "{value} steps")),
     ):
         value = stage.get(key)
         if isinstance(value, int):
@@ -259,8 +258,8 @@ def _stage_words(stage: dict[str, Any]) -> str:
     if isinstance(seconds, int | float):
         parts.append(words.duration(seconds))
     for key, template in (
-        ("mlm_accuracy", tr("models", "masked words right {value}")),
-        ("accuracy", tr("models", "accuracy {value}")),
+        ("mlm_accuracy", words.translate("models", "masked words right {value}")),
+        ("accuracy", words.translate("models", "accuracy {value}")),
     ):
         value = stage.get(key)
         if isinstance(value, int | float):

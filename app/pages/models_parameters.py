@@ -181,23 +181,21 @@ def letters_words(found: Arithmetic) -> str:
 
 def known_words(found: Arithmetic) -> str:
     """Return by which name and number a size is known, or whose shape it has; "" for any other."""
-    tr = words.translate
     preset, published = preset_of(found.config), published_millions(found.config)
     if not preset:
         return ""
     if published is None:
-        return tr("models", "shape of BERT-{name}").format(name=preset)
+        return words.translate("models", "shape of BERT-{name}").format(name=preset)
     count = words.decimal(published, 0 if published >= 100 else 1)
-    return tr("models", "BERT-{name}, {count} M").format(name=preset, count=count)
+    return words.translate("models", "BERT-{name}, {count} M").format(name=preset, count=count)
 
 
 def caption_lines(found: Arithmetic, name: str) -> Sequence[tuple[str, str]]:
     """Return what a person must know of the picture where it stands alone."""
-    tr = words.translate
     sizes = ", ".join(f"{letter} = {number}" for letter, number in found.sizes.items() if number)
     return (
-        (tr("models", "model"), name),
-        (tr("models", "sizes"), sizes),
-        (tr("models", "formula"), found.spelled()),
-        (tr("models", "weights"), words.number(found.total)),
+        (words.translate("models", "model"), name),
+        (words.translate("models", "sizes"), sizes),
+        (words.translate("models", "formula"), found.spelled()),
+        (words.translate("models", "weights"), words.number(found.total)),
     )

@@ -41,7 +41,7 @@ class Places:
 class Entry:
     """A model of the list. title: STARTER or HISTORY for what ships, else its name. origin: why it is listed.
 
-    inventory: None where `problem` says why it cannot be opened.
+    inventory: None where `problem` says why it cannot be opened. written: when its files were, in ns.
     """
 
     path: Path
@@ -49,6 +49,11 @@ class Entry:
     origin: str
     inventory: Inventory | None
     problem: UserError | None = None
+    written: tuple[int, ...] = ()
+
+    def is_as(self, other: Entry) -> bool:
+        """Whether nothing of the folder has changed between the two."""
+        return (self.path, self.inventory, self.written) == (other.path, other.inventory, other.written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +168,14 @@ def _runs(root: Path) -> list[Path]:
 
 def _entry(path: Path, title: str, origin: str) -> Entry:
     try:
-        return Entry(path, title, origin, take_stock(path, thorough=False))
+        return Entry(path, title, origin, take_stock(path, thorough=False), written=_written(path))
     except UserError as error:
         return Entry(path, title, origin, None, error)
+
+
+def _written(path: Path) -> tuple[int, ...]:
+    """Return when the files of a folder were last written, in ns."""
+    try:
+        return tuple(sorted(file.stat().st_mtime_ns for file in path.iterdir()))
+    except OSError:  # it went away meanwhile
+        return ()

@@ -28,6 +28,7 @@ from app.pages.pretrain_watch import DROP_REPEATED, Outlook, on_text
 from app.pages.training_page import TrainingPage
 from app.session import Session
 from app.settings import AppSettings
+from app.shipped import history_run
 from app.study import answers
 from app.training import run_name
 from app.widgets import GAP, button
@@ -232,8 +233,9 @@ class PretrainPage(TrainingPage):
         self.setup.clear_refusals()
 
     def show_settings_of(self, config: PretrainConfig) -> None:
-        self.setup.set_values(values_of(config))
-        self.before.pins.editor.put(config.budget.pins.split("\n"))
+        if self.run_dir != history_run():  # whose text does not ship, so that it could not be started
+            self.setup.set_values(values_of(config))
+            self.before.pins.editor.put(config.budget.pins.split("\n"))
         self.charts.watching.watch.outlook = Outlook(
             asks_pairs=config.objective.next_sentence,
             drops_repeated=config.text.drop_repeated,

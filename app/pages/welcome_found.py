@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QDate, QLocale
@@ -185,55 +184,75 @@ def _kept_run(run: Path) -> FoundRun | None:
 
 def run_words(run: FoundRun) -> str:
     """Return in a line what became of a run and when it began; the end may be cut."""
-    tr = partial(words.translate, "WelcomePage")
     info = run.info
     step = words.number(info.step)
     if info.state == "crashed":
-        said = tr("cut off at step {step}").format(step=step) if info.step else tr("cut off as it began")
+        said = (
+            words.translate("WelcomePage", "cut off at step {step}").format(step=step)
+            if info.step
+            else words.translate("WelcomePage", "cut off as it began")
+        )
     elif info.state == "running":
-        said = tr("in training, step {step}").format(step=step)
+        said = words.translate("WelcomePage", "in training, step {step}").format(step=step)
     elif info.state == "failed":
-        said = tr("failed at step {step}").format(step=step)
+        said = words.translate("WelcomePage", "failed at step {step}").format(step=step)
     elif info.state == "stopped":
-        said = tr("stopped at step {step}").format(step=step)
+        said = words.translate("WelcomePage", "stopped at step {step}").format(step=step)
     else:
-        said = _reached(info) or tr("finished at step {step}").format(step=step)
-    kind = tr("pretrained") if run.page == "pretrain" else tr("fine-tuned")
+        said = _reached(info) or words.translate("WelcomePage", "finished at step {step}").format(step=step)
+    kind = (
+        words.translate("WelcomePage", "pretrained")
+        if run.page == "pretrain"
+        else words.translate("WelcomePage", "fine-tuned")
+    )
     parts = [said, _when(run.began) if run.began else "", kind]
     return " · ".join(part for part in parts if part)
 
 
 def _reached(info: RunInfo) -> str:
     """Return how good a finished run's model is."""
-    tr = partial(words.translate, "WelcomePage")
     if info.best_metric is None:
         return ""
     if info.metric_name == "accuracy":
-        return tr("{share} right").format(share=words.share(info.best_metric))
+        return words.translate("WelcomePage", "{share} right").format(share=words.share(info.best_metric))
     if info.metric_name == "mlm_accuracy":
-        return tr("guesses {share} right").format(share=words.share(info.best_metric))
+        return words.translate("WelcomePage", "guesses {share} right").format(
+            share=words.share(info.best_metric)
+        )
     return f"{info.metric_name.replace('_', ' ')} {words.decimal(info.best_metric)}"
 
 
 def model_words(model: FoundModel) -> str:
     """Return what a model can do, in a line."""
-    tr = partial(words.translate, "WelcomePage")
     if model.problem is not None:
         return words.say(model.problem)
-    can = [tr("guesses words")] if model.guesses else []
+    can = [words.translate("WelcomePage", "guesses words")] if model.guesses else []
     if model.num_labels:
-        can.append(tr("{count} labels").format(count=words.number(model.num_labels)))
+        can.append(
+            words.translate("WelcomePage", "{count} labels").format(count=words.number(model.num_labels))
+        )
     if model.num_kept:
-        can = [tr("{count} moments of its training").format(count=words.number(model.num_kept))]
+        can = [
+            words.translate("WelcomePage", "{count} moments of its training").format(
+                count=words.number(model.num_kept)
+            )
+        ]
     began = parted(model.name)[1]
-    parts = [model.size, *(can or [tr("encoder only")]), _when(began) if began else ""]
+    parts = [
+        model.size,
+        *(can or [words.translate("WelcomePage", "encoder only")]),
+        _when(began) if began else "",
+    ]
     return " · ".join(part for part in parts if part)
 
 
 def _when(moment: datetime) -> str:
-    tr = partial(words.translate, "WelcomePage")
     today = datetime.now().date()
     if moment.date() == today:
-        return tr("today {time}").format(time=f"{moment:%H:%M}")
-    form = tr("d MMM") if moment.year == today.year else tr("d MMM yyyy")  # as QLocale takes it
+        return words.translate("WelcomePage", "today {time}").format(time=f"{moment:%H:%M}")
+    form = (
+        words.translate("WelcomePage", "d MMM")
+        if moment.year == today.year
+        else words.translate("WelcomePage", "d MMM yyyy")
+    )  # as QLocale takes it
     return QLocale().toString(QDate(moment.year, moment.month, moment.day), form)

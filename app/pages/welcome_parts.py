@@ -76,6 +76,8 @@ class EntryRow(QAbstractButton):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
+        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            event.ignore()  # the list's: a button would walk on to whatever is next on the page
         else:
             super().keyPressEvent(event)
 

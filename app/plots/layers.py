@@ -184,10 +184,14 @@ class _Canvas(QWidget):
         painter.setPen(theme.current().color("muted"))
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(
-            QRectF(cells.left() + 2, 0, cells.width(), HEAD), left, self._plot.tr("best guesses")
+            QRectF(cells.left() + 2, 0, cells.width(), HEAD),
+            left,
+            words.translate("LayersPlot", "best guesses"),
         )
         if line.width():
-            said = self._plot.tr("probability of “{word}”").format(word=words.shorten(self._plot.word, 24))
+            said = words.translate("LayersPlot", "probability of “{word}”").format(
+                word=words.shorten(self._plot.word, 24)
+            )
             painter.drawText(QRectF(line.left() - 6, 0, line.width() + VALUE, HEAD), left, said)
 
     def _paint_row(self, painter: QPainter, number: int, layer: Layer, cells: QRectF, count: int) -> None:
@@ -237,7 +241,7 @@ class _Canvas(QWidget):
             y = line.top() + ROW * (number + 0.5)
             points.append(QPointF(line.left() + line.width() * layer.probability / top, y))
             painter.setPen(colors.color("text" if number == last else "muted"))
-            said = plot.tr("{share} · rank {rank}").format(
+            said = words.translate("LayersPlot", "{share} · rank {rank}").format(
                 share=words.probability(layer.probability), rank=words.number(layer.rank or 0)
             )
             room = QRectF(line.right() + 4, y - ROW / 2, VALUE - 8, ROW)

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme
+from app import theme, words
 from app.plots.figure import paint_ring
 from app.plots.word_flow import is_right_to_left
 from app.widgets import set_role, tip
@@ -253,14 +253,22 @@ class PiecesCanvas(QWidget):
         painter.setFont(theme.ui_font(13, bold=True))
         painter.setPen(colors.color("b" if segment else "accent"))
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(2, top, GUTTER, TEXT), left, plot.tr("B") if segment else plot.tr("A"))
+        painter.drawText(
+            QRectF(2, top, GUTTER, TEXT),
+            left,
+            words.translate("PiecesPlot", "B") if segment else words.translate("PiecesPlot", "A"),
+        )
         painter.setFont(theme.ui_font(11))
         painter.setPen(colors.color("muted"))
-        painter.drawText(QRectF(2, top + TEXT + TIE, GUTTER, CHIP), left, plot.tr("pieces"))
-        painter.drawText(QRectF(2, top + TEXT + TIE + CHIP, GUTTER, IDS), left, plot.tr("ids"))
+        painter.drawText(
+            QRectF(2, top + TEXT + TIE, GUTTER, CHIP), left, words.translate("PiecesPlot", "pieces")
+        )
+        painter.drawText(
+            QRectF(2, top + TEXT + TIE + CHIP, GUTTER, IDS), left, words.translate("PiecesPlot", "ids")
+        )
         if plot.has_beside:
             beside = QRectF(2, top + TEXT + TIE + CHIP + IDS, GUTTER, CHIP)
-            painter.drawText(beside, left, plot.tr("second"))
+            painter.drawText(beside, left, words.translate("PiecesPlot", "second"))
 
     def _paint_column(self, painter: QPainter, placed: _Placed, marked: set[int]) -> None:
         column, room = placed.column, placed.room

@@ -176,14 +176,16 @@ class _Canvas(QWidget):
             painter.drawText(room, Qt.AlignmentFlag.AlignCenter, letter)
 
     def _paint_try(self, painter: QPainter, one: _Try, top: float, size: int, edges: list[float]) -> None:
-        colors, plot = theme.current(), self._plot
+        colors = theme.current()
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         first, last = sorted((edges[one.start], edges[one.stop]))
         bar = QRectF(first + 1, top, last - first - 2, BAR)
         if one.kind == "more":
             painter.setFont(theme.ui_font(11))
             painter.setPen(colors.color("muted"))
-            said = plot.tr("… {count} more, each a character shorter").format(count=words.number(one.count))
+            said = words.translate("LadderPlot", "… {count} more, each a character shorter").format(
+                count=words.number(one.count)
+            )
             painter.drawText(QRectF(first + 2, top, self.width(), BAR), left, said)
             return
         hit, fail = one.kind == "hit", one.kind == "fail"
@@ -213,7 +215,7 @@ class _Canvas(QWidget):
         painter.setPen(theme.current().color(ink))
         said = str(one.id)
         if one.kind == "fail":
-            said = plot.tr("so [UNK] {id}").format(id=plot.unknown_id)
+            said = words.translate("LadderPlot", "so [UNK] {id}").format(id=plot.unknown_id)
         place = QRectF(mark.right() + 5, bar.top(), SIDE, BAR)
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, said)
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import theme
+from app import theme, words
 from app.fitted_text import fitting
 from app.plots import token_labels
 from app.plots.attention_image import Picture, compose
@@ -225,17 +225,25 @@ class _Canvas(QWidget):
 
     def _captions(self, columns: dict[str, QRectF], metrics: QFontMetricsF) -> dict[str, str]:
         """Return each column's caption; what the strongest colour stands for is part of it, with room."""
-        tr, spread = self._plot.tr, "{caption}  ±{value}"
+        spread = "{caption}  ±{value}"
         whole = {
-            "key": spread.format(caption=tr("query, keys"), value=value_words(self._keys.high)),
-            "product": spread.format(caption=tr("query × key"), value=value_words(self._products.high)),
-            "score": tr("score"),
-            "weight": tr("weight"),
+            "key": spread.format(
+                caption=words.translate("QueryKeyPlot", "query, keys"), value=value_words(self._keys.high)
+            ),
+            "product": spread.format(
+                caption=words.translate("QueryKeyPlot", "query × key"), value=value_words(self._products.high)
+            ),
+            "score": words.translate("QueryKeyPlot", "score"),
+            "weight": words.translate("QueryKeyPlot", "weight"),
         }
         room = {name: column.width() + GAP - 6 for name, column in columns.items()}
         if all(metrics.horizontalAdvance(said) <= room[name] for name, said in whole.items()):
             return whole
-        short = {**whole, "key": tr("query, keys"), "product": tr("query × key")}
+        short = {
+            **whole,
+            "key": words.translate("QueryKeyPlot", "query, keys"),
+            "product": words.translate("QueryKeyPlot", "query × key"),
+        }
         return {name: fitting(said, metrics, room[name]) for name, said in short.items()}
 
     def _paint_row(self, painter: QPainter, columns: dict[str, QRectF], top: int, place: int) -> None:

@@ -274,9 +274,9 @@ class _Canvas(QWidget):
         )
         painter.setFont(theme.ui_font(11))
         painter.setPen(colors.color("fine" if reading.rank == 1 else "muted"))
-        said = self._plot.tr("first guess") if reading.rank == 1 else ""
+        said = words.translate("ReadingsPlot", "first guess") if reading.rank == 1 else ""
         if reading.rank is not None and reading.rank > 1:
-            said = self._plot.tr("guess {rank}").format(rank=words.number(reading.rank))
+            said = words.translate("ReadingsPlot", "guess {rank}").format(rank=words.number(reading.rank))
         painter.drawText(room.adjusted(0, ROW / 2 - 2, 0, -4), _middle("right"), said)
 
     def event(self, event: QEvent) -> bool:

@@ -146,7 +146,7 @@ class _Canvas(QWidget):
         left = 4.0 if strip.is_yes is None else 4.0 + MARGIN
         width, x = max(200.0, self.width() - 8.0), left
         if strip.is_yes is not None:
-            self._letters.append((y, self._plot.tr("A")))
+            self._letters.append((y, words.translate("TokensPlot", "A")))
         for place, (token, shown, action) in enumerate(
             zip(strip.tokens, strip.shown, strip.actions, strict=True)
         ):
@@ -157,7 +157,7 @@ class _Canvas(QWidget):
             if turned or (x + room > width and x > left):
                 x, y = left, y + LINE
             if turned:
-                self._letters.append((y, self._plot.tr("B")))
+                self._letters.append((y, words.translate("TokensPlot", "B")))
             self._placed.append(_Placed(QRectF(x, y, room, CHIP), number, place))
             x += room + SPACE
         return y + LINE

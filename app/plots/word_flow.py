@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme
+from app import theme, words
 from app.plots.figure import paint_ring
 from app.plots.scrolled import ScrolledFigure
 from app.widgets import set_role, tip
@@ -204,7 +204,10 @@ class _Canvas(QWidget):
         if 1 not in plot.segments:
             return
         painter.setFont(theme.ui_font(11, bold=True))
-        for segment, letter, token in ((0, plot.tr("A"), "accent"), (1, plot.tr("B"), "b")):
+        for segment, letter, token in (
+            (0, words.translate("WordFlow", "A"), "accent"),
+            (1, words.translate("WordFlow", "B"), "b"),
+        ):
             if segment in plot.segments:
                 top = self.places[plot.segments.index(segment)].top()
                 painter.setPen(theme.current().color(token))

@@ -146,6 +146,50 @@ def test_who_leaves_before_anything_is_trained_is_told_no_numbers(
     assert not (tmp_path / "out" / "results.json").exists()
 
 
+def test_what_a_person_opens_while_it_trains_changes_nothing_of_what_is_told(
+    attended: Demo, qtbot: QtBot, tmp_path: Path, table: Path
+) -> None:
+    def leave() -> None:
+        tour = attended.window.findChild(Guide)
+        if tour is not None and tour.step.key == "data":
+            tour.next()
+        elif tour is not None and attended.session.training.step is not None:
+            tour.leave()
+            clock.stop()
+            attended.session.open_table(tmp_path / "nothing.csv")
+            attended.session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=7))
+
+    clock = QTimer(interval=10)
+    clock.timeout.connect(leave)
+    clock.start()
+    assert attended.play(chosen(table, write_vocabulary(tmp_path / "vocab.txt", 2))) == 0
+    assert json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))["num_rows"] == 80
+
+
+def test_a_table_without_labels_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("app.main_window.warm_up", lambda: None)  # it takes longer than all this
+    language_model(tmp_path / "assets" / "models" / "starter")
+    bare = tmp_path / "bare.csv"
+    bare.write_text("text\n" + "".join(f"a sentence of some length, number {n}\n" for n in range(30)))
+    assert demo.run(["--out", str(tmp_path / "out"), "--data", str(bare)]) == 2
+    assert "labels" in capsys.readouterr().err.split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--epochs", "-1"), ("--epochs", "0"), ("--seconds", "nan"), ("--seconds", "-3"), ("--seconds", "3e6")],
+)
+def test_a_number_that_cannot_be_is_refused_before_the_folder_is_touched(
+    option: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        demo.run(["--out", str(tmp_path / "out"), *option])
+    assert refused.value.code == 2 and option[1] in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_folder_with_other_things_in_it_is_left_as_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -169,6 +170,23 @@ def test_a_model_says_what_is_loaded_and_missing_and_its_fingerprint_comes_when_
     ]
     assert rows[-1] == "Classifier · loaded · 39"
     assert "37 WordPieces, all lower case" in fact(page, "vocabulary")
+
+
+def test_a_model_that_was_trained_on_meanwhile_is_read_again(
+    page: ModelsPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    mine = tmp_path / "mine"
+    choose(page, mine, qtbot)
+    qtbot.waitUntil(lambda: fact(page, "fingerprint") == fingerprint(mine))
+    weights = mine / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    (mine / "cloze.json").write_text(json.dumps({"chain": [{"steps": 4321}]}))
+    page.hide()
+    page.show()
+    qtbot.waitUntil(lambda: fact(page, "fingerprint") == fingerprint(mine))
+    assert "4,321 steps" in fact(page, "trained")
 
 
 def test_what_the_files_hold_beside_bert_is_unexpected_and_left_out_of_the_sum(

@@ -90,6 +90,10 @@ def test_the_card_that_holds_the_widget_is_lit_on_whatever_page_and_at_any_size(
             pages.resize(width, 560)
             qtbot.waitUntil(lambda card=card: tour.lit == rect_of(card, pages))
             assert tour.rect() == pages.rect() and not tour.card.geometry().intersects(tour.lit)
+    pages.fields["two"].parentWidget().setFixedWidth(300)
+    qtbot.waitUntil(lambda: tour.lit.width() == 300)
+    pages.resize(1100, 560)  # nothing moves, and yet there is more to dim
+    qtbot.waitUntil(lambda: tour.mask().boundingRect() == pages.rect())
     pages.show_page("one")  # somebody else turned the page
     qtbot.waitUntil(lambda: tour.lit is None)
     pages.show_page("two")
@@ -233,7 +237,11 @@ def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     language_model(tmp_path / "assets" / "models" / "starter")
+    form = window.page("finetune").setup.form
+    window.session.set_max_length(48)
+    own = form.values()
     said = walk(Tour(window), qtbot)
+    assert form.values() == own
     keys = ["data", "learn", "result", "ask", "reasons", "hide", "guesses", "attention", "heads"]
     assert list(said) == keys
     training = window.session.training

@@ -6,7 +6,11 @@
 `CLOZE_DATA` names the folder with corpora/ and sst2/. "beside" trains the recipe's first stage and the
 Trainer of `transformers` from the same weights (the trimmed encoder with its new head) for the same
 minutes each on this machine, in turns, in float32, with the same rates by the clock, and measures both
-on the same held-out Wikipedia articles.
+on the same held-out Wikipedia articles. The engine's minutes are those of a run: its reading of the text
+and its measuring are among them, the Trainer's are not.
+
+"curves" reads the runs that `assets.models.make` left in --work. --json FILE keeps what it held of other
+parts, and `starter_pictures` draws from it.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from app.shipped import assets
+from assets.models.make import STAGES
+from engine.train.runs import read_metrics
 from tests.benchmarks.measure import Contender, machine
 from tests.benchmarks.starter_work import (
     POLARITY,
@@ -42,7 +48,11 @@ Point = dict[str, float]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure what was asked for, print it, and write it as JSON."""
-    chosen = _parser().parse_args(argv)
+    parser = _parser()
+    chosen = parser.parse_args(argv)
+    for what, option in (("beside", "encoder"), ("curves", "work")):
+        if what in chosen.what and getattr(chosen, option) is None:
+            parser.error(f"--what {what} needs --{option} DIR.")
     os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TRANSFORMERS_VERBOSITY="error")
     print(machine(), flush=True)
     parts = {
@@ -50,8 +60,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "cloze": _cloze,
         "classifiers": _classifiers,
         "beside": _beside,
+        "curves": _curves,
     }
-    found = {what: parts[what](chosen) for what in chosen.what}
+    found = _known(chosen.json)
+    for what in chosen.what:
+        measured = parts[what](chosen)
+        found[what] = {**found.get(what, {}), **measured} if what == "classifiers" else measured
     if chosen.json:
         chosen.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
@@ -61,10 +75,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bench_starter", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
-        "--what", nargs="+", required=True, choices=("held-out", "cloze", "classifiers", "beside")
+        "--what",
+        nargs="+",
+        required=True,
+        choices=("held-out", "cloze", "classifiers", "beside", "curves"),
     )
     parser.add_argument("--model", type=Path, default=assets() / "models" / "starter", metavar="DIR")
     parser.add_argument("--encoder", type=Path, metavar="DIR", help="all-MiniLM-L6-v2, for beside")
+    parser.add_argument("--work", type=Path, metavar="DIR", help="the runs of the recipes, for curves")
     parser.add_argument("--minutes", type=float, default=5.0, help="of each, for beside")
     parser.add_argument("--tokens", type=int, default=262_144, help="of held-out text")
     parser.add_argument("--epochs", type=int, default=2, help="of each classifier")
@@ -72,6 +90,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, default=0, help="of each classifier; 0: one for each core")
     parser.add_argument("--json", type=Path, metavar="FILE")
     return parser
+
+
+def _known(file: Path | None) -> dict[str, Any]:
+    """Return what was measured before."""
+    if file is None or not file.is_file():
+        return {}
+    known: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return known
 
 
 def _data() -> Path:
@@ -116,6 +142,25 @@ def _classifiers(chosen: argparse.Namespace) -> dict[str, Any]:
                 print(f"{task} {kind}: {mean:.4f} +- {spread:.4f} over {len(values)} seeds", flush=True)
             found[task] = scores
     return found
+
+
+def _curves(chosen: argparse.Namespace) -> dict[str, list[Point]]:
+    """Return what each stage of the starter's recipe measured on its way, by million tokens of all stages."""
+    curves: dict[str, list[Point]] = {}
+    tokens = 0
+    for stage in STAGES:
+        curves[stage] = points = []
+        for record in read_metrics(chosen.work / stage):
+            if record["event"] == "step":
+                tokens += record["num_tokens"]
+            elif record["event"] == "evaluated":
+                names = {"mlm_loss": "loss", "mlm_accuracy": "accuracy", "nsp_accuracy": "next_sentence"}
+                found = {
+                    to: record["metrics"][name] for name, to in names.items() if name in record["metrics"]
+                }
+                points.append({"million_tokens": tokens / 1e6, **found})
+                print(f"{stage}: " + ", ".join(f"{k} {v:.4g}" for k, v in points[-1].items()), flush=True)
+    return curves
 
 
 # --- beside the Trainer ------------------------------------------------------------------------------

@@ -1,0 +1,55 @@
+"""What lupdate collects is what the window asks for: contexts and texts are literals, the contexts true."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import app
+
+FILES = sorted(Path(app.__file__).parent.rglob("*.py"))
+LOOKED_UP = {("words.py", "translate('engine', text)")}  # what the engine has marked
+
+
+def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
+    """Yield the calls of a function or method of this name in the window's code, with their file's name."""
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name:
+                yield file.name, node
+
+
+def test_tr_is_only_asked_of_self_whose_class_lupdate_takes_as_context() -> None:
+    found = [
+        (file, ast.unparse(call))
+        for file, call in calls("tr")
+        if ast.unparse(call.func) != "self.tr" or not isinstance(call.args[0], ast.Constant)
+    ]
+    assert found == []
+
+
+def test_translate_is_given_a_context_and_a_text_as_literals() -> None:
+    asked = [
+        (file, call) for file, call in calls("translate") if ast.unparse(call.func) != "painter.translate"
+    ]
+    found = {
+        (file, ast.unparse(call))
+        for file, call in asked
+        if len(call.args) < 2 or not all(isinstance(arg, ast.Constant) for arg in call.args[:2])
+    }
+    assert len(asked) > 100
+    assert found == LOOKED_UP
+
+
+def test_no_other_name_stands_for_tr_or_translate() -> None:
+    renamed = [
+        (file.name, ast.unparse(node))
+        for file in FILES
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Assign) and ast.unparse(node.value).rpartition(".")[2] in ("tr", "translate")
+    ]
+    renamed += [
+        (file, ast.unparse(call)) for file, call in calls("partial") if "translate" in ast.unparse(call)
+    ]
+    assert {name for _file, name in renamed} == {"translate = QCoreApplication.translate"}
