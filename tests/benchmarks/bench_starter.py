@@ -41,6 +41,7 @@ from tests.benchmarks.starter_work import (
 
 TASKS = (POLARITY, SST2)
 SEEDS = (42, 43, 44, 45, 46)
+AS_IN_DEMO = {"max_length": 64, "precision": "bfloat16"}  # which itself takes float32
 POINTS = 5  # of each curve beside the peer's, and one before the first step
 TURN_S = 20.0
 Point = dict[str, float]
@@ -85,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--work", type=Path, metavar="DIR", help="the runs of the recipes, for curves")
     parser.add_argument("--minutes", type=float, default=5.0, help="of each, for beside")
     parser.add_argument("--tokens", type=int, default=262_144, help="of held-out text")
-    parser.add_argument("--epochs", type=int, default=2, help="of each classifier")
+    parser.add_argument("--epochs", type=int, default=1, help="of each classifier")
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS, help="of the classifiers")
     parser.add_argument("--threads", type=int, default=0, help="of each classifier; 0: one for each core")
     parser.add_argument("--json", type=Path, metavar="FILE")
@@ -134,7 +135,7 @@ def _classifiers(chosen: argparse.Namespace) -> dict[str, Any]:
                 twin = random_twin(chosen.model, Path(name), seed)
                 for kind, model in (("starter", chosen.model), ("random", twin)):
                     changes = {"num_epochs": chosen.epochs, "num_threads": chosen.threads}
-                    score = fine_tuned(model, all_tables[task], seed, **changes)
+                    score = fine_tuned(model, all_tables[task], seed, **AS_IN_DEMO, **changes)
                     scores[kind].append(score)
                     print(f"{task} {kind} seed {seed}: {score:.4f}", flush=True)
             for kind, values in scores.items():
