@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +79,9 @@ def _class(widget: QWidget) -> str:
 
 def _key(thing: object) -> int:
     return int(shiboken6.getCppPointer(thing)[0])
+
+
+@pytest.fixture
+def no_models_ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing be in the box, so that no page opens a model by itself."""
+    monkeypatch.setattr("app.shipped.assets", lambda: tmp_path / "assets")

@@ -54,6 +54,7 @@ def press(page: EmbeddingsPage, button: QPushButton, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: page.laboratory.is_idle, timeout=20_000)
 
 
+@pytest.mark.usefixtures("no_models_ship")
 def test_without_a_model_the_page_says_so_and_offers_one(page: EmbeddingsPage) -> None:
     assert page.empty.isVisible() and page.empty.button.isVisible()
     assert not page.compute_button.isEnabled()

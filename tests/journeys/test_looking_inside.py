@@ -41,6 +41,9 @@ FOUR = (
 )
 
 
+pytestmark = pytest.mark.usefixtures("no_models_ship")
+
+
 @pytest.fixture
 def hand(window: MainWindow, qtbot: QtBot) -> LookingHand:
     window.resize(1280, 800)

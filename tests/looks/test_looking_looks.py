@@ -195,6 +195,7 @@ def assert_too_long_is_said(hand: LookingHand, page: str) -> None:
         assert "cut" in kinds and len(kinds) - kinds.count("cut") == LONGEST
 
 
+@pytest.mark.usefixtures("no_models_ship")
 def test_every_page_can_be_read_without_a_model(hand: LookingHand, tmp_path: Path, mode: str) -> None:
     for page in PAGES:
         come_to_rest(hand, page)
