@@ -28,9 +28,8 @@ class DemoScenes(Scenes):
         self.sentences = out / "sentences.csv"
         self.answers = out / "sentences-predicted.csv"
         self.most_seconds = most_seconds
-        self._limit = QTimer(
-            self, singleShot=True, interval=int(1000 * most_seconds)
-        )  # within demo.LONGEST_S
+        milliseconds = int(1000 * most_seconds)  # a C int: demo.LONGEST_S is within it
+        self._limit = QTimer(self, singleShot=True, interval=milliseconds)
         self._limit.timeout.connect(self._stop)
         self.session.training_started.connect(self._start_limit)
 

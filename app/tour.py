@@ -80,7 +80,6 @@ class Guide(QWidget):
         self._wait: Wait | None = None
         self._lit: QWidget | None = None
         self._hole: QRect | None = None
-        self._seen_last: tuple[QRect | None, QPoint, QRect] | None = None
         self._has_to_reveal = False  # once the pages have found their places
         self._before: QWidget | None = None  # what had the keyboard
         self.card = TourCard(self)
@@ -245,9 +244,9 @@ class Guide(QWidget):
         self._lit = self._find()
         hole = self._seen(self._lit) if self._lit is not None else None
         at = place(hole, self.card.size(), self.rect())
-        seen = (hole, at, self.rect())
-        if seen != self._seen_last or self.mask().isEmpty():
-            self._seen_last, self._hole = seen, hole
+        is_whole = self.mask().boundingRect() == self.rect()  # all of the window as it is now
+        if (hole, at) != (self._hole, self.card.pos()) or not is_whole:
+            self._hole = hole
             self.card.move(at)
             self._cut()
             self.update()

@@ -56,9 +56,7 @@ class WelcomePage(Page):
         self.session, self.laboratory = session, session.laboratory
         self._found = Found()
         self.tour_button = button(self.tr("Take the tour"), icon="play", name="welcome_tour")
-        self.tour_button.setToolTip(
-            self.tr("A few minutes through this window: a table, a training, and what is inside a model")
-        )
+        self.tour_button.setToolTip(self.tr("A few minutes: a table, a training, and what is inside a model"))
         self.header.add_action(self.tour_button)
         self._make_ways()
         self._make_lists()
@@ -276,10 +274,7 @@ class WelcomePage(Page):
             title=self.tr("A pretraining run"),
             detail=self.tr("Loss, pinned sentences"),
             icon="pretrain",
-            tooltip=self.tr(
-                "A tiny model that learned from Wikipedia, from its first step to its last. The form keeps "
-                "your settings: its text does not ship."
-            ),
+            tooltip=self.tr("How a tiny model learned from Wikipedia, to its last step. Your settings stay."),
             call=partial(self._open_run, run),
         )
 

@@ -245,34 +245,26 @@ class PiecesCanvas(QWidget):
 
     def _paint_gutter(self, painter: QPainter, number: int) -> None:
         """Name the lines, on the first line of each text."""
-        placed, plot, colors = self._placed[number], self._plot, theme.current()
-        segment = placed.column.segment
+        placed, colors = self._placed[number], theme.current()
+        segment, top = placed.column.segment, placed.room.top()
         if number and self._placed[number - 1].column.segment == segment:
             return
-        top = placed.room.top()
         painter.setFont(theme.ui_font(13, bold=True))
         painter.setPen(colors.color("b" if segment else "accent"))
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(
-            QRectF(2, top, GUTTER, TEXT),
-            left,
-            words.translate("PiecesPlot", "B") if segment else words.translate("PiecesPlot", "A"),
-        )
+        name = words.translate("PiecesPlot", "B") if segment else words.translate("PiecesPlot", "A")
+        painter.drawText(QRectF(2, top, GUTTER, TEXT), left, name)
         painter.setFont(theme.ui_font(11))
         painter.setPen(colors.color("muted"))
-        painter.drawText(
-            QRectF(2, top + TEXT + TIE, GUTTER, CHIP), left, words.translate("PiecesPlot", "pieces")
-        )
-        painter.drawText(
-            QRectF(2, top + TEXT + TIE + CHIP, GUTTER, IDS), left, words.translate("PiecesPlot", "ids")
-        )
-        if plot.has_beside:
-            beside = QRectF(2, top + TEXT + TIE + CHIP + IDS, GUTTER, CHIP)
-            painter.drawText(beside, left, words.translate("PiecesPlot", "second"))
+        top += TEXT + TIE
+        lines = [(CHIP, words.translate("PiecesPlot", "pieces")), (IDS, words.translate("PiecesPlot", "ids"))]
+        lines += [(CHIP, words.translate("PiecesPlot", "second"))] if self._plot.has_beside else []
+        for height, name in lines:
+            painter.drawText(QRectF(2, top, GUTTER, height), left, name)
+            top += height
 
     def _paint_column(self, painter: QPainter, placed: _Placed, marked: set[int]) -> None:
-        column, room = placed.column, placed.room
-        layout = _layout(placed)
+        column, room, layout = placed.column, placed.room, _layout(placed)
         for place, (chip, rect) in enumerate(zip(column.chips, placed.chips, strict=True)):
             if column.text:
                 span = _span(layout, placed, chip)

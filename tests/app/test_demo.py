@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -113,21 +113,27 @@ def chosen(table: Path, vocabulary: Path) -> argparse.Namespace:
     return argparse.Namespace(data=str(table), vocab=str(vocabulary), epochs=40, seconds=0)
 
 
-def test_who_leaves_the_tour_while_it_trains_gets_the_result_of_the_whole_training(
-    attended: Demo, qtbot: QtBot, tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def leave() -> None:
+def leave_while_it_trains(attended: Demo, leave: Callable[[Guide], None]) -> None:
+    """Go on to the training once the demo plays, and do this when it has made a step."""
+
+    def look() -> None:
         tour = attended.window.findChild(Guide)
         if tour is not None and tour.step.key == "data":
             tour.next()
         elif tour is not None and attended.session.training.step is not None:
             assert not tour.card.next_button.isEnabled()
-            tour.leave()
             clock.stop()
+            leave(tour)
 
-    clock = QTimer(interval=10)
-    clock.timeout.connect(leave)
+    clock = QTimer(attended.window, interval=10)
+    clock.timeout.connect(look)
     clock.start()
+
+
+def test_who_leaves_the_tour_while_it_trains_gets_the_result_of_the_whole_training(
+    attended: Demo, qtbot: QtBot, tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leave_while_it_trains(attended, lambda tour: tour.leave())
     assert attended.play(chosen(table, write_vocabulary(tmp_path / "vocab.txt", 2))) == 0
     results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     assert results["num_steps"] == results["planned_steps"] == 80 and results["answers"] == []
@@ -149,19 +155,12 @@ def test_who_leaves_before_anything_is_trained_is_told_no_numbers(
 def test_what_a_person_opens_while_it_trains_changes_nothing_of_what_is_told(
     attended: Demo, qtbot: QtBot, tmp_path: Path, table: Path
 ) -> None:
-    def leave() -> None:
-        tour = attended.window.findChild(Guide)
-        if tour is not None and tour.step.key == "data":
-            tour.next()
-        elif tour is not None and attended.session.training.step is not None:
-            tour.leave()
-            clock.stop()
-            attended.session.open_table(tmp_path / "nothing.csv")
-            attended.session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=7))
+    def leave(tour: Guide) -> None:
+        tour.leave()
+        attended.session.open_table(tmp_path / "nothing.csv")
+        attended.session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=7))
 
-    clock = QTimer(interval=10)
-    clock.timeout.connect(leave)
-    clock.start()
+    leave_while_it_trains(attended, leave)
     assert attended.play(chosen(table, write_vocabulary(tmp_path / "vocab.txt", 2))) == 0
     assert json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))["num_rows"] == 80
 

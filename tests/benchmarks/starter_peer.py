@@ -30,8 +30,9 @@ from tests.benchmarks.pretrain_peer import (
     quiet_arguments,
     set_dropout,
 )
-from tests.benchmarks.starter_work import AT_ONCE, drain, measure
+from tests.benchmarks.starter_work import AT_ONCE, measure
 from tests.benchmarks.work import NEVER
+from tests.engine.tiny_texts import result_of
 
 DOCUMENTS = 1_000  # that the Trainer is given: more than it comes to in the minutes
 HELD_OUT_TOKENS = 65_536
@@ -67,11 +68,11 @@ class Duel:
     def prepare(self) -> None:
         """Trim the encoder and give it its head, as the recipe's run does before its first step."""
         config = self.config(self.encoder)
-        setup = drain(pretext.prepare(config))
-        model, _ = drain(starting_model(config, setup))
+        setup = result_of(pretext.prepare(config))
+        model, _ = result_of(starting_model(config, setup))
         save_model(self.start, model, setup.wordpiece)
         own = self.config(self.start, trim_vocab=0)
-        drain(pretext.prepare(own)).save(self.folder / SETUP)
+        result_of(pretext.prepare(own)).save(self.folder / SETUP)
 
 
 def serve_cloze(line: Line, duel: Duel) -> None:
@@ -97,7 +98,7 @@ def serve_trainer(line: Line, duel: Duel) -> None:
     """Train in the Trainer's own loop, its rate following the clock of its own turns."""
     torch.set_num_threads(num_cores())
     config = duel.config(duel.start, trim_vocab=0)
-    setup = drain(pretext.load(duel.folder / SETUP, config))
+    setup = result_of(pretext.load(duel.folder / SETUP, config))
     budget, length = config.budget, config.objective.max_length
     turns = _Turns(line, duel, setup)
     args = quiet_arguments(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from assets.models.make import STAGES, recipe
 from engine.config import FineTuneConfig, with_values
 from engine.device import open_device
-from engine.events import Evaluated, Event
+from engine.events import Evaluated
 from engine.inspect.probe import probe
 from engine.inspect.subject import Subject
 from engine.model.bert import initialize
@@ -26,22 +26,12 @@ from engine.train.finetune import fine_tune
 from engine.train.language import LanguageModel
 from engine.train.pretext import Pretext
 from tests.benchmarks.work import SAMPLES
+from tests.engine.tiny_texts import result_of
 
 WIKIPEDIA = "enwiki2015-core.txt.xz"
 NOVELS = 95  # the last documents of the text; those before are Wikipedia's
 AT_ONCE = 4096  # tokens of a batch that is measured
 POLARITY, SST2 = "polarity", "sst2"
-Result = TypeVar("Result")
-
-
-def drain(task: Generator[Event, None, Result]) -> Result:
-    """Run a task to its end and return its result."""
-    while True:
-        try:
-            next(task)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
 
 
 # --- held-out text -----------------------------------------------------------------------------------
@@ -62,14 +52,14 @@ def held_out_articles(config: PretrainConfig, setup: Pretext, num_tokens: int) -
 def other_text(config: PretrainConfig, path: Path, num_tokens: int) -> tuple[Pretext, list[MaskedBatch]]:
     """Return masked batches of all documents of another file."""
     config = with_values(config, {"text": str(path), "validation_text": str(path), "next_sentence": False})
-    setup = drain(pretext.prepare(config))
+    setup = result_of(pretext.prepare(config))
     return setup, pretext.validation_batches(setup, config, num_tokens, AT_ONCE)
 
 
 def measure(model: PreTraining, batches: list[MaskedBatch], next_sentence: bool = False) -> dict[str, float]:
     """Return loss, perplexity and accuracy in float32; masks are by piece at 15 %, 80/10/10."""
     device = open_device(with_values(PretrainConfig(), {"precision": "float32"}).device)
-    measured = drain(LanguageModel(next_sentence).evaluate(model, batches, device))
+    measured = result_of(LanguageModel(next_sentence).evaluate(model, batches, device))
     words = sum(len(batch.targets) for batch in batches)
     return {"hidden_words": words, **{name: float(value) for name, value in measured.metrics.items()}}
 
@@ -80,7 +70,7 @@ def on_held_out(model_dir: Path, data: Path, num_tokens: int) -> Iterator[tuple[
     model.eval()
     for length, pairs in ((128, False), (512, False), (128, True)):
         config = settings(data, model_dir, max_length=length, next_sentence=pairs)
-        setup = drain(pretext.prepare(config))
+        setup = result_of(pretext.prepare(config))
         batches = held_out_articles(config, setup, num_tokens)
         name = f"held-out articles, {'pairs' if pairs else 'text'} of {length}"
         yield name, measure(model, batches, pairs)
