@@ -23,6 +23,7 @@ from engine.events import (
     Started,
     Step,
 )
+from engine.train.metrics import wilson_interval
 
 BAR_WIDTH = 20
 MOST_LINES = 20  # steps told where there is no terminal
@@ -57,7 +58,7 @@ class Screen:
                 total = f" of {event.total}" if event.total else ""
                 self._over(f"{event.stage} {event.done}{total}")
             case Evaluated():
-                metrics = ", ".join(f"{name} {value:.4f}" for name, value in event.metrics.items())
+                metrics = ", ".join(_measured(event, name) for name in event.metrics)
                 place = f"step {event.step}: " if event.step or event.split == "validation" else ""
                 self._line(f"{place}{event.split} loss {event.loss:.4f}, {metrics}")
             case Noted():
@@ -100,11 +101,14 @@ class Screen:
             self._line(f"  {reading.sentence}  {guesses}")
 
     def _gained(self, event: Gained) -> None:
+        from engine.train.gains import interval_of  # torch comes with it
+
         words = []
         if event.mlm_loss_before is not None:
             words.append(f"masked-word loss {event.mlm_loss_before:.4f} -> {event.mlm_loss_after:.4f}")
         if event.mean is not None:
-            about = "" if event.spread is None else f" ± {event.spread:.4f}"
+            interval = interval_of(event.values)
+            about = "" if interval is None else f" (95 %: {interval[0]:.4f} to {interval[1]:.4f})"
             seeds = f"{event.seeds_done} seed{'s' if event.seeds_done > 1 else ''}"
             words.append(f"{event.split} {event.metric} {event.mean:.4f}{about} over {seeds}")
         self._line(f"  {event.stage}: {', '.join(words) or 'nothing was measured'}")
@@ -119,6 +123,16 @@ class Screen:
             print("\r" + " " * self._width + "\r", end="", file=sys.stderr)
             self._width = 0
         print(words, file=sys.stderr, flush=True)
+
+
+def _measured(event: Evaluated, name: str) -> str:
+    """Return one of an evaluation's metrics, an accuracy with its interval."""
+    said = f"{name} {event.metrics[name]:.4f}"
+    if name != "accuracy" or event.confusion is None:
+        return said
+    total = int(event.confusion.sum())
+    low, high = wilson_interval(event.metrics[name] * total, total)
+    return f"{said} (95 %: {low:.4f} to {high:.4f})"
 
 
 def show(events: Iterator[Event], found: list[Evaluated] | None = None) -> int:

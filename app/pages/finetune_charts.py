@@ -26,8 +26,8 @@ from app.pages.page_parts import save_icon, yield_to_layout
 from app.pages.watching import WatchingCard
 from app.plots.confusion import ConfusionPlot
 from app.plots.curve import CurvePlot
-from app.widgets import GAP, Card, label, set_role
-from app.words import decimal, duration, number, scientific
+from app.widgets import GAP, Card, label, set_role, tip
+from app.words import decimal, duration, interval_help, number, scientific
 from engine.events import Evaluated, Event, Step
 
 NARROW = 560  # px; below, the cards stand in one column
@@ -74,9 +74,7 @@ class LearningCard(WatchingCard):
         self.watch = Watch()
         super().__init__(self.watch, Numbers(), "", parent)
         self.onwards.setText(self.tr("Try it on a text"))
-        self.result.setToolTip(
-            self.tr("± is one standard error: what chance alone does to a score measured on so few rows.")
-        )
+        self.result.setToolTip(tip(interval_help()))
 
     def result_words(self) -> str:
         return result_words(self.watch)

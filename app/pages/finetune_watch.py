@@ -14,9 +14,10 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app.pages.remarks import Remark, in_order
-from app.words import decimal, number, say, share, shorten
+from app.words import decimal, number, say, share, shorten, with_interval
 from engine.config import DataConfig
 from engine.events import Evaluated, Event, Finished, Noted, Started, Step
+from engine.train.metrics import wilson_interval
 
 translate = QCoreApplication.translate
 
@@ -163,21 +164,12 @@ class Watch:
         return found
 
 
-def accuracy_error(accuracy: float, num_rows: int) -> float:
-    """Return the standard error (binomial) of an accuracy measured on `num_rows` rows; NaN without rows."""
-    return math.sqrt(max(0.0, accuracy * (1 - accuracy)) / num_rows) if num_rows > 0 else math.nan
-
-
-def accuracy_words(evaluated: Evaluated, *, num_rows: int = 0) -> str:
-    """Return "0.972 ± 0.008"; empty where accuracy was not measured."""
+def accuracy_words(evaluated: Evaluated) -> str:
+    """Return the accuracy with its 95 % interval; empty where accuracy was not measured."""
     if "accuracy" not in evaluated.metrics:
         return ""
-    accuracy = float(evaluated.metrics["accuracy"])
-    rows = int(evaluated.confusion.sum()) if evaluated.confusion is not None else num_rows
-    error = accuracy_error(accuracy, rows)
-    if not math.isfinite(error):
-        return decimal(accuracy)
-    return translate("Watch", "{value} ± {error}").format(value=decimal(accuracy), error=decimal(error))
+    rows = int(evaluated.confusion.sum()) if evaluated.confusion is not None else 0
+    return with_interval(float(evaluated.metrics["accuracy"]), rows)
 
 
 def result_words(watch: Watch) -> str:
@@ -231,10 +223,17 @@ def _on_predictions(event: Evaluated) -> list[Remark]:
         found.append(Remark("fine", text.format(count=number(len(event.labels)))))
     accuracy, rows = event.metrics.get("accuracy"), int(true.sum())
     chance = float(true.max()) / max(1, rows)
-    if accuracy is not None and accuracy <= chance + accuracy_error(chance, rows):
-        text = translate("Watch", "So far it is no better than always answering {name} ({share}).")
+    low = wilson_interval((accuracy or 0.0) * rows, rows)[0]
+    if accuracy is not None and low <= chance:
+        text = translate(
+            "Watch",
+            "So far it may be no better than always answering {name} ({share}): the 95 % interval of its "
+            "accuracy reaches down to {low}.",
+        )
+        if accuracy <= chance:
+            text = translate("Watch", "So far it is no better than always answering {name} ({share}).")
         most = shorten(event.labels[int(true.argmax())], 30)
-        found.append(Remark("look", text.format(name=most, share=share(chance))))
+        found.append(Remark("look", text.format(name=most, share=share(chance), low=share(low))))
     return found
 
 

@@ -18,6 +18,7 @@ from engine.events import Gained
 from engine.model.folder import open_weights
 from engine.model.source import Source
 from engine.model.weights import read_config
+from engine.train.metrics import student_interval, wilson_interval
 from engine.train.runs import MODEL, chain_of, read_metrics
 
 SCHEMA_VERSION = 1
@@ -148,26 +149,40 @@ def gain(stage: StageFound, base: StageFound) -> tuple[float, float | None]:
     return statistics.fmean(differences), error
 
 
+def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean of shares, one for each seed; None below two."""
+    deviation = spread(values)
+    if deviation is None:
+        return None
+    low, high = student_interval(statistics.fmean(values), deviation / math.sqrt(len(values)), len(values))
+    return max(0.0, low), min(1.0, high)
+
+
 def report_of(found: Sequence[StageFound]) -> dict[str, Any]:
     """Return what report.json holds; every stage has the same seeds. The first stage is the base."""
     base, first = found[0], found[0].runs[0]
     rows = first.num_rows[first.split]
-    error = math.sqrt(statistics.fmean(base.values) * (1 - statistics.fmean(base.values)) / rows)
+    mean = statistics.fmean(base.values)
+    interval = wilson_interval(mean * rows, rows)
     return {
         "schema_version": SCHEMA_VERSION,
         "metric": first.metric,
         "split": first.split,
         "rows": dict(first.num_rows),
-        "standard_error_of_rows": error,
+        "standard_error_of_rows": math.sqrt(mean * (1 - mean) / rows),
+        "interval_of_rows": list(interval),
         "seeds": [run.seed for run in base.runs],
         "stages": [_stage(stage, base) for stage in found],
-        "notes": [str(note) for note in (*_notes_on_figures(found, rows, error), *_notes_on_models(found))],
+        "notes": [
+            str(note) for note in (*_notes_on_figures(found, rows, interval), *_notes_on_models(found))
+        ],
     }
 
 
 def _stage(stage: StageFound, base: StageFound) -> dict[str, Any]:
     difference, error = gain(stage, base)
-    before = stage.pretrained
+    around = None if error is None else student_interval(difference, error, len(stage.runs))
+    interval, before = interval_of(stage.values), stage.pretrained
     return {
         "stage": stage.name,
         "model": stage.model,
@@ -177,24 +192,34 @@ def _stage(stage: StageFound, base: StageFound) -> dict[str, Any]:
         "mlm_loss_after": before.loss_after if before else None,
         "mean": statistics.fmean(stage.values),
         "spread": spread(stage.values),
+        "interval": None if interval is None else list(interval),
         "gain": None if stage is base else difference,
         "gain_standard_error": None if stage is base else error,
+        "gain_interval": None if stage is base or around is None else list(around),
         "values": list(stage.values),
         "runs": [{**vars(run), "num_rows": dict(run.num_rows)} for run in stage.runs],
     }
 
 
-def _notes_on_figures(found: Sequence[StageFound], rows: int, error: float) -> list[Sentence]:
+def _notes_on_figures(
+    found: Sequence[StageFound], rows: int, interval: tuple[float, float]
+) -> list[Sentence]:
     """Return what a person must know to judge accuracies and gains."""
     first, num_seeds = found[0].runs[0], len(found[0].runs)
     notes = [
         Sentence(
             marked(
                 "engine",
-                "Measured on {rows} {split} rows: one standard error of {metric} on so many is {error:.4f}, "
-                "whatever the seeds do.",
+                "Measured on {rows} {split} rows: on so many, the 95 % interval of the base's {metric} is "
+                "{low:.4f} to {high:.4f}, whatever the seeds do.",
             ),
-            {"rows": f"{rows:,}", "split": first.split, "metric": first.metric, "error": error},
+            {
+                "rows": f"{rows:,}",
+                "split": first.split,
+                "metric": first.metric,
+                "low": interval[0],
+                "high": interval[1],
+            },
         )
     ]
     if first.split == "validation":
@@ -212,13 +237,13 @@ def _notes_on_figures(found: Sequence[StageFound], rows: int, error: float) -> l
     notes.append(Sentence(template, {"rows": f"{first.num_rows['validation']:,}"}))
     template = marked(
         "engine",
-        "The ± of a mean is the standard deviation over {seeds} seeds of fine-tuning, that of a gain its "
-        "standard error, seed by seed. Each stage was pretrained once, so what another pretraining would "
-        "give is not in them.",
+        "The 95 % intervals are over {seeds} seeds of fine-tuning (Student's t), that of a gain over the "
+        "differences seed by seed. Each stage was pretrained once, so what another pretraining would give "
+        "is not in them.",
     )
     if num_seeds < 2:
         template = marked(
-            "engine", "One seed says little: with several, mean and spread tell a gain from chance."
+            "engine", "One seed says little: with several, a 95 % interval tells a gain from chance."
         )
     return [*notes, Sentence(template, {"seeds": num_seeds})]
 
@@ -266,10 +291,8 @@ def table(report: Mapping[str, Any]) -> list[str]:
             (
                 stage["stage"],
                 "" if before is None else f"{before:.4f} -> {after:.4f}",
-                _with_error(f"{stage['mean']:.4f}", stage["spread"]),
-                ""
-                if stage["gain"] is None
-                else _with_error(f"{stage['gain']:+.4f}", stage["gain_standard_error"]),
+                _with_interval(stage["mean"], stage["interval"], ""),
+                "" if stage["gain"] is None else _with_interval(stage["gain"], stage["gain_interval"], "+"),
                 "  ".join(f"{value:.4f}" for value in stage["values"]),
             )
         )
@@ -278,5 +301,10 @@ def table(report: Mapping[str, Any]) -> list[str]:
     return [*(line.rstrip() for line in lines), "", *report["notes"]]
 
 
-def _with_error(figure: str, error: float | None) -> str:
-    return figure if error is None else f"{figure} ± {error:.4f}"
+def _with_interval(figure: float, interval: Sequence[float] | None, sign: str) -> str:
+    """Args: sign: "+" to show the sign of a number that is above nought too."""
+    said = f"{figure:{sign}.4f}"
+    if interval is None:
+        return said
+    low, high = interval
+    return f"{said} (95 %: {low:{sign}.4f} to {high:{sign}.4f})"

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app import session as session_module
 from app.pages.finetune import FineTunePage
-from app.pages.finetune_watch import Outlook, Watch, accuracy_error, accuracy_words
+from app.pages.finetune_watch import Outlook, Watch
 from app.session import Session
 from app.settings import AppSettings
 from engine.config import FineTuneConfig
@@ -171,7 +171,8 @@ def test_a_finished_run_offers_its_model_onwards(
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30))
     assert visible_actions(page) == ["copy_command", "start", "try_it"]
-    assert "±" in page.charts.watching.result.text()
+    assert "(95 %: " in page.charts.watching.result.text()
+    assert "95 times in a hundred" in page.charts.watching.result.toolTip()
     assert not page.charts.confusion.is_empty
     with qtbot.waitSignal(session_of(page).page_requested) as asked:
         qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
@@ -305,6 +306,9 @@ def test_what_the_engine_has_counted_is_not_said_twice() -> None:
     assert said(watch) == f"look: {note}"
 
 
-def test_an_accuracy_carries_its_standard_error() -> None:
-    assert accuracy_error(0.9, 100) == pytest.approx(0.03)
-    assert accuracy_words(evaluation(1, 0.5, [[45, 5], [5, 45]])) == "0.900 ± 0.030"
+def test_a_score_that_chance_alone_could_give_is_told_as_that() -> None:
+    watch = Watch()
+    watch.hear([evaluation(1, 0.5, [[8, 4], [5, 5]])])  # 13 of 22 right; always answering a: 12 of 22
+    assert "look: So far it may be no better than always answering a (54.5 %): the 95 %" in said(watch)
+    watch.hear([evaluation(2, 0.4, [[800, 400], [300, 700]])])
+    assert "no better" not in said(watch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from PySide6.QtCore import QTranslator
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 
 from app import error_dialog, words
+from app.pages.finetune_watch import accuracy_words
 from engine import events
 from engine.errors import ConfigError, DataError, Sentence
 
@@ -132,13 +134,23 @@ EVENTS = [
 ]  # fmt: skip
 
 
+def test_a_share_carries_its_interval_in_the_same_words_everywhere() -> None:
+    said = "0.900 (95 %: 0.826 to 0.945)"
+    assert words.with_interval(0.9, 100) == said and words.with_interval(0.9, 0) == "0.900"
+    confusion = np.array([[45, 5], [5, 45]])
+    event = replace(EVENTS[5], metrics={"accuracy": 0.9}, confusion=confusion)  # type: ignore[type-var]
+    assert words.event_words(event).endswith(f"accuracy {said}")
+    assert accuracy_words(event) == said  # type: ignore[arg-type]
+    assert "95 times in a hundred" in words.interval_help()
+
+
 def test_every_event_has_words() -> None:
     said = [words.event_words(event, num_steps=336) for event in EVENTS]
     assert said[0] == "Reading: 1,480 of 2,225"
     assert said[4] == "step 214 of 336 · 1,480 tokens/s · 3 min left"
     assert said[5] == "Validation at step 112: loss 0.118 · accuracy 0.972"
     assert said[6] == "Guesses at step 9: the"
-    assert said[7] == "Stage domain, 3 runs: accuracy 0.930 ± 0.010"
+    assert said[7] == "Stage domain, 3 runs: accuracy 0.930 (95 %: 0.905 to 0.955)"
     assert all(said) and not any("{" in line for line in said)
     assert words.event_words(events.Beat()) == ""
     covered = {type(event).__name__ for event in EVENTS} | {"Beat"}

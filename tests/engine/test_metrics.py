@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats  # comes with scikit-learn
 
-from engine.train.metrics import score_classes
+from engine.train.metrics import score_classes, student_interval, wilson_interval
 from engine.train.tasks import Classification
 
 #            right: 0 at 1 of 2, 1 at 2 of 3, 2 at 0 of 1; 3 never occurs
@@ -58,3 +59,29 @@ def test_an_evaluation_holds_the_loss_and_the_scores_of_each_label() -> None:
 def test_a_certain_mistake_has_a_loss_that_is_a_number() -> None:
     answers = np.array([[1.0, 0.0]], np.float32)
     assert math.isfinite(Classification(("bad", "good")).measure(answers, np.array([1])).loss)
+
+
+@pytest.mark.parametrize(
+    ("hits", "total", "low", "high"),
+    [  # Wilson's formula, worked out by hand and by statsmodels' proportion_confint(method="wilson")
+        (9, 10, 0.595850, 0.982124),
+        (0, 10, 0.0, 0.277533),
+        (10, 10, 0.722467, 1.0),
+        (50, 100, 0.403832, 0.596168),
+        (750, 1000, 0.722240, 0.775847),
+    ],
+)
+def test_an_interval_is_that_of_wilson(hits: int, total: int, low: float, high: float) -> None:
+    assert wilson_interval(hits, total) == (pytest.approx(low, abs=1e-6), pytest.approx(high, abs=1e-6))
+    found = stats.binomtest(hits, total).proportion_ci(method="wilson")
+    assert wilson_interval(hits, total) == (pytest.approx(found.low), pytest.approx(found.high))
+
+
+def test_an_interval_of_no_rows_leaves_everything_open() -> None:
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 10, 11, 12, 30, 300])
+def test_an_interval_over_seeds_is_that_of_student(count: int) -> None:
+    wanted = stats.t.interval(0.95, count - 1, loc=0.7, scale=0.1)
+    assert student_interval(0.7, 0.1, count) == pytest.approx(wanted, abs=1e-4)

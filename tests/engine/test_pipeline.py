@@ -25,6 +25,7 @@ from engine.text.table import read_table
 from engine.text.wordpiece import WordPiece
 from engine.train import pretext
 from engine.train.gains import FineTuned, StageFound, gain, table
+from engine.train.metrics import wilson_interval
 from engine.train.pipeline import pipeline, resume
 from engine.train.prepare import Setup
 from engine.train.runs import chain_of, list_runs, read_metrics
@@ -177,7 +178,10 @@ def test_the_report_says_how_far_its_figures_can_be_trusted(done: tuple[Path, li
     mean = report["stages"][0]["mean"]
     assert report["rows"] == {"train": 42, "validation": 11, "test": 0}
     assert report["standard_error_of_rows"] == pytest.approx(math.sqrt(mean * (1 - mean) / 11))
+    low, high = report["interval_of_rows"]
+    assert (low, high) == wilson_interval(mean * 11, 11)
     said = "\n".join(table(report))
+    assert f"95 % interval of the base's accuracy is {low:.4f} to {high:.4f}" in said and "±" not in said
     assert "without a masked-word head, so the loss before domain text" in said
     assert "11 validation rows" in said and "chosen on these same rows" in said and "2 seeds" in said
     assert [line.split()[0] for line in table(report)[:4]] == ["stage", *STAGES]
