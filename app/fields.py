@@ -1,24 +1,18 @@
-"""The inputs a settings form is made of; each gives and takes the setting's own type.
-
-The wheel changes a value only when the input has the keyboard, so that scrolling a form never changes it.
-"""
+"""The inputs a settings form is made of; each gives and takes the setting's own type."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
-    QDoubleSpinBox,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QSizePolicy,
-    QSpinBox,
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
@@ -27,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme, words
+from app.inputs import ComboBox, DoubleSpinBox, SpinBox
 from app.widgets import tidy_spin
 from engine.setting import Setting
 
@@ -34,17 +29,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 SHARE_ENDINGS = ("_share", "_ratio", "dropout", "mask_rate")
 
 
-class WheelGuard(QObject):
-    """Lets the wheel pass on to the page while an input has not the keyboard."""
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():
-            event.ignore()
-            return True
-        return super().eventFilter(watched, event)
-
-
-class IntField(QSpinBox):
+class IntField(SpinBox):
     """A whole number; what 0 (or the least) means can be said in words."""
 
     edited = Signal()
@@ -69,7 +54,7 @@ class IntField(QSpinBox):
         self.setSpecialValueText(text)
 
 
-class ShareField(QDoubleSpinBox):
+class ShareField(DoubleSpinBox):
     """A share of 0 to 1, shown as per cent."""
 
     edited = Signal()
@@ -141,7 +126,7 @@ class FloatField(TextField):
         super().put(float_text(value) if isinstance(value, int | float) else value)
 
 
-class ElidedBox(QComboBox):
+class ElidedBox(ComboBox):
     """A box for texts of any length: what is shown is elided, not cut off."""
 
     def elide_mode(self) -> Qt.TextElideMode:
@@ -189,7 +174,6 @@ class ChoiceField(ElidedBox):
     def __init__(self, name: str, choices: tuple[str, ...], auto: str = "") -> None:
         super().__init__()
         self._name, self._auto = name, auto
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.set_choices(choices)
         self.currentIndexChanged.connect(self.edited)

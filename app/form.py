@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
-from app.fields import ChoiceField, Field, IntField, PathField, ShareField, WheelGuard, field_for
+from app.fields import ChoiceField, Field, IntField, PathField, ShareField, field_for
 from app.widgets import LevelMark, button, label, set_role, tip
 from engine.errors import ConfigError
 from engine.setting import Setting, settings_of
@@ -43,7 +43,6 @@ class SettingsForm(QWidget):
     ) -> None:
         super().__init__(parent)
         self._quiet = False
-        self._guard = WheelGuard(self)
         self._rows = self._make_rows(config, names)
         self._lay_out()
 
@@ -160,7 +159,6 @@ class SettingsForm(QWidget):
             widget.setToolTip(tip(help_text))
             widget.setAccessibleName(said)
             widget.setAccessibleDescription(help_text)
-            widget.installEventFilter(self._guard)
         field.setObjectName(f"setting_{name}")
         field.edited.connect(self._edited)
         refusal, sentence = _refusal(name)

@@ -9,9 +9,17 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QSize, Qt, Slot
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import (
+    QAction,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeySequence,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QStyle, QVBoxLayout, QWidget
 
 from app import words
 from app.banner import Banner
@@ -44,6 +52,8 @@ PAGES = (
     *("welcome", "data", "tokenizer", "pretrain", "finetune", "predict"),
     *("probe", "attention", "embeddings", "models"),
 )
+USUAL_SIZE = QSize(1280, 800)
+FRAME_MS = 400  # after which a window manager has put its frame around a new window
 LOOKING = ("tokenizer", "probe", "attention", "embeddings")
 
 
@@ -176,9 +186,27 @@ class MainWindow(QMainWindow):
     def _restore(self) -> None:
         settings = self.session.settings
         if not (settings.geometry and self.restoreGeometry(QByteArray(settings.geometry))):
+            title = self.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight)
             room = QGuiApplication.primaryScreen().availableGeometry().size()
-            self.resize(QSize(1280, 800).boundedTo(room))
+            self.resize(USUAL_SIZE.boundedTo(room - QSize(0, title)))
+        self._first_size = self.size()
         self.show_page(settings.last_page if settings.last_page in PAGES else "welcome")
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            QTimer.singleShot(FRAME_MS, self, self.fit_to_screen)
+
+    @Slot()
+    def fit_to_screen(self) -> None:
+        """Shrink and move a window that opened too large for its screen, its title bar counted."""
+        if self.isMaximized() or self.isFullScreen() or self.size() != self._first_size:
+            return
+        frame = self.frameGeometry()
+        wanted = fitted(frame, self.screen().availableGeometry())
+        if wanted != frame:
+            self.resize(self.size() + wanted.size() - frame.size())
+            self.move(wanted.topLeft())
 
     # ---- pages
 
@@ -350,6 +378,14 @@ class MainWindow(QMainWindow):
         closing.done(0)
         if leave:
             self.close()
+
+
+def fitted(frame: QRect, room: QRect) -> QRect:
+    """Return a window's place, its frame included, made smaller and moved so that it lies within the room."""
+    size = frame.size().boundedTo(room.size())
+    left = max(room.left(), min(frame.left(), room.right() + 1 - size.width()))
+    top = max(room.top(), min(frame.top(), room.bottom() + 1 - size.height()))
+    return QRect(QPoint(left, top), size)
 
 
 def _warm_up_task() -> Iterator[Event]:

@@ -345,9 +345,10 @@ class Rail(QFrame):
         self._layout.addWidget(widget)
 
     def set_current(self, key: str) -> None:
-        """Show which page is open; emits nothing. The keyboard goes along where the list has it."""
+        """Show which page is open; emits nothing. The keyboard goes along if it is here, or nowhere."""
         self._buttons[key].setChecked(True)
-        if any(entry.hasFocus() for entry in self._buttons.values()):
+        held = self.window().focusWidget()  # also while the window is not the active one, or not shown yet
+        if held is None or held in self._buttons.values():
             self._buttons[key].setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

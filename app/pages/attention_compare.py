@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QRadioButton,
     QSizePolicy,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
+from app.inputs import SpinBox
 from app.pages.attention_state import Chosen, Comparison
 from app.pages.looking_text import BORDERS
 from app.pages.page_parts import ChoiceBox
@@ -71,10 +71,10 @@ class CompareDialog(QDialog):
 
     def _head_row(self, chosen: Chosen) -> QWidget:
         row, layout = _row()
-        self.spins: dict[str, QSpinBox] = {}
+        self.spins: dict[str, SpinBox] = {}
         last = chosen.step(heads=1)
         for place, (name, words) in enumerate((("layer", self.tr("layer")), ("head", self.tr("head")))):
-            spin = QSpinBox(minimum=1, maximum=chosen.shape[place], value=last.current[place] + 1)
+            spin = SpinBox(minimum=1, maximum=chosen.shape[place], value=last.current[place] + 1)
             spin.setObjectName(f"compare_{name}_number")
             spin.setAccessibleName(words)
             tidy_spin(spin)

@@ -9,10 +9,10 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
-from app.fields import WheelGuard
+from app.inputs import ComboBox, Slider
 from app.pages.attention_state import Chosen
 from app.pages.page_parts import ChoiceBox
 from app.widgets import label
@@ -35,11 +35,10 @@ class AttentionOptions(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._guard = WheelGuard(self)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
-        self._boxes: dict[str, QComboBox] = {}
+        self._boxes: dict[str, ComboBox] = {}
         self._add_boxes(row)
         self._add_slider(row)
 
@@ -78,13 +77,12 @@ class AttentionOptions(QWidget):
         box.setToolTip(f"<qt>{tip}</qt>")
         for value, text in entries:
             box.addItem(text, value)
-        box.installEventFilter(self._guard)
         box.activated.connect(lambda _index: self.changed.emit(name, box.currentData()))
         self._boxes[name] = box
         row.addWidget(box, stretch)
 
     def _add_slider(self, row: QHBoxLayout) -> None:
-        self.share = QSlider(Qt.Orientation.Horizontal)
+        self.share = Slider(Qt.Orientation.Horizontal)
         self.share.setRange(LEAST_SHARE, 100)
         self.share.setValue(100)
         self.share.setObjectName("attention_top_share")
@@ -92,7 +90,6 @@ class AttentionOptions(QWidget):
         self.share.setToolTip(self.tr("In each row, only the strongest cells that hold this share of it."))
         self.share.setMinimumWidth(36)
         self.share.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.share.installEventFilter(self._guard)
         self.share.valueChanged.connect(self._share_moved)
         self.share_words = label("", "muted")
         self.share_words.setFixedWidth(self.share_words.fontMetrics().horizontalAdvance("top 100 %") + 6)

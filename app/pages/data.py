@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QMenu,
-    QSpinBox,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.banner import Banner
+from app.inputs import SpinBox
 from app.pages.data_advice import remarks
 from app.pages.data_dialogs import LinesDialog
 from app.pages.data_empty import DataEmpty
@@ -119,7 +119,7 @@ class DataPage(Page):
         self.lengths_plot.setObjectName("lengths_plot")
         self.lengths_card.add(self.lengths_plot, 1)
         self.lengths_card.title_label.setMinimumHeight(HEAD)
-        self.max_length_box = QSpinBox(minimum=3, maximum=512)
+        self.max_length_box = SpinBox(minimum=3, maximum=512)
         self.max_length_box.setObjectName("max_length")
         self.max_length_box.setKeyboardTracking(False)
         self.max_length_box.setToolTip(words.tr_engine(words.settings()["max_length"].help))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSlider, QSpinBox, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
 from app import words
+from app.inputs import Slider, SpinBox
 from app.pages.embeddings_work import WORD, Held
 from app.pages.page_parts import ChoiceBox
 from app.widgets import Card, label, tidy_spin, tip
@@ -28,7 +29,7 @@ class VectorsCard(Card):
         self._about: About | None = None
         self._of_word = False
         self.kind_box = ChoiceBox("embeddings_pooling", self.tr("Pooling"))
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = Slider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("embeddings_layer")
         self.slider.setAccessibleName(self.tr("Layer"))
         self.layer_words = label("", "muted")
@@ -237,8 +238,8 @@ class MapSettings(Card):
         self._show()
         self.changed.emit()
 
-    def _spin(self, name: str, least: int, most: int, value: int, accessible: str) -> QSpinBox:
-        spin = QSpinBox(minimum=least, maximum=most, value=value)
+    def _spin(self, name: str, least: int, most: int, value: int, accessible: str) -> SpinBox:
+        spin = SpinBox(minimum=least, maximum=most, value=value)
         spin.setKeyboardTracking(False)
         spin.setObjectName(name)
         spin.setAccessibleName(accessible)

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import words
+from app.inputs import SpinBox
 from app.pages.embeddings_work import Source, sample_rows, typed_lines
 from app.pages.page_parts import ChoiceBox
 from app.session import Session
@@ -300,8 +294,8 @@ class SourceCard(Card):
             box.addItem(text, value)
         return box
 
-    def _spin(self, name: str, least: int, most: int, value: int, accessible: str) -> QSpinBox:
-        spin = QSpinBox(minimum=least, maximum=most, value=value, singleStep=max(1, value // 10))
+    def _spin(self, name: str, least: int, most: int, value: int, accessible: str) -> SpinBox:
+        spin = SpinBox(minimum=least, maximum=most, value=value, singleStep=max(1, value // 10))
         spin.setGroupSeparatorShown(True)
         spin.setKeyboardTracking(False)
         spin.setObjectName(name)

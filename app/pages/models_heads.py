@@ -16,9 +16,10 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSizePolicy, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSizePolicy, QVBoxLayout, QWidget
 
 from app import words
+from app.inputs import Slider
 from app.pages.models_parameters import CheckLine, caption_lines
 from app.pages.page_parts import save_icon
 from app.plots.head_slices import HeadSlicesPlot
@@ -87,7 +88,7 @@ class HeadsView(QWidget):
         self._name = ""
         self._choices: tuple[int, ...] = (1,)
         self._is_quiet = False
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = Slider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("models_heads_slider")
         self.slider.setAccessibleName(self.tr("Attention heads in each layer"))
         self.slider.setPageStep(1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app import words
-from app.fields import WheelGuard
+from app.inputs import SpinBox
 from app.pages.page_parts import ChoiceBox
 from app.widgets import Card, label, tidy_spin, tip
 from engine.errors import ModelError
@@ -86,14 +86,13 @@ class PlanCard(Card):
 
     # ---- the fields
 
-    def _field(self, letter: str) -> QSpinBox:
+    def _field(self, letter: str) -> SpinBox:
         most, step = FIELDS[letter]
-        spin = QSpinBox(minimum=1, maximum=most, singleStep=step)
+        spin = SpinBox(minimum=1, maximum=most, singleStep=step)
         spin.setGroupSeparatorShown(True)
         spin.setObjectName(f"models_{letter}")
         spin.setAccessibleName(f"{self._captions()[letter]}, {letter}")
         tidy_spin(spin)
-        spin.installEventFilter(WheelGuard(spin))
         spin.valueChanged.connect(self._typed)
         return spin
 

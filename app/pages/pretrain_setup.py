@@ -7,11 +7,11 @@ from typing import Any
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QApplication, QDoubleSpinBox, QGridLayout, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
-from app.fields import WheelGuard
 from app.form import SettingsForm
+from app.inputs import DoubleSpinBox
 from app.pages.page_parts import ChoiceBox
 from app.pages.pretrain_start import NAMES as START_NAMES
 from app.pages.pretrain_start import StartChooser
@@ -36,7 +36,7 @@ NAMES = tuple(name for name in values_of(PretrainConfig()) if name not in OWN)
 DEBOUNCE_MS = 300
 
 
-class CountSpin(QDoubleSpinBox):
+class CountSpin(DoubleSpinBox):
     """A number that is written short where that says all of it: 24 M for 24,000,000; typed either way."""
 
     def __init__(self) -> None:
@@ -187,15 +187,12 @@ class SetupCard(Card):
         budget = label(self.tr("Train for"))
         budget.setBuddy(self.budget)
         rows = [*self.text.rows(), *self.start.rows(), (budget, self.budget), (None, self.budget_refusal)]
-        guard = WheelGuard(self)
         for row, (caption, widget) in enumerate(rows):
             if caption is None:
                 grid.addWidget(widget, row, 0, 1, 2)
             else:
                 grid.addWidget(caption, row, 0)
                 grid.addWidget(widget, row, 1)
-            for each in (widget, self.budget.number, self.budget.unit):
-                each.installEventFilter(guard)
         settings = label(self.tr("Settings"), "card-title")
         settings.setContentsMargins(0, 6, 0, 0)
         grid.addWidget(settings, len(rows), 0, 1, 2)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
+from app.inputs import SpinBox
 from app.pages.model_parts import (
     add_path,
     add_vocabularies,
@@ -285,8 +286,8 @@ class StartChooser(QObject):
         self.changed.emit()
 
 
-def _spin(name: str, low: int, high: int, value: int, accessible: str, *, step: int = 1) -> QSpinBox:
-    spin = QSpinBox(minimum=low, maximum=high, value=value, singleStep=step)
+def _spin(name: str, low: int, high: int, value: int, accessible: str, *, step: int = 1) -> SpinBox:
+    spin = SpinBox(minimum=low, maximum=high, value=value, singleStep=step)
     spin.setGroupSeparatorShown(True)
     spin.setObjectName(name)
     spin.setAccessibleName(accessible)

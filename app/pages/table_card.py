@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
 from app import words
+from app.inputs import ComboBox
 from app.session import ROLES, Session
 from app.table_model import TableModel
 from app.table_view import TableView
@@ -160,9 +161,9 @@ class RolesStrip(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        self._boxes: dict[str, QComboBox] = {}
+        self._boxes: dict[str, ComboBox] = {}
         for role in ROLES:
-            box = QComboBox(minimumContentsLength=4)
+            box = ComboBox(minimumContentsLength=4)
             box.setObjectName(f"role_{role}")
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setToolTip(words.tr_engine(words.settings()[role].help))
@@ -214,7 +215,7 @@ class ReadingStrip(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 4)
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(4)
-        self._boxes: dict[str, QComboBox] = {}
+        self._boxes: dict[str, ComboBox] = {}
         self._labels: list[QLabel] = []
         for name in ("encoding", "separator", "quoting", "header"):
             self._add(name)
@@ -228,7 +229,7 @@ class ReadingStrip(QWidget):
         session.table_problem.connect(self._show)
 
     def _add(self, name: str) -> None:
-        box = QComboBox(minimumContentsLength=4)
+        box = ComboBox(minimumContentsLength=4)
         box.setObjectName(f"reading_{name}")
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setToolTip(words.tr_engine(words.settings()[name].help))

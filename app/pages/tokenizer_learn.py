@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QProgressBar,
     QSizePolicy,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from app import words
+from app.inputs import SpinBox
 from app.laboratory import Bench
 from app.pages.model_parts import remember_vocabulary
 from app.session import Session
@@ -49,7 +49,7 @@ class LearnDialog(QDialog):
         self._files: list[str] = []
         self.files_label = ElidedLabel(self.tr("no file yet"), "muted")
         self.files_button = button(self.tr("Choose…"), name="tokenizer_learn_files")
-        self.pieces = QSpinBox(minimum=128, maximum=1_000_000, value=USUAL_SIZE, singleStep=1_000)
+        self.pieces = SpinBox(minimum=128, maximum=1_000_000, value=USUAL_SIZE, singleStep=1_000)
         self.cased = QCheckBox(self.tr("Keep capitals and accents"))
         self.said = label("", "muted", wrap=True)
         self.said.setObjectName("tokenizer_learn_said")

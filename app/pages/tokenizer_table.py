@@ -13,13 +13,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QProgressBar,
     QSizePolicy,
-    QSpinBox,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from app import words
+from app.inputs import SpinBox
 from app.pages.page_parts import save_icon, yield_to_layout
 from app.pages.tokenizer_rows import LinesModel, RowsView
 from app.pages.tokenizer_study import measure
@@ -55,7 +55,7 @@ class TableMeasures(QWidget):
         self.progress = QProgressBar(textVisible=False)
         self.stop_button = button(self.tr("Stop"), name="tokenizer_stop")
         self.again_button = button(self.tr("Measure"), name="tokenizer_measure")
-        self.max_length = QSpinBox(minimum=3, maximum=4096, value=session.max_length)
+        self.max_length = SpinBox(minimum=3, maximum=4096, value=session.max_length)
         self.histogram = HistogramPlot(self.tr("Lengths of the rows"), x_label=self.tr("pieces"))
         self.unknown = BarsPlot(self.tr("Unknown words"))
         self.cut = LinesModel(

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
     QSizePolicy,
-    QSpinBox,
     QSplitter,
     QTextEdit,
     QVBoxLayout,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import theme, words
 from app.fields import ElidedBox
+from app.inputs import SpinBox
 from app.pages.looking_parts import TextPair
 from app.pages.page_parts import yield_to_layout
 from app.pages.tokenizer_detail import StepCard, StepStrip
@@ -57,7 +57,7 @@ class TextView(QWidget):
         self.plot.setObjectName("tokenizer_pieces")
         self.rows = RowsModel(self)
         self.rows_view = RowsView("tokenizer_rows", self.tr("Rows that the model is given"))
-        self.max_length = QSpinBox(minimum=3, maximum=LONGEST, value=512)
+        self.max_length = SpinBox(minimum=3, maximum=LONGEST, value=512)
         self.truncation, self.padding = ElidedBox(), ElidedBox()
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._set_up()

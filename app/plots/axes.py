@@ -17,6 +17,7 @@ from app import theme, words
 
 AXIS_SIZE = 11
 PERCENT_WIDTH = 50
+LEAST_RANGE = 0.02  # of the largest value; smaller differences are drawn as small as they are
 
 
 class StepAxis(pg.AxisItem):  # type: ignore[misc]
@@ -98,6 +99,14 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
         """Say what values are possible, so that the axis goes little beyond."""
         self.getAxis("left").bounds = (low, high)
         self.getViewBox().setLimits(yMin=low - 0.04 * (high - low), yMax=high + 0.04 * (high - low))
+
+    def set_extent(self, last_step: float, largest: float) -> None:
+        """Say how large steps and values are, so that one point, or equal ones, get an axis that can be read.
+
+        Without it the axis shrinks to the last digit of a float, and steps before the first are shown.
+        """
+        least = math.log10(1 + LEAST_RANGE) if self.getAxis("left").logMode else LEAST_RANGE * (largest or 1)
+        self.getViewBox().setLimits(xMin=-max(0.5, 0.04 * last_step), minXRange=1, minYRange=least)
 
     def set_log(self, is_log: bool) -> None:
         """Choose the value axis."""

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QSlider, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QWidget
 
 from app import theme, words
+from app.inputs import Slider
 from app.plots.figure import Numbers
 from app.plots.series import Series
 from app.plots.steps import CALM_MS, REDRAW_MS, YOUNG, StepsPlot
@@ -206,7 +207,7 @@ class CurveControls(QWidget):
         layout.addWidget(self.unit)
         layout.addStretch(1)
         caption: QLabel = label(self.tr("Smoothing"), "muted")
-        self.smoothing = QSlider(Qt.Orientation.Horizontal)
+        self.smoothing = Slider(Qt.Orientation.Horizontal)
         self.smoothing.setRange(0, 99)
         self.smoothing.setValue(round(plot.smoothing * 100))
         self.smoothing.setFixedWidth(88)

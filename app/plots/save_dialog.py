@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDir, QStandardPaths, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
-    QDoubleSpinBox,
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QLineEdit,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from app import words
+from app.inputs import ComboBox, DoubleSpinBox, SpinBox
 from app.plots.figure_files import file_stem, pixel_size, screen_width_mm
 from app.widgets import CARD_X, CARD_Y, button, label, tidy_spin
 from engine.errors import UserError
@@ -56,7 +54,7 @@ class SaveDialog(QDialog):
         self._kind_changed()
 
     def _make_fields(self) -> None:
-        self.kind = QComboBox()
+        self.kind = ComboBox()
         self.kind.setObjectName("save_kind")
         for suffix, text in (
             (".png", self.tr("PNG, pixels: for slides and the web")),
@@ -65,15 +63,15 @@ class SaveDialog(QDialog):
         ):
             self.kind.addItem(text, suffix)
         screen = round(screen_width_mm(self._figure.canvas()), 1)
-        self.width_mm = QDoubleSpinBox(minimum=10, maximum=2000, decimals=1)
+        self.width_mm = DoubleSpinBox(minimum=10, maximum=2000, decimals=1)
         self.width_mm.setValue(screen)
         self.width_mm.setObjectName("save_width")
         self.width_mm.setSuffix(self.tr(" mm"))
-        self.dpi = QSpinBox(minimum=50, maximum=1200)
+        self.dpi = SpinBox(minimum=50, maximum=1200)
         self.dpi.setValue(DEFAULT_DPI)
         self.dpi.setObjectName("save_dpi")
         self.dpi.setSuffix(self.tr(" dots an inch"))
-        self.preset = QComboBox()
+        self.preset = ComboBox()
         self.preset.setObjectName("save_preset")
         for text, width in (
             (self.tr("As on screen"), screen),

@@ -90,6 +90,7 @@ class StepsPlot(Figure):
         start = time.perf_counter()
         self._timer.stop()
         self._late = False
+        self._chart.set_extent(*self._extent())
         self.draw()
         self._chart.setVisible(not self.is_empty)
         self._legend.setVisible(not self.is_empty)
@@ -97,6 +98,13 @@ class StepsPlot(Figure):
         pause = REDRAW_MS if self.num_points <= YOUNG else CALM_MS
         self._timer.setInterval(int(max(pause, 10 * took_ms)))  # a million points are drawn less often
         self.update()
+
+    def _extent(self) -> tuple[float, float]:
+        """Return the last step, and the largest of the newest values, its sign left out."""
+        found = [series for series in self.series() if series.size]
+        newest = np.abs(np.concatenate([np.zeros(1), *(series.values[-YOUNG:] for series in found)]))
+        last = max((float(series.steps[-1]) for series in found), default=0.0)
+        return last, float(newest.max(where=np.isfinite(newest), initial=0.0))
 
     @Slot()
     def show_all(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app import __main__ as command
 from app import session as session_module
 from app import system_check, theme
-from app.main_window import PAGES, MainWindow
+from app.main_window import PAGES, MainWindow, fitted
 from app.session import Session
 from app.settings import AppSettings
 from app.window_dialogs import HelpDialog
@@ -94,6 +94,33 @@ def test_keys_lead_to_the_pages_and_the_rail_follows(qtbot: QtBot, window: MainW
         qtbot.waitUntil(lambda page=page: window.current_page == page)
         assert window.page(page).isVisible()
         assert window.rail.findChild(QWidget, f"rail_{page}").hasFocus()
+
+
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        (QRect(0, 0, 1280, 823), QRect(0, 30, 1280, 770)),  # a usual window and its title bar under a panel
+        (QRect(100, 60, 1280, 700), QRect(0, 60, 1280, 700)),
+        (QRect(17, 41, 1013, 707), QRect(17, 41, 1013, 707)),
+    ],
+)
+def test_a_window_is_fitted_into_the_screen_with_its_title_bar(frame: QRect, expected: QRect) -> None:
+    assert fitted(frame, QRect(0, 30, 1280, 770)) == expected
+
+
+def test_the_keyboard_is_on_the_page_that_is_open_after_the_start(qtbot: QtBot, tmp_path: Path) -> None:
+    settings = AppSettings(tmp_path / "last.ini")
+    settings.last_page = "models"
+    settings.runs_root = tmp_path / "runs"
+    made = MainWindow(Session(settings), warm_up=False)
+    qtbot.addWidget(made)
+    made.show()
+    made.activateWindow()
+    qtbot.waitUntil(made.isActiveWindow)
+    assert made.rail.findChild(QWidget, "rail_models").hasFocus()
+    assert made.session.wait_idle()
+    made.close()
+    assert made.session.wait_idle()
 
 
 def test_a_file_dropped_anywhere_is_opened(window: MainWindow, table_file: Path) -> None:

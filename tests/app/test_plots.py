@@ -240,6 +240,24 @@ def test_the_accuracy_axis_can_show_all_or_where_the_data_are(qtbot) -> None:
     assert sum(not box.isHidden() for box in controls.findChildren(QCheckBox)) == 1
 
 
+@pytest.mark.parametrize("losses", [[1.794209241867065], [0.69, 0.69], [2e-4], [0.0]])
+def test_equal_values_get_an_axis_with_few_digits_and_no_steps_before_the_first(qtbot, losses) -> None:
+    plot = CurvePlot("Loss", kind="plain")
+    qtbot.addWidget(plot)
+    plot.resize(420, 260)
+    plot.append(np.arange(100), np.linspace(9, 1, 100))  # a run before, whose range pyqtgraph would keep
+    plot.flush()
+    plot.show()
+    plot.clear()
+    plot.append(np.arange(1, len(losses) + 1), losses)
+    plot.flush()
+    QApplication.processEvents()
+    axis, steps = plot._chart.getAxis("left"), plot._chart.getAxis("bottom")
+    spacing, values = axis.tickValues(*axis.range, 260)[0]
+    assert max(len(text) for text in axis.tickStrings(values, 1.0, spacing)) <= len("0.000200")
+    assert steps.range[0] > -5
+
+
 def test_hovering_says_the_values_of_the_nearest_step(qtbot) -> None:
     plot = shown(qtbot, curve())
     plot.set_smoothing(0)
