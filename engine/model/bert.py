@@ -62,6 +62,9 @@ class Attention(nn.Module):
         super().__init__()
         self.num_heads = config.num_attention_heads
         self.dropout_p = config.attention_probs_dropout_prob
+        width = config.hidden_size // config.num_attention_heads
+        # the packed kernel takes no others; scaled_dot_product_attention fills them up by itself
+        self._fits = width % 8 == 0 and width <= 256
         self.qkv = Linear(config.hidden_size, 3 * config.hidden_size)
         self.output = Linear(config.hidden_size, config.hidden_size)
 
@@ -83,7 +86,7 @@ class Attention(nn.Module):
         maps: Tensor | list[Tensor] | None = None
         if bounds is None:
             context, maps = self._attend(qkv, mask, want_maps)
-        elif _has_varlen(qkv, self.dropout_p if self.training else 0.0) and not want_maps:
+        elif self._fits and not want_maps and _has_varlen(qkv, self.dropout_p if self.training else 0.0):
             context = self._attend_varlen(qkv, bounds)
         else:
             context, maps = self._attend_runs(qkv, bounds, want_maps)
@@ -128,14 +131,20 @@ class Attention(nn.Module):
         from torch.nn.attention.varlen import varlen_attn  # CUDA only; the import is costly
 
         q, k, v = qkv.unflatten(-1, (3, self.num_heads, -1)).unbind(1)  # each (N, H, d)
-        longest = 64 * math.ceil(bounds.max_length / 64)  # a bucket: the kernel wants a Python int
-        context = varlen_attn(q, k, v, bounds.offsets, bounds.offsets, longest, longest)
+        # the kernel never writes rows behind the last offset, neither these nor their gradients: filler is a
+        # sequence of its own, whose gradients are exact zeros
+        offsets = bounds.sequences(len(qkv))
+        longest = max(bounds.max_length, len(qkv) - bounds.num_tokens)
+        longest = 64 * math.ceil(longest / 64)  # a bucket: the kernel wants a Python int
+        context = varlen_attn(q, k, v, offsets, offsets, longest, longest)
         return context.flatten(-2)  # type: ignore[union-attr,no-any-return]
 
 
 def _has_varlen(qkv: Tensor, dropout_p: float) -> bool:
-    """Whether torch's packed kernel can serve: CUDA, half precision, no attention dropout."""
-    return qkv.is_cuda and qkv.dtype in (torch.float16, torch.bfloat16) and dropout_p == 0.0
+    """Whether torch's packed kernel can serve: CUDA from Ampere on, half precision, no attention dropout."""
+    if not qkv.is_cuda or qkv.dtype not in (torch.float16, torch.bfloat16) or dropout_p:
+        return False
+    return torch.cuda.get_device_capability(qkv.device) >= (8, 0)
 
 
 class Block(nn.Module):

@@ -28,6 +28,7 @@ class Bounds:
     def __init__(self, lengths: Sequence[int], device: torch.device | str = "cpu") -> None:
         self.lengths = tuple(int(length) for length in lengths)
         self.device = torch.device(device)
+        self._filled: dict[int, torch.Tensor] = {}  # rows of filler -> offsets
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -45,7 +46,24 @@ class Bounds:
     @cached_property
     def offsets(self) -> torch.Tensor:
         """(B + 1,) int32 on the batch's device: row where each example begins, and the end of the last."""
-        return torch.tensor(np.cumsum((0, *self.lengths)), dtype=torch.int32, device=self.device)
+        return self._there(self.lengths)
+
+    def sequences(self, num_rows: int) -> torch.Tensor:
+        """Return `offsets` up to `num_rows`: what filler there is, is one more sequence, read by nobody.
+
+        For kernels that leave rows behind the last offset unwritten, whose gradients would be made of
+        whatever lay in that memory.
+        """
+        filler = num_rows - self.num_tokens
+        if filler not in self._filled:
+            self._filled[filler] = self._there((*self.lengths, filler)) if filler else self.offsets
+        return self._filled[filler]
+
+    def _there(self, lengths: Sequence[int]) -> torch.Tensor:
+        """Return where each of some stretches begins and the last ends; the host does not wait for a GPU."""
+        moved = on_device(torch.from_numpy(np.cumsum((0, *lengths), dtype=np.int32)), self.device)
+        assert moved is not None
+        return moved
 
     @cached_property
     def firsts(self) -> torch.Tensor:

@@ -8,24 +8,60 @@ import pytest
 import torch
 
 from engine.config import DeviceConfig
-from engine.device import open_device
+from engine.device import check_device, open_device
+from engine.errors import ConfigError
 
 
-@pytest.fixture
-def precision() -> Iterator[None]:
-    """Set float32 products as they were before."""
+@pytest.fixture(autouse=True)
+def switches() -> Iterator[None]:
+    """Set what all threads share as it was before."""
     before = torch.get_float32_matmul_precision(), torch.backends.cuda.cudnn_sdp_enabled()
     yield
     torch.set_float32_matmul_precision(before[0])
     torch.backends.cuda.enable_cudnn_sdp(before[1])
 
 
-@pytest.mark.parametrize(("asked", "products"), [("auto", "highest"), ("float32", "high")])
-def test_training_in_bfloat16_leaves_the_products_of_others_exact(
-    asked: str, products: str, precision: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def pretend_gpu(monkeypatch: pytest.MonkeyPatch, major: int, minor: int) -> None:
+    """Answer as a machine with a GPU of some generation; older than the eighth, bfloat16 is emulated."""
+
+    def is_bf16_supported(including_emulation: bool = True) -> bool:
+        return including_emulation or (major, minor) >= (8, 0)
+
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", is_bf16_supported)
+
+
+@pytest.mark.parametrize("found", ["highest", "high"])
+@pytest.mark.parametrize("asked", ["auto", "float32", "bfloat16"])
+def test_products_in_float32_stay_as_they_were_found_whatever_is_trained(
+    asked: str, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretend_gpu(monkeypatch, 9, 0)
+    torch.set_float32_matmul_precision(found)
     opened = open_device(DeviceConfig(device="cuda", precision=asked))
-    assert opened.precision == (torch.bfloat16 if asked == "auto" else torch.float32)
-    assert torch.get_float32_matmul_precision() == products
+    assert opened.precision == (torch.float32 if asked == "float32" else torch.bfloat16)
+    assert torch.get_float32_matmul_precision() == found
+    assert torch.backends.cuda.matmul.allow_tf32 == (found == "high")
+
+
+@pytest.mark.parametrize(
+    ("generation", "kind"), [((7, 0), "float32"), ((7, 5), "float32"), ((8, 6), "bfloat16")]
+)
+def test_a_gpu_that_only_emulates_bfloat16_computes_in_float32(
+    generation: tuple[int, int], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretend_gpu(monkeypatch, *generation)
+    assert open_device(DeviceConfig()).precision == getattr(torch, kind)
+
+
+def test_bfloat16_is_refused_by_its_name_where_a_gpu_only_emulates_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pretend_gpu(monkeypatch, 7, 5)
+    with pytest.raises(
+        ConfigError, match="precision is bfloat16, which this machine does not have"
+    ) as refused:
+        check_device(DeviceConfig(precision="bfloat16"))
+    assert refused.value.field == "precision"
+    pretend_gpu(monkeypatch, 8, 0)
+    check_device(DeviceConfig(precision="bfloat16"))
