@@ -21,6 +21,9 @@ from engine.train.metrics import student_interval, wilson_interval
 
 translate = QCoreApplication.translate
 
+MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
+ROUNDING = 1e-9  # what a sum of shares that is all may miss
+
 
 def tr_engine(text: str) -> str:
     """Return a text that the engine has marked, translated."""
@@ -138,8 +141,26 @@ def decimal(x: float | None, digits: int = 3) -> str:
 
 
 def share(x: float | None, digits: int = 1) -> str:
-    """Return a share (0 to 1) as per cent."""
-    return "–" if x is None else translate("words", "{number} %").format(number=decimal(x * 100, digits))
+    """Return a share (0 to 1) as per cent: "12.3 %".
+
+    A share of nothing and of all are said of nothing and of all only: where so few digits would round to
+    them, more are written, "99.7 %", and at the end "> 99.999 %" or "< 0.001 %".
+    """
+    if x is None or not math.isfinite(x):
+        return "–"
+    if x < 0 or x == 0 or x >= 1 - ROUNDING:
+        return _per_cent(x, digits)
+    for more in range(digits, max(digits, MOST_SHARE_DIGITS) + 1):
+        if 0 < round(100 * x, more) < 100:
+            return _per_cent(x, more)
+    finest = 10.0 ** -(max(digits, MOST_SHARE_DIGITS) + 2)
+    if x < 0.5:
+        return translate("words", "< {share}").format(share=share(finest, MOST_SHARE_DIGITS))
+    return translate("words", "> {share}").format(share=share(1 - finest, MOST_SHARE_DIGITS))
+
+
+def _per_cent(x: float, digits: int) -> str:
+    return translate("words", "{number} %").format(number=decimal(x * 100, digits))
 
 
 def with_interval(x: float | None, rows: int) -> str:
@@ -168,8 +189,8 @@ def _between(x: float, interval: tuple[float, float]) -> str:
 
 
 def probability(x: float) -> str:
-    """Return a probability with as many digits as say something: "31 %", "3.1 %", "0.31 %", "< 0.001 %"."""
-    if x < 0.00001:
+    """Return a probability with as many digits as say something: "31 %", "3.1 %", "99.7 %", "< 0.001 %"."""
+    if x < 0.00001:  # of words, of which none has no chance at all
         return translate("words", "< {share}").format(share=share(0.00001, 3))
     return share(x, 0 if x >= 0.0995 else 1 if x >= 0.00995 else 2 if x >= 0.000995 else 3)
 

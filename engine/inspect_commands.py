@@ -16,7 +16,7 @@ import numpy as np
 from engine.durable import check_file, replaced_file
 from engine.errors import UserError, marked
 from engine.events import Event, Finished
-from engine.screen import print_json, show
+from engine.screen import percent, print_json, show
 
 if TYPE_CHECKING:
     from engine.inspect.attention import Look
@@ -220,7 +220,7 @@ def _next_sentence(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"is_next": share >= 0.5, "probability": share})
     else:
-        print(f"{'B follows A' if share >= 0.5 else 'B does not follow A'}: {share:.1%} that it does")
+        print(f"{'B follows A' if share >= 0.5 else 'B does not follow A'}: {percent(share)} that it does")
     return 0
 
 

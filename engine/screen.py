@@ -81,7 +81,7 @@ class Screen:
             self._width = 0
 
     def _step(self, event: Step) -> None:
-        place = f"step {event.step}/{self._num_steps}" if self._num_steps else f"{event.progress:.1%}"
+        place = f"step {event.step}/{self._num_steps}" if self._num_steps else percent(event.progress)
         words = (
             f"{place} loss {event.loss:.4f} {event.tokens_per_s:,.0f} tokens/s {event.remaining_s:.0f} s left"
         )
@@ -170,6 +170,14 @@ def asked_to_stop() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def percent(share: float) -> str:
+    """Return "12.3%"; "100.0%" and "0.0%" only for all and for nothing, more digits elsewhere."""
+    digits = 1
+    while digits < 9 and 0 < share < 1 and round(100 * share, digits) in (0, 100):
+        digits += 1
+    return f"{share:.{digits}%}"
 
 
 def print_json(document: Any) -> None:

@@ -45,7 +45,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         written: list[str] = super().tickStrings(values, scale, spacing)
         if self.in_percent:
             digits = max(0, -math.floor(math.log10(spacing * 100) + 1e-6)) if spacing > 0 else 0
-            written = [words.share(value, digits) for value in values]
+            written = [words.share(round(value, digits + 2), digits) for value in values]  # 0, not 1e-17
         if self.bounds is None or self.logMode:
             return written
         low, high = self.bounds[0] - spacing / 1e6, self.bounds[1] + spacing / 1e6

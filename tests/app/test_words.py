@@ -134,6 +134,31 @@ EVENTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("value", "digits", "said"),
+    [
+        (0.9967, 0, "99.7 %"),
+        (0.9996, 1, "99.96 %"),
+        (0.999999, 0, "> 99.999 %"),
+        (1.0, 0, "100 %"),
+        (1 / 3 + 1 / 3 + 1 / 3 - 2e-16, 1, "100.0 %"),
+        (0.003, 0, "0.3 %"),
+        (0.00001, 0, "0.001 %"),
+        (1e-9, 1, "< 0.001 %"),
+        (0.0, 0, "0 %"),
+        (0.005, 0, "0.5 %"),
+        (0.995, 0, "99.5 %"),
+    ],
+)
+def test_a_share_is_called_all_or_nothing_only_where_it_is(value: float, digits: int, said: str) -> None:
+    assert words.share(value, digits) == said
+
+
+def test_a_probability_near_certainty_is_not_called_certain() -> None:
+    assert words.probability(0.9967) == "99.7 %" and words.probability(0.99999999) == "> 99.999 %"
+    assert words.probability(1.0) == "100 %" and words.probability(0.0) == "< 0.001 %"
+
+
 def test_a_share_carries_its_interval_in_the_same_words_everywhere() -> None:
     said = "0.900 (95 %: 0.826 to 0.945)"
     assert words.with_interval(0.9, 100) == said and words.with_interval(0.9, 0) == "0.900"

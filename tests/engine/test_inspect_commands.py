@@ -14,6 +14,7 @@ from engine.command_line import main
 from engine.inspect.subject import Subject
 from engine.inspect_commands import attention_command
 from engine.model.weights import save_model
+from engine.screen import percent
 from tests.fakes import LABELS, model_folder, tiny_pretraining, tiny_wordpiece
 
 Engine = Callable[..., tuple[int, str, str]]
@@ -186,3 +187,7 @@ def test_a_mistake_costs_one_sentence_and_leaves_no_file(place: Path, engine: En
     assert err.rstrip().count("\n") == 0, err
     assert sorted(place.rglob("*")) == before
     assert (place / "asked.csv").read_text().startswith("template")
+
+
+def test_a_share_that_is_not_all_is_not_printed_as_all() -> None:
+    assert [percent(share) for share in (0.99967, 0.0001, 1.0, 0.0)] == ["99.97%", "0.01%", "100.0%", "0.0%"]
