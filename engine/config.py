@@ -56,6 +56,17 @@ class DataConfig:
     label: str = setting(
         "", marked("engine", "Label"), marked("engine", "The column to be predicted."), kind="column"
     )
+    merge_labels: bool = setting(
+        False,
+        marked("engine", "Merge nearly equal labels"),
+        marked(
+            "engine",
+            "Whether labels that differ only in case, white space, width or characters that look alike are "
+            "learned as one, in the commonest spelling.",
+        ),
+        advanced=True,
+        kind="hidden",
+    )
     encoding: str = setting(
         "",
         marked("engine", "Encoding"),

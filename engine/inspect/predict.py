@@ -24,6 +24,7 @@ from engine.model.kernels import ROW_MULTIPLE
 from engine.model.weights import load_classifier
 from engine.text.batch import EncodedSet, collate
 from engine.text.examples import Examples, Roles, examples_from
+from engine.text.labels import spelling_note
 from engine.text.table import Table, read_table, write_csv
 from engine.text.wordpiece import TRUNCATIONS, WordPiece
 from engine.train.evaluate import answers_of, evaluate
@@ -152,7 +153,7 @@ def evaluate_file(model: Path, data: DataConfig, device: str = "auto") -> Iterat
             columns=", ".join(table.columns),
         )
     roles = predictor.roles(table, data.text, data.text_pair, table.column(label))
-    found = examples_from(table, roles, predictor.labels)
+    found = examples_from(table, roles, predictor.labels, merge=bool(predictor.info.get("merge_labels")))
     yield from _report(table, found)
     encoded = yield from predictor.encode(found)
     measures = yield from evaluate(predictor.model, predictor.task, encoded, predictor.device)
@@ -245,5 +246,7 @@ def _open(data: DataConfig) -> Table:
 def _report(table: Table, found: Examples) -> Iterator[Event]:
     for note in table.notes:
         yield Noted(sentence=note)
+    if found.spellings:
+        yield Noted(sentence=spelling_note(table, found.spellings, is_merged=found.is_merged), level="fine")
     for bad in (*table.reported, *found.reported):
         yield Noted(sentence=bad.sentence)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.text.labels import Spelling, shown_pair, spellings_in, spellings_of
 from engine.text.table import BadLine, Table
 
 Indices = npt.NDArray[np.int64]
@@ -85,12 +86,17 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Rows that can be used, in order; the labels; rows that cannot be used; what a person should know."""
+    """Rows that can be used, in order; the labels; rows that cannot be used; what a person should know.
+
+    spellings: nearly equal labels; is_merged: whether their rows carry the kept one now, or each its own.
+    """
 
     examples: list[Example]
     labels: tuple[str, ...]
     reported: tuple[BadLine, ...]
     notes: tuple[Sentence, ...] = ()
+    spellings: tuple[Spelling, ...] = ()
+    is_merged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +143,14 @@ def guess_roles(table: Table) -> Roles:
     return Roles(best, "", label if label != best else "")
 
 
-def examples_from(table: Table, roles: Roles, labels: Sequence[str] | None = None) -> Examples:
+def examples_from(
+    table: Table, roles: Roles, labels: Sequence[str] | None = None, *, merge: bool = False
+) -> Examples:
     """Return the rows that can be used.
 
     Args:   roles: columns by name or 1-based number; without a label column every label is None. labels:
         those of a trained model, or None to collect them: stripped, sorted, as numbers if all are integers.
+        merge: a label that is nearly equal to a commoner one, or to one of `labels`, is read as that one.
     Returns: rows with an empty text or label, or an unknown label, are reported by their line.
     Raises: DataError for a missing column, one column in two roles, no usable row; when labels are collected,
         for one class only, or labels that look like free text or numbers.
@@ -151,14 +160,22 @@ def examples_from(table: Table, roles: Roles, labels: Sequence[str] | None = Non
         [""] * len(table.lines) if not name else table.frame[name].tolist() for name in columns
     )
     answers = list(map(str.strip, answers))
-    known = None if labels is None else set(labels)
-    usable, reported = list[int](), list[BadLine]()
-    for row, line in enumerate(table.lines.tolist()):
-        problem = _problem(columns, (texts[row], pairs[row], answers[row]), known, line)
-        if problem is None:
-            usable.append(row)
-        else:
-            reported.append(BadLine(line, problem))
+    problems = [_empty(columns, cells) for cells in zip(texts, pairs, answers, strict=True)]
+    spellings: tuple[Spelling, ...] = ()
+    if columns[2]:
+        if labels is None or merge:
+            spellings = spellings_in(answers, [problem is None for problem in problems], labels)
+        for spelling in spellings if merge else ():
+            for row in spelling.rows.tolist():
+                answers[row] = spelling.kept
+        if labels is not None:
+            _find_unknown(problems, answers, labels)
+    usable = [row for row, problem in enumerate(problems) if problem is None]
+    reported = tuple(
+        BadLine(line, Sentence(problem.template, {"line": line, **problem.values}))
+        for line, problem in zip(table.lines.tolist(), problems, strict=True)
+        if problem is not None
+    )
     if not usable:
         raise DataError(
             marked("engine", "None of the {num_rows} rows can be used. {first}"),
@@ -175,7 +192,7 @@ def examples_from(table: Table, roles: Roles, labels: Sequence[str] | None = Non
     made = [
         Example(row, texts[row], pairs[row] if has_pair else None, places.get(answers[row])) for row in usable
     ]
-    return Examples(made, tuple(labels), tuple(reported), notes)
+    return Examples(made, tuple(labels), reported, notes, spellings, merge)
 
 
 def stratified_split(labels: Indices, shares: Sequence[float], seed: int) -> list[Indices]:
@@ -267,20 +284,37 @@ def _resolve(table: Table, roles: Roles) -> list[str]:
     return columns
 
 
-def _problem(
-    columns: list[str], cells: tuple[str, str, str], known: set[str] | None, line: int
-) -> Sentence | None:
+def _empty(columns: list[str], cells: tuple[str, str, str]) -> Sentence | None:
+    """Return what a row lacks, but for its line; None where it lacks nothing."""
     for column, text in zip(columns[:2], cells[:2], strict=True):
         if column and not text.strip():
-            note = marked("engine", "Line {line} has no text in column {column}.")
-            return Sentence(note, {"line": line, "column": column})
+            return Sentence(
+                marked("engine", "Line {line} has no text in column {column}."), {"column": column}
+            )
     if columns[2] and not cells[2]:
         note = marked("engine", "Line {line} has no label in column {column}.")
-        return Sentence(note, {"line": line, "column": columns[2]})
-    if columns[2] and known is not None and cells[2] not in known:
-        note = marked("engine", "Line {line} has the label {label}, which is not among those learned.")
-        return Sentence(note, {"line": line, "label": cells[2][:80]})
+        return Sentence(note, {"column": columns[2]})
     return None
+
+
+def _find_unknown(problems: list[Sentence | None], answers: list[str], labels: Sequence[str]) -> None:
+    """Put a problem at each row whose label a model has not learned, and say which it may stand for."""
+    known = set(labels)
+    strange = {answer for answer, problem in zip(answers, problems, strict=True) if problem is None} - known
+    meant = spellings_of(strange, labels)
+    for row, answer in enumerate(answers):
+        if problems[row] is None and answer not in known:
+            values = {"label": answer[:80]}
+            note = marked("engine", "Line {line} has the label {label}, which is not among those learned.")
+            if answer in meant:
+                label, kept = shown_pair(answer, meant[answer])
+                values = {"label": label, "known": kept}
+                note = marked(
+                    "engine",
+                    "Line {line} has the label {label}, which is not among those learned; it is nearly equal "
+                    "to {known}.",
+                )
+            problems[row] = Sentence(note, values)
 
 
 def _check_labels(column: str, found: Counter[str], num_rows: int) -> tuple[Sentence, ...]:

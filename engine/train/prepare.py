@@ -36,6 +36,7 @@ from engine.text.examples import (
     examples_from,
     stratified_split,
 )
+from engine.text.labels import spelling_note
 from engine.text.table import Table, read_table
 from engine.text.wordpiece import WordPiece
 
@@ -135,7 +136,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     yield from _ignored(config)
     table = open_table(data, data.data, "data")
     roles = roles_of(data, table)
-    found = examples_from(table, roles)
+    found = examples_from(table, roles, merge=data.merge_labels)
     yield from _report(found, table)
     labels = found.labels
     parts = split_of(data, found)
@@ -146,7 +147,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     for name, path in (("validation", data.validation_data), ("test", data.test_data)):
         if path:
             other = open_table(data, path, f"{name}_data")
-            apart = examples_from(other, roles_of(data, other), labels)
+            apart = examples_from(other, roles_of(data, other), labels, merge=data.merge_labels)
             yield from _report(apart, other)
             examples[name] = apart.examples
             read.append((other, apart))
@@ -158,6 +159,9 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
         cut = num_cut if name == "train" else cut
     about = _about(config, table, roles, labels, parts, cut / len(examples["train"]))
     about["reported"] = _reported(*read)
+    about["merge_labels"] = data.merge_labels
+    if data.merge_labels:
+        about["merged_labels"] = _merged(*read)
     return Setup(dataclasses.replace(shape, id2label=labels), wordpiece, labels, sets, about)
 
 
@@ -261,6 +265,9 @@ def check_fit(shape: BertConfig, wordpiece: WordPiece, *, with_pair: bool) -> No
 def _report(found: Examples, table: Table) -> Iterator[Event]:
     for note in (*table.notes, *found.notes):
         yield Noted(sentence=note)
+    if found.spellings:
+        note = spelling_note(table, found.spellings, is_merged=found.is_merged)
+        yield Noted(sentence=note, level="fine" if found.is_merged else "look")
     lost = (*table.reported, *found.reported)
     if lost:
         template = marked("engine", "{count} lines of {name} cannot be used: {lines}. The first: {first}")
@@ -275,6 +282,15 @@ def _reported(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
         {"file": table.path.name, "line": bad.line, "reason": str(bad.sentence)}
         for table, found in read
         for bad in (*table.reported, *found.reported)
+    ]
+
+
+def _merged(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
+    """Return which labels were read as another one, for setup/setup.json and cloze.json."""
+    return [
+        {"file": table.path.name, "from": each.label, "to": each.kept, "rows": len(each.rows)}
+        for table, found in read
+        for each in found.spellings
     ]
 
 

@@ -19,6 +19,7 @@ from engine.text.examples import (
     guess_roles,
     stratified_split,
 )
+from engine.text.labels import spelling_note
 from engine.text.table import Table, TableFormat, read_table
 
 DATA = Path(os.environ["CLOZE_DATA"]) if os.environ.get("CLOZE_DATA") else None
@@ -284,3 +285,89 @@ def test_bbc_has_99_duplicates_and_a_random_split_leaks_some_of_them() -> None:
     train, validation = stratified_split(np.array([example.label for example in found]), (0.2,), 42)
     assert len(validation) == 445
     assert 0 < count_leaks([found[row] for row in train], [found[row] for row in validation]) < 99
+
+
+# Nearly equal labels
+
+SPELLED = (
+    "a|sport",
+    "b|Sport",
+    "c|sport",
+    "d|tech",
+    "e|sp\u043ert",
+    " |SPORT",
+    "f|tech",
+    "g|Sport",
+    "h|sport",
+)
+
+
+def test_nearly_equal_labels_are_told_with_their_lines_and_left_as_they_are() -> None:
+    read = table("text|label", *SPELLED)
+    found = examples_from(read, Roles("text", "", "label"))
+    assert found.labels == ("Sport", "sport", "sp\u043ert", "tech") and not found.is_merged
+    assert [(each.label, each.kept, each.rows.tolist()) for each in found.spellings] == [
+        ("Sport", "sport", [1, 7]),
+        ("sp\u043ert", "sport", [4]),
+    ], "a row that cannot be used does not count"
+    assert str(spelling_note(read, found.spellings, is_merged=False)).startswith(
+        "Some labels of reviews.csv are nearly equal, and are learned as different ones: Sport for sport in "
+        "lines 3, 9; sp‹U+043E›rt for sport in line 6."
+    )
+
+
+def test_merged_labels_are_the_commonest_spelling_and_the_rows_are_all_there() -> None:
+    read = table("text|label", *SPELLED)
+    found = examples_from(read, Roles("text", "", "label"), merge=True)
+    assert found.labels == ("sport", "tech") and found.is_merged
+    assert [example.label for example in found.examples] == [0, 0, 0, 1, 0, 1, 0, 0]
+    assert len(found.examples) + len(found.reported) == len(SPELLED)
+    assert len(found.spellings) == 2
+
+
+def test_another_file_is_read_with_the_same_merge_or_says_which_label_may_be_meant() -> None:
+    read = table("text|label", "a|SPORT", "b|tech", "c|golf")
+    merged = examples_from(read, Roles("text", "", "label"), ("sport", "tech"), merge=True)
+    assert [example.label for example in merged.examples] == [0, 1]
+    assert [str(bad.sentence) for bad in merged.reported] == [
+        "Line 4 has the label golf, which is not among those learned."
+    ]
+    strict = examples_from(read, Roles("text", "", "label"), ("sport", "tech"))
+    assert str(strict.reported[0].sentence) == (
+        "Line 2 has the label SPORT, which is not among those learned; it is nearly equal to sport."
+    )
+    assert not strict.spellings
+
+
+def test_labels_that_merge_into_one_leave_nothing_to_learn() -> None:
+    with pytest.raises(DataError, match="Every row has the same label, sport"):
+        examples_from(
+            table("text|label", "a|sport", "b|Sport", "c|sport"), Roles("text", "", "label"), merge=True
+        )
+
+
+def test_a_sentence_on_many_spellings_stays_short() -> None:
+    rows = [f"text {n} {m}|{'Label' if m else 'label'} {n} {'x' * 90}" for n in range(300) for m in (0, 0, 1)]
+    read = table("text|label", *rows)
+    found = examples_from(read, Roles("text", "", "label"))
+    said = str(spelling_note(read, found.spellings, is_merged=False))
+    assert len(found.spellings) == 300 and "and 296 more" in said and len(said) < 900
+
+
+@needs_data
+def test_no_label_of_the_real_data_is_taken_for_another() -> None:
+    assert DATA is not None
+    looked_at = 0
+    for path in sorted(DATA.rglob("*")):
+        if path.suffix not in (".csv", ".tsv", ".txt") or not path.is_file() or "torture" in str(path):
+            continue
+        if path.stat().st_size > 20e6:
+            continue
+        try:
+            read = read_table(path)
+            found = examples_from(read, guess_roles(read))
+        except DataError:
+            continue
+        looked_at += bool(found.labels)
+        assert [(each.label, each.kept) for each in found.spellings] == [], path
+    assert looked_at > 8

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.command_line import finetune_command
 from engine.config import with_values
 from engine.errors import ConfigError, DataError, ModelError, UserError
 from engine.events import Evaluated, Event, Finished, Noted, Saved, Started, Step
@@ -417,3 +418,36 @@ def test_a_column_of_measurements_is_no_label(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not a label"):
         list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
+
+
+def test_merged_labels_are_recorded_with_the_run_and_hold_for_every_file_beside_it(tmp_path: Path) -> None:
+    rows = [(text, "Good" if place in (7, 21) else label) for place, (text, label) in enumerate(reviews())]
+    write_table(tmp_path / "reviews.csv", rows)
+    write_table(tmp_path / "test.csv", [("good film", "GOOD"), ("bad play", "bad"), ("bad !", "awful")])
+    told = tiny_config(tmp_path, test_data=str(tmp_path / "test.csv"), num_epochs=1)
+    events = list(fine_tune(told, tmp_path / "apart"))
+    assert next(event.labels for event in events if isinstance(event, Started)) == ("Good", "bad", "good")
+    assert "learned as different ones: Good for good in lines 9, 23." in notes(events)
+
+    merging = with_values(told, {"merge_labels": "true"})
+    assert "merge_labels" in finetune_command(merging, tmp_path / "again")
+    events = list(fine_tune(merging, tmp_path / "merged"))
+    started = next(event for event in events if isinstance(event, Started))
+    assert started.labels == ("bad", "good") and started.num_test == 2
+    assert "are made one: Good for good in lines 9, 23" in notes(events)
+    assert "merge_labels = true" in (tmp_path / "merged" / "config.toml").read_text()
+    changes = [
+        {"file": "reviews.csv", "from": "Good", "to": "good", "rows": 2},
+        {"file": "test.csv", "from": "GOOD", "to": "good", "rows": 1},
+    ]
+    for name in ("setup/setup.json", "model/cloze.json"):
+        said = json.loads((tmp_path / "merged" / name).read_text())
+        assert said["merge_labels"] and said["merged_labels"] == changes, name
+    scored = list(
+        evaluate_file(tmp_path / "merged" / "model", with_values(told, {"data": told.data.test_data}).data)
+    )
+    assert [
+        int(event.confusion.sum())
+        for event in scored
+        if isinstance(event, Evaluated) and event.confusion is not None
+    ] == [2]
