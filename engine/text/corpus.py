@@ -6,6 +6,7 @@ whole. The same files and settings give the same documents in the same order, on
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
@@ -18,6 +19,7 @@ import numpy as np
 from engine.errors import ConfigError, DataError, Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.text.encoding import Decoded, guess_note
+from engine.text.file_check import check_file
 from engine.text.layout import LAYOUTS, MAX_DOCUMENT, Builder, Document, Form, find_form, paragraphs_in
 from engine.text.repeats import Hashes, Repeats, line_hashes
 from engine.text.sentences import RULES
@@ -42,13 +44,13 @@ def find_files(places: Sequence[str | Path], *, column: str = "") -> list[Path]:
     found: dict[Path, None] = {}
     endings = _TABLES if column else (*_TEXTS, *(text + packed for text in _TEXTS for packed in _PACKED))
     for place in map(Path, places):
-        if place.is_dir():
+        if os.path.isdir(place):
             inside = (
                 path for path in place.rglob("*") if path.name.lower().endswith(endings) and path.is_file()
             )
             visible = (p for p in inside if not any(n.startswith(".") for n in p.relative_to(place).parts))
             found.update(dict.fromkeys(sorted(visible)))
-        elif not place.exists():
+        elif not os.path.exists(place):
             raise UserError(
                 marked("engine", "There is no file or folder {path}. Check its name."), path=place
             )
@@ -57,6 +59,7 @@ def find_files(places: Sequence[str | Path], *, column: str = "") -> list[Path]:
                 marked("engine", "{path} is a table. Name the column that holds the text."), path=place
             )
         else:
+            check_file(place)
             found[place] = None
     if not found:
         raise UserError(

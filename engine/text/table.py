@@ -32,6 +32,7 @@ from engine.text.dialect import (
     split_lines,
 )
 from engine.text.encoding import SURROGATES, Decoded, decode, guess_note
+from engine.text.file_check import check_file, unreadable
 from engine.text.json_lines import is_json_lines, json_records
 
 _GUARDED = ("=", "+", "-", "@", "\t", "\r", "\0")
@@ -150,19 +151,12 @@ def read_table(
 
 
 def _read_bytes(path: Path) -> bytes:
+    check_file(path)
     try:
-        if path.is_dir():
-            raise DataError(marked("engine", "{path} is a folder. Choose a file in it."), path=path)
-        if path.exists() and not path.is_file():
-            raise DataError(marked("engine", "{path} is not an ordinary file. Choose another."), path=path)
         return path.read_bytes()
-    except FileNotFoundError:
-        raise DataError(marked("engine", "There is no file {path}. Check its name."), path=path) from None
     except PermissionError:
-        raise DataError(
-            marked("engine", "{path} may not be read by you. Change its permissions, or copy it."), path=path
-        ) from None
-    except (OSError, ValueError, MemoryError) as error:
+        raise unreadable(path) from None
+    except (OSError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise DataError(
             marked("engine", "{path} cannot be read: {reason}."), path=path, reason=reason.rstrip(".")

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from engine.errors import DataError, marked
 from engine.text.encoding import Decoded, decode, encoding_name
+from engine.text.file_check import check_file, unreadable
 
 HEAD = 1 << 20
 _BLOCK = 1 << 20  # bytes, unpacked: 0.1 s of work
@@ -142,8 +143,7 @@ def _decoded(blocks: Iterator[tuple[bytes, int]], path: Path, encoding: str) -> 
 @contextmanager
 def _unpacked(path: Path) -> Iterator[tuple[Any, IO[bytes]]]:
     """Give a file's bytes, unpacked where its first bytes say .gz or .xz, and the file as it is on disk."""
-    if path.is_dir():
-        raise DataError(marked("engine", "{path} is a folder. Choose a file in it."), path=path)
+    check_file(path)
     with _explained(path), path.open("rb") as raw:
         magic = raw.read(6)
         raw.seek(0)
@@ -180,8 +180,7 @@ def hash_steps(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _state(path: Path) -> tuple[Path, int, int]:
-    with _explained(path):
-        found = path.stat()
+    found = check_file(path)
     return path.absolute(), found.st_size, found.st_mtime_ns
 
 
@@ -190,8 +189,8 @@ def _explained(path: Path) -> Iterator[None]:
     """Turn what the operating system refuses into a sentence. Raises: DataError."""
     try:
         yield
-    except FileNotFoundError:
-        raise DataError(marked("engine", "There is no file {path}. Check its name."), path=path) from None
+    except PermissionError:
+        raise unreadable(path) from None
     except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise DataError(
             marked("engine", "{path} is cut off or damaged and cannot be unpacked. Get it anew."), path=path

@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import lzma
+import os
 from collections.abc import Generator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from engine.errors import ConfigError, DataError, UserError
 from engine.events import Event, Progress
 from engine.text.corpus import Corpus, CorpusReport, Document, find_files, look
 from engine.text.repeats import Repeats, line_hashes
+from engine.text.text_file import file_size, hash_steps, read_head
 
 PARAGRAPHS = "A title\nOne here. Two here.\nThree. Four!\n\nAnother title\nFive and 5.5. Six?\n"
 DOCUMENTS = [
@@ -172,6 +174,8 @@ def test_places_that_hold_no_text_are_refused(tmp_path: Path) -> None:
     table = put(tmp_path, "text\nfine\n", "t.csv")
     with pytest.raises(UserError, match="There is no file or folder .*nowhere. Check its name."):
         find_files([tmp_path / "nowhere"])
+    with pytest.raises(UserError, match="There is no file or folder x*. Check its name."):
+        find_files(["x" * 5000])
     with pytest.raises(UserError, match="There is no text in .*empty. Choose files that end in .txt"):
         find_files([tmp_path / "empty"])
     with pytest.raises(UserError, match="t.csv is a table. Name the column"):
@@ -184,6 +188,20 @@ def test_places_that_hold_no_text_are_refused(tmp_path: Path) -> None:
         Corpus((table,), layout="prose")
     with pytest.raises(UserError, match="No text is chosen"):
         Corpus(())
+
+
+@pytest.mark.parametrize("column", ["", "text"])
+def test_a_pipe_or_a_device_is_refused_before_it_is_opened(tmp_path: Path, column: str) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("there are no pipes here")
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "zero.txt").symlink_to("/dev/zero")
+    for name in ("pipe.txt", "zero.txt"):
+        with pytest.raises(DataError, match="not an ordinary file but a pipe or a device"):
+            find_files([tmp_path / name], column=column)
+        for read_it in (read_head, file_size, lambda path: list(hash_steps(path))):
+            with pytest.raises(DataError, match="not an ordinary file"):
+                read_it(tmp_path / name)
 
 
 def test_a_folder_gives_its_texts_in_order_and_no_hidden_or_other_files(tmp_path: Path) -> None:
