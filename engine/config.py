@@ -7,6 +7,7 @@ A setting that nobody reads is deleted.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,13 @@ from typing import Any, TypeVar, get_type_hints
 
 import tomli_w
 
-from engine.errors import ConfigError, marked
+from engine.errors import ConfigError, UserError, marked
+from engine.files import read_regular
 from engine.setting import check, convert, setting, settings_of
 
 SCHEMA_VERSION = 1
+MOST_TOML = 2**20  # bytes of a file of settings; real ones have some thousand
+MOST_REASON = 100  # characters of foreign text in a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,9 +385,9 @@ def with_values(config: Config, values: dict[str, Any]) -> Config:
     for name, value in values.items():
         if name not in homes:
             raise ConfigError(
-                marked("engine", "There is no setting named {field}. The settings are: {names}."),
+                marked("engine", "There is no setting named {field}. The nearest names are: {names}."),
                 field=name,
-                names=", ".join(homes),
+                names=", ".join(difflib.get_close_matches(name[:MOST_REASON], homes, 5, 0.0)),
             )
         group = groups[homes[name]]
         changes[homes[name]][name] = convert(name, value, get_type_hints(type(group))[name])
@@ -407,13 +411,13 @@ def from_toml(path: Path) -> dict[str, Any]:
     Raises: ConfigError if it cannot be read, is not TOML, or is of a newer schema.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        document = tomllib.loads(read_regular(path, most=MOST_TOML).decode())
+    except (UserError, ValueError, RecursionError) as error:
         raise ConfigError(
             marked("engine", "{path} cannot be read as settings: {reason}."),
             field="config",
             path=path,
-            reason=str(error).rstrip("."),
+            reason=str(error).rstrip(".") if isinstance(error, UserError) else str(error)[:MOST_REASON],
         ) from error
     version = document.pop("schema_version", SCHEMA_VERSION)
     if not isinstance(version, int) or version > SCHEMA_VERSION:
