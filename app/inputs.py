@@ -12,7 +12,10 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QSpinBox, QWidget
 
-Base = QWidget if TYPE_CHECKING else object  # PySide takes one Qt class only; this one is mixed in beside it
+if TYPE_CHECKING:
+    Base = QWidget
+else:
+    Base = object  # PySide takes one Qt class only; what is mixed in beside it must not be another
 
 
 class WheelNeedsFocus(Base):
@@ -21,7 +24,7 @@ class WheelNeedsFocus(Base):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Polish and self.focusPolicy() == Qt.FocusPolicy.WheelFocus:
             self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        return super().event(event)
+        return bool(super().event(event))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():

@@ -14,13 +14,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.library import ModelLibrary
 from app.service import Service
 from app.settings import AppSettings
-from app.shipped import history_run, starter_model
 from app.study import Answer
+from app.titles import model_title
 from engine.errors import marked
 from engine.events import Event, Progress
-from engine.inspect.subject import About, Subject, name_of
+from engine.inspect.subject import About, Subject
 from engine.train.history import is_kept
 
 KEPT_BYTES = 640 * 2**20  # of models that stay open beside the newest two
@@ -40,9 +41,9 @@ class Bench:
             seen = folder.stat()
             key = (str(folder), seen.st_ino, seen.st_mtime_ns)
         except OSError:
-            return Subject.open(folder)  # refuses it in words
+            return Subject.open(folder, name=model_title(folder))  # refuses it in words
         if key not in self._open:
-            self._open[key] = Subject.open(folder)
+            self._open[key] = Subject.open(folder, name=model_title(folder))
         self._open.move_to_end(key)
         while len(self._open) > 2 and sum(one.num_bytes for one in self._open.values()) > KEPT_BYTES:
             self._open.popitem(last=False)
@@ -60,9 +61,9 @@ class Laboratory(QObject):
     problem = Signal(object)  # an error that no page hears
     idle_changed = Signal()
 
-    def __init__(self, settings: AppSettings, parent: QObject | None = None) -> None:
+    def __init__(self, settings: AppSettings, library: ModelLibrary, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._settings = settings
+        self._settings, self._library = settings, library
         self._bench = Bench()
         self._service = Service(self, name="laboratory")
         self._light = Service(self, name="pictures")
@@ -74,7 +75,6 @@ class Laboratory(QObject):
         self.refusal: BaseException | None = None
         self.text, self.text_pair = FIRST_TEXT, ""
         self._is_closed = False
-        self.last_trained: Path | None = None
 
     # ---- the model
 
@@ -91,14 +91,8 @@ class Laboratory(QObject):
         self.model_changed.emit()
 
     def models(self) -> list[tuple[str, Path]]:
-        """Return names and folders to offer: open, last trained, used lately, shipped."""
-        used = [Path(path) for path in self._settings.recent_models]
-        run = history_run()
-        shipped = (starter_model(), None if run is None else run / "model")
-        found = [one for one in (self.folder, self.last_trained, *used, *shipped) if one is not None]
-        return [
-            (name_of(path), path) for path in dict.fromkeys(found) if path == self.folder or path.is_dir()
-        ]
+        """Return names and folders to offer, the open one first."""
+        return [(model_title(path), path) for path in self._library.folders(self.folder)]
 
     def _take(self, about: About) -> None:
         if about.folder == self.folder:

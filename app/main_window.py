@@ -39,6 +39,7 @@ from app.pages.welcome import WelcomePage
 from app.session import Session
 from app.status import StatusBar
 from app.study import Answer
+from app.titles import run_title
 from app.tour_steps import Tour
 from app.widgets import GAP, PAGE_MARGIN, Rail, label, set_role
 from app.window_dialogs import ClosingDialog, HelpDialog, SettingsButton
@@ -81,7 +82,7 @@ class MainWindow(QMainWindow):
             self._warmer.start(
                 _warm_up_task, heard=self._take_device, failed=self.show_problem, name="warm-up"
             )
-        self.session.find_crashed_runs()
+        self.session.find_runs()
 
     # ---- building
 
@@ -312,13 +313,13 @@ class MainWindow(QMainWindow):
             return
         run = runs[0]
         text = self.tr("The run {name} was cut off at step {step} of {total}. Go on with it?").format(
-            name=run.name, step=words.number(run.step), total=words.number(run.num_steps)
+            name=run_title(run.path), step=words.number(run.step), total=words.number(run.num_steps)
         )
         if not run.num_steps:  # minutes or tokens bound it, or it had not begun
             template = self.tr("The run {name} was cut off at step {step}. Go on with it?")
             if not run.step:
                 template = self.tr("The run {name} was cut off before its first step. Go on with it?")
-            text = template.format(name=run.name, step=words.number(run.step))
+            text = template.format(name=run_title(run.path), step=words.number(run.step))
         actions = [(self.tr("Resume"), self._resume_crashed), (self.tr("Not now"), self._dismiss_crashed)]
         self.banner.show_text("look", text, actions, closable=False)
 

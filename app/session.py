@@ -13,6 +13,7 @@ from typing import Any
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal, Slot
 
 from app.laboratory import Laboratory
+from app.library import ModelLibrary
 from app.newest import NewestJob, Task
 from app.settings import AppSettings
 from app.shipped import assets
@@ -20,9 +21,9 @@ from app.study import (
     ModelInfo,
     Study,
     answers,
-    crashed_runs_task,
     read_model_task,
     read_table_task,
+    runs_task,
     study_task,
 )
 from app.training import TrainConfig, Training, TrainingState, run_name
@@ -88,7 +89,8 @@ class Session(QObject):
         self._reader, self._student, self._modeller, self._inspector, self._runs_reader = self._workers = [
             NewestJob(self) for _ in range(5)
         ]
-        self.laboratory = Laboratory(self.settings, self)
+        self.library = ModelLibrary(self.settings, self)
+        self.laboratory = Laboratory(self.settings, self.library, self)
         self.laboratory.problem.connect(self.problem)
         self._training = Training(self)
         self._connect_training()
@@ -260,7 +262,7 @@ class Session(QObject):
     def set_runs_root(self, path: Path | str) -> None:
         """Say where new run folders are made."""
         self.settings.runs_root = str(path)
-        self.find_crashed_runs()
+        self.find_runs()
 
     def start_training(self, config: TrainConfig) -> Path:
         """Start the training job in a new run folder and return it. Raises: RunError if one is under way."""
@@ -308,24 +310,26 @@ class Session(QObject):
         folder = self._training.run_dir / "model" if self._training.run_dir else None
         if folder is not None and (folder / "config.json").is_file():
             self.settings.add_recent_model(folder)
-            self.laboratory.last_trained = folder
+            self.library.last_trained = folder
             if isinstance(self.training_config, FineTuneConfig):  # an encoder alone answers nothing
                 self.last_model = folder
                 self.result_changed.emit()
         self.training_ended.emit()
 
-    def find_crashed_runs(self) -> None:
-        """Look, on a worker, for runs that were cut off."""
+    def find_runs(self) -> None:
+        """Look, on a worker, for runs: what they have left, and which were cut off."""
         self._runs_reader.start(
-            partial(crashed_runs_task, self.runs_root),
-            heard=self._take_crashed_runs,
+            partial(runs_task, self.runs_root),
+            heard=self._take_runs,
             failed=self.problem.emit,
             name="runs",
         )
 
-    def _take_crashed_runs(self, events: list[Event]) -> None:
+    def _take_runs(self, events: list[Event]) -> None:
         for found in answers(events):
-            self.crashed_runs = tuple(run for run in found if run.path not in self._dismissed)
+            self.library.take_runs(found)
+            cut_off = (run for run in found if run.state == "crashed")
+            self.crashed_runs = tuple(run for run in cut_off if run.path not in self._dismissed)
             self.crashed_runs_changed.emit()
 
     def dismiss_crashed(self, path: Path) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QWidget
 
 from app import words
 from app.session import Session
+from app.titles import model_title
 from app.training import TrainingState, run_name
 from app.widgets import ElidedLabel, label
 from engine.pretrain_config import PretrainConfig
@@ -91,7 +90,7 @@ class StatusBar(QStatusBar):
         """Show what is being pretrained, which is not what is open."""
         start = config.start.model
         name = self.tr("new {size}").format(size=start.removeprefix("new:"))
-        self.model.setText(name if start.startswith("new:") else words.shorten(Path(start).name, 40))
+        self.model.setText(name if start.startswith("new:") else words.shorten(model_title(start), 40))
         self.model.setToolTip(start)
         self.data.setText(words.shorten(run_name(config), 40))
         self.data.setToolTip(config.text.text)

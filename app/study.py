@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from app.titles import model_title
 from engine.config import DataConfig
 from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Event, Progress
@@ -68,11 +69,10 @@ class ModelInfo:
 
     @property
     def name(self) -> str:
-        """The folder's name, a run's name for the model of a run, or the preset's."""
+        """What it is called: the preset's name where it starts from random weights."""
         if self.is_new:
             return self.model.removeprefix(NEW)
-        folder = Path(self.model).absolute()
-        return folder.parent.name if folder.name == "model" else folder.name
+        return model_title(self.model)
 
     @property
     def size_words(self) -> str:
@@ -143,10 +143,10 @@ def read_table_task(path: Path, overrides: dict[str, str], roles: Roles | None) 
     yield Answer(value=(table, roles if fits else guess_roles(table)))
 
 
-def crashed_runs_task(root: Path) -> Iterator[Event]:
-    """Answer with the runs under `root` that were cut off, newest first."""
+def runs_task(root: Path) -> Iterator[Event]:
+    """Answer with the runs under `root`, newest first."""
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    yield Answer(value=[run for run in list_runs(root) if run.state == "crashed"])
+    yield Answer(value=list_runs(root))
 
 
 def read_model_task(model: str, vocab: str, lowercase: str) -> Iterator[Event]:

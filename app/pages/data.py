@@ -31,6 +31,7 @@ from app.plots.bars import BarsPlot
 from app.plots.histogram import HistogramPlot
 from app.session import Session, sample_data_path
 from app.study import Study
+from app.titles import model_title
 from app.widgets import GAP, Advice, Card, Page, button
 from engine.errors import UserError, marked
 
@@ -287,9 +288,9 @@ class DataPage(Page):
         menu = QMenu(self)
         menu.setObjectName("models_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for path in self._session.settings.recent_models:
-            action = menu.addAction(words.shorten(path, 70))
-            action.triggered.connect(lambda _checked=False, path=path: self._session.set_model(path))
+        for folder in self._session.library.folders():
+            action = menu.addAction(words.shorten(model_title(folder), 70))
+            action.triggered.connect(lambda _checked=False, path=str(folder): self._session.set_model(path))
         menu.addSeparator()
         menu.addAction(self.tr("Model folder…")).triggered.connect(self._choose_model)
         new = menu.addAction(self.tr("New model, from random weights…"))

@@ -1,4 +1,4 @@
-"""Choosing what to start from: a recent folder, another one, or random weights and a vocabulary."""
+"""Choosing what to start from: a model, another folder, or random weights and a vocabulary."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.pages.model_parts import (
     ask_for_model,
     ask_for_vocabulary,
     fill_sizes,
-    folder_words,
     remember_vocabulary,
     sample_vocabulary,
     vocabularies,
 )
 from app.pages.page_parts import ChoiceBox
 from app.session import Session
+from app.titles import model_title
 from app.widgets import label
 
 __all__ = ["ModelChooser", "sample_vocabulary"]
@@ -54,6 +54,7 @@ class ModelChooser(QObject):
         self.vocab_box.activated.connect(self._vocab_chosen)
         session.model_changed.connect(self.refresh)
         session.training_ended.connect(self.refresh)
+        session.library.changed.connect(self.refresh)
         session.model_problem.connect(self._problem)
         self.refresh()
 
@@ -69,12 +70,12 @@ class ModelChooser(QObject):
     def refresh(self) -> None:
         """Show the session's model; fill the box with what was used lately."""
         info = self._session.model
-        folders = [path for path in self._session.settings.recent_models if Path(path).is_dir()]
-        if info is not None and not info.is_new and info.model not in folders:
-            folders.insert(0, info.model)
+        chosen = info.model if info is not None and not info.is_new else ""
+        folders = self._session.library.folders(chosen)
         self.box.clear()
-        for path in folders:
-            add_path(self.box, folder_words(path), (FOLDER, path), path)
+        for folder in folders:
+            path = chosen if chosen and folder == Path(chosen).absolute() else str(folder)
+            add_path(self.box, model_title(folder), (FOLDER, path), path)
         if folders:
             self.box.insertSeparator(self.box.count())
         self.box.addItem(self.tr("Random weights"), (NEW, ""))

@@ -82,12 +82,6 @@ def add_vocabularies(box: ChoiceBox, settings: AppSettings, current: str) -> Non
         add_path(box, vocabulary_name(path), path, path)
 
 
-def folder_words(path: str) -> str:
-    """Return a folder's name; the run's name for a model that a run has made."""
-    folder = Path(path)
-    return folder.parent.name if folder.name == "model" else folder.name
-
-
 def file_words(path: str) -> str:
     """Return the file's name with its folder, for most vocabularies are named vocab.txt."""
     file = Path(path)

@@ -18,7 +18,7 @@ from app.banner import Banner
 from app.pages.model_parts import ask_for_model
 from app.pages.models_folder import FolderView
 from app.pages.models_heads import HeadsView
-from app.pages.models_list import ModelsList, title_of
+from app.pages.models_list import ModelsList
 from app.pages.models_parameters import ParametersView
 from app.pages.models_plan import PlanCard
 from app.pages.models_work import (
@@ -32,6 +32,7 @@ from app.pages.models_work import (
     open_task,
 )
 from app.session import Session
+from app.titles import model_title
 from app.widgets import GAP, SETTINGS_WIDTH, Page, button
 from engine.errors import UserError
 from engine.model.arithmetic import Heads, arithmetic, preset_of
@@ -132,7 +133,11 @@ class ModelsPage(Page):
     def refresh(self) -> None:
         """Look again for the models of this computer."""
         lab = self.laboratory
-        opened = (lab.folder, lab.last_trained, *map(Path, self.session.settings.recent_models))
+        opened = (
+            lab.folder,
+            self.session.library.last_trained,
+            *map(Path, self.session.settings.recent_models),
+        )
         places = Places(tuple(path for path in opened if path is not None), self.session.runs_root)
         lab.ask(
             LIST,
@@ -213,8 +218,8 @@ class ModelsPage(Page):
     def _show_inventory(self, entry: Entry, inventory: Inventory) -> None:
         found = arithmetic(inventory.config, inventory.heads)
         self.plan_card.put(inventory.config, inventory.heads)
-        self.parameters.show_arithmetic(found, title_of(entry), inventory)
-        self.heads.show_arithmetic(found, title_of(entry))
+        self.parameters.show_arithmetic(found, model_title(entry.path), inventory)
+        self.heads.show_arithmetic(found, model_title(entry.path))
 
     def _take_detail(self, detail: Detail) -> None:
         entry = self.entry

@@ -9,8 +9,9 @@ from PySide6.QtCore import QDir, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
-from app.pages.models_list import answer_words, title_of
+from app.pages.models_list import answer_words
 from app.pages.models_work import Detail, Entry
+from app.titles import model_title
 from app.widgets import GAP, Card, ElidedLabel, LevelMark, label, set_role
 from engine.errors import Sentence
 from engine.model.inventory import ENCODER, PARTS
@@ -85,7 +86,7 @@ class FolderView(QScrollArea):
 
     def show_entry(self, entry: Entry) -> None:
         """Show what the list knows of a model; the rest follows."""
-        self.facts_card.set_title(title_of(entry))
+        self.facts_card.set_title(model_title(entry.path))
         self._show("path", QDir.toNativeSeparators(str(entry.path)))
         problem = words.say_error(entry.problem) if entry.problem is not None else ""
         self._show("problem", problem)

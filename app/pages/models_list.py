@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import (
-    QDate,
     QDir,
-    QLocale,
     QModelIndex,
     QPersistentModelIndex,
     QRect,
@@ -22,7 +19,8 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QStandardItem, Q
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app import theme, words
-from app.pages.models_work import HISTORY, OPENED, SHIPPED, STARTER, TRAINED, Entry
+from app.pages.models_work import OPENED, SHIPPED, TRAINED, Entry
+from app.titles import model_title
 from app.widgets import Card, button, label, tip
 
 Index = QModelIndex | QPersistentModelIndex
@@ -30,7 +28,6 @@ ENTRY = Qt.ItemDataRole.UserRole + 1
 SECOND = Qt.ItemDataRole.UserRole + 2
 RIGHT = Qt.ItemDataRole.UserRole + 3
 ROW, CAPTION = 46, 28
-RUN_TIME = re.compile(r"^(\d{4})(\d\d)(\d\d)-\d{6}-")  # that a run folder's name begins with
 
 
 class ModelsList(Card):
@@ -149,24 +146,6 @@ class ModelsList(Card):
             self.opened.emit(entry)
 
 
-def title_of(entry: Entry) -> str:
-    """Return what a model is called in the list."""
-    titles = {
-        STARTER: words.translate("models", "Starter model"),
-        HISTORY: words.translate("models", "Small model with its history"),
-    }
-    if entry.origin == SHIPPED:
-        return titles.get(entry.title, entry.title)
-    return RUN_TIME.sub("", entry.title) or entry.title
-
-
-def _day(title: str) -> str:
-    """Return the day in a run's name: 21 Nov."""
-    found = RUN_TIME.match(title)
-    day = QDate(*map(int, found.groups())) if found else QDate()
-    return QLocale().toString(day, "d MMM") if day.isValid() else ""
-
-
 def answer_words(answers: Sequence[str], num_labels: int) -> str:
     """Return what a model can be asked, in words."""
     said = {
@@ -175,6 +154,13 @@ def answer_words(answers: Sequence[str], num_labels: int) -> str:
         "labels": words.translate("models", "{count} labels").format(count=words.number(num_labels)),
     }
     return ", ".join(said[what] for what in answers) or words.translate("models", "no trained head")
+
+
+def score_words(entry: Entry) -> str:
+    """Return how good a classifier trained here was on the rows kept apart; "" where that is not known."""
+    if entry.score is None:
+        return ""
+    return words.translate("models", "{share} right").format(share=words.share(entry.score))
 
 
 def millions(count: int) -> str:
@@ -191,14 +177,14 @@ def _caption_item(text: str) -> QStandardItem:
 
 
 def _entry_item(entry: Entry) -> QStandardItem:
-    title, found = title_of(entry), entry.inventory
+    title, found = model_title(entry.path), entry.inventory
     right = ""
     second = words.translate("models", "cannot be opened")
     if found is not None:
         config = found.config
         shape = f"{config.num_hidden_layers}×{config.hidden_size}"
         said = answer_words(found.answers, found.heads.num_labels)
-        second = " · ".join(filter(None, (shape, said, _day(entry.title))))
+        second = " · ".join(filter(None, (shape, said, score_words(entry))))
         right = millions(found.num_weights)
     item = QStandardItem(title)
     item.setEditable(False)

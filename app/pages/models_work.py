@@ -14,7 +14,7 @@ from app.study import Answer
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.predict import read_info
-from engine.inspect.subject import FINGERPRINT_DIGITS, name_of
+from engine.inspect.subject import FINGERPRINT_DIGITS
 from engine.model.arithmetic import Heads, count_built
 from engine.model.config import BertConfig
 from engine.model.folder import open_weights
@@ -25,7 +25,6 @@ from engine.train.history import history, run_of
 from engine.train.runs import CONFIG, MODEL, list_runs
 
 SHIPPED, TRAINED, OPENED = "shipped", "trained", "opened"
-STARTER, HISTORY = "starter", "history"
 READ_BYTES = 8 * 2**20  # of a weights file between two yields
 
 
@@ -39,17 +38,17 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model of the list. title: STARTER or HISTORY for what ships, else its name. origin: why it is listed.
+    """A model of the list. origin: why it is listed. score: accuracy on the rows its run kept apart, 0..1.
 
     inventory: None where `problem` says why it cannot be opened. written: when its files were, in ns.
     """
 
     path: Path
-    title: str
     origin: str
     inventory: Inventory | None
     problem: UserError | None = None
     written: tuple[int, ...] = ()
+    score: float | None = None
 
     def is_as(self, other: Entry) -> bool:
         """Whether nothing of the folder has changed between the two."""
@@ -82,10 +81,10 @@ class Detail:
 def list_task(_bench: Bench, places: Places) -> Iterator[Event]:
     """Answer with the models of this computer, a tuple of `Entry`: shipped, trained here, opened lately."""
     found: dict[Path, Entry] = {}
-    for origin, title, path in _candidates(places):
+    for origin, path in _candidates(places):
         yield Progress(stage=marked("engine", "Reading"), done=len(found), total=0)
         if path not in found:
-            found[path] = _entry(path, title, origin)
+            found[path] = _entry(path, origin)
     yield Answer(value=tuple(found.values()))
 
 
@@ -95,7 +94,7 @@ def open_task(_bench: Bench, path: Path) -> Iterator[Event]:
     inner = path / MODEL
     is_run = not (path / "config.json").is_file() and (inner / "config.json").is_file()
     folder = (inner if is_run else path).absolute()
-    yield Answer(value=_entry(folder, name_of(folder), OPENED))
+    yield Answer(value=_entry(folder, OPENED))
 
 
 def detail_task(_bench: Bench, path: Path) -> Iterator[Event]:
@@ -138,19 +137,19 @@ def count_task(_bench: Bench, config: BertConfig, heads: Heads) -> Iterator[Even
     yield Answer(value=sum(count_built(config, heads).values()))
 
 
-def _candidates(places: Places) -> Iterator[tuple[str, str, Path]]:
-    """Give origin, title and folder of all models there may be."""
+def _candidates(places: Places) -> Iterator[tuple[str, Path]]:
+    """Give origin and folder of all models there may be."""
     run = shipped.history_run()
-    for title, folder in ((STARTER, shipped.starter_model()), (HISTORY, run / MODEL if run else None)):
+    for folder in (shipped.starter_model(), run / MODEL if run else None):
         if folder is not None and (folder / "config.json").is_file():
-            yield SHIPPED, title, folder.absolute()
+            yield SHIPPED, folder.absolute()
     for run_dir in _runs(places.runs_root):
         folder = run_dir / MODEL
         if (folder / "config.json").is_file():
-            yield TRAINED, name_of(folder), folder.absolute()
+            yield TRAINED, folder.absolute()
     for folder in places.opened:
         if folder.is_dir():
-            yield OPENED, name_of(folder), folder.absolute()
+            yield OPENED, folder.absolute()
 
 
 def _runs(root: Path) -> list[Path]:
@@ -166,11 +165,23 @@ def _runs(root: Path) -> list[Path]:
     return found
 
 
-def _entry(path: Path, title: str, origin: str) -> Entry:
+def _entry(path: Path, origin: str) -> Entry:
     try:
-        return Entry(path, title, origin, take_stock(path, thorough=False), written=_written(path))
+        stock = take_stock(path, thorough=False)
     except UserError as error:
-        return Entry(path, title, origin, None, error)
+        return Entry(path, origin, None, error)
+    return Entry(path, origin, stock, written=_written(path), score=_score(path))
+
+
+def _score(path: Path) -> float | None:
+    """Return the accuracy that a classifier's run noted; None where there is none, or it cannot be read."""
+    try:
+        trained = read_info(path).get("trained")
+    except UserError:
+        return None
+    known = isinstance(trained, dict) and trained.get("metric") == "accuracy"
+    value = trained.get("value") if isinstance(trained, dict) and known else None
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
 def _written(path: Path) -> tuple[int, ...]:

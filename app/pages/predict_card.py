@@ -11,6 +11,7 @@ from app import words
 from app.pages.page_parts import ChoiceBox
 from app.pages.predict_model import Described
 from app.session import Session
+from app.titles import model_title
 from app.widgets import Card, label, tip
 from engine.errors import ModelError
 from engine.inspect.predict import read_info
@@ -98,10 +99,10 @@ class ModelCard(Card):
         current = str(self._folder) if self._folder else ""
         last = str(self._session.last_model) if self._session.last_model else ""
         self.box.clear()
-        for path in dict.fromkeys((current, last, *self._session.settings.recent_models)):
-            folder = Path(path)
-            if path and (path == current or _is_classifier(folder)):
-                self.box.addItem(folder.parent.name if folder.name == "model" else folder.name, path)
+        for folder in self._session.library.folders(current, last):
+            path = current if current and folder == Path(current).absolute() else str(folder)
+            if path == current or _is_classifier(folder):
+                self.box.addItem(model_title(folder), path)
                 native = tip(QDir.toNativeSeparators(path))
                 self.box.setItemData(self.box.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
         self.box.addItem(self.tr("Choose a folder…"), "")

@@ -18,12 +18,12 @@ from app.pages.model_parts import (
     ask_for_model,
     ask_for_vocabulary,
     fill_sizes,
-    folder_words,
     remember_vocabulary,
 )
 from app.pages.page_parts import ChoiceBox
 from app.session import Session
 from app.study import ModelInfo, answers, read_model_task
+from app.titles import model_title
 from app.widgets import label, tidy_spin, tip
 from engine.events import Event
 from engine.model.config import PRESETS, BertConfig
@@ -74,6 +74,7 @@ class StartChooser(QObject):
         for spin in (self.layers, self.width, self.pieces, self.trim):
             spin.valueChanged.connect(self._edited)
         self._session.training_ended.connect(self.refresh)
+        self._session.library.changed.connect(self.refresh)
 
     def rows(self) -> list[tuple[QLabel | None, QWidget]]:
         """Return the rows in order, each a caption and its widget; a sentence has no caption."""
@@ -167,13 +168,11 @@ class StartChooser(QObject):
     @Slot()
     def refresh(self) -> None:
         """Fill the boxes with what was used lately."""
-        folders = [path for path in self._session.settings.recent_models if Path(path).is_dir()]
-        if self.folder and self.folder not in folders:
-            folders.insert(0, self.folder)
         self.model_box.clear()
         self.model_box.addItem(self.tr("A new model"), (NEW, ""))
-        for path in folders:
-            add_path(self.model_box, folder_words(path), (FOLDER, path), path)
+        for folder in self._session.library.folders(self.folder):
+            path = self.folder if self.folder and folder == Path(self.folder).absolute() else str(folder)
+            add_path(self.model_box, model_title(folder), (FOLDER, path), path)
         self.model_box.addItem(self.tr("Choose a model folder…"), (BROWSE, ""))
         self.vocab_box.clear()
         self.vocab_box.addItem(self.tr("Learn from the text"), LEARN)

@@ -14,7 +14,6 @@ from app.pages.model_parts import (
     add_path,
     ask_for_model,
     ask_for_vocabulary,
-    folder_words,
     remember_vocabulary,
     vocabularies,
     vocabulary_name,
@@ -23,6 +22,7 @@ from app.pages.page_parts import ChoiceBox
 from app.pages.tokenizer_study import Vocabulary, read_vocabulary
 from app.pages.tokenizer_words import vocabulary_words
 from app.session import Session
+from app.titles import model_title
 from app.widgets import ElidedLabel, label, tip
 
 BOX_WIDTH = 240
@@ -208,4 +208,4 @@ def _offer(session: Session) -> list[tuple[str, str]]:
 
 
 def _name(path: Path) -> str:
-    return folder_words(str(path)) if path.is_dir() else vocabulary_name(path)
+    return model_title(path) if path.is_dir() else vocabulary_name(path)

@@ -23,11 +23,11 @@ from app.pages.welcome_found import (
     Wanted,
     look_task,
     model_words,
-    parted,
     run_words,
 )
 from app.pages.welcome_parts import CLAUSE, NEW_LINE, Entry, ListCard, Piece, WayCard
 from app.session import Session, sample_data_path
+from app.titles import model_title
 from app.widgets import GAP, Page, button
 from engine.text.vocabulary import MASK
 
@@ -190,7 +190,7 @@ class WelcomePage(Page):
         """Return the model to look into: the starter, or else the newest that can be opened."""
         starter = shipped.starter_model()
         if starter is not None:
-            return FoundModel(starter, starter.name, guesses=True)
+            return FoundModel(starter, model_title(starter), guesses=True)
         whole = [model for model in self._found.models if model.problem is None]
         return next((model for model in whole if model.guesses), next(iter(whole), None))
 
@@ -204,7 +204,7 @@ class WelcomePage(Page):
         if subject is None:
             remark = self.tr("{missing} Choose a model folder, or pretrain one.").format(missing=missing)
         elif shipped.starter_model() is None:
-            name = words.shorten(parted(subject.name)[0], LONGEST_NAME)
+            name = words.shorten(subject.name, LONGEST_NAME)
             remark = self.tr("{missing} In its place: {name}.").format(missing=missing, name=name)
         self.look_card.set_remark(remark)
         self._show_recent()
@@ -271,8 +271,8 @@ class WelcomePage(Page):
     def _example_run(self, run: FoundRun) -> Entry:
         return Entry(
             name="welcome_example_run",
-            title=self.tr("A pretraining run"),
-            detail=self.tr("Loss, pinned sentences"),
+            title=words.shorten(run.name, LONGEST_NAME),
+            detail=self.tr("Its pretraining: loss, pinned sentences"),
             icon="pretrain",
             tooltip=self.tr("How a tiny model learned from Wikipedia, to its last step. Your settings stay."),
             call=partial(self._open_run, run),
@@ -282,20 +282,17 @@ class WelcomePage(Page):
         found = self._found
         entries = []
         if found.starter is not None:
-            title = self.tr("Starter model")
-            entries.append(self._model_entry("welcome_starter", title, "probe", found.starter))
+            entries.append(self._model_entry("welcome_starter", "probe", found.starter))
         if found.kept is not None:
-            title = self.tr("How a small model learned")
-            entries.append(self._model_entry("welcome_kept", title, "history", found.kept))
+            entries.append(self._model_entry("welcome_kept", "history", found.kept))
         for place, model in enumerate(found.models, start=1):
-            title = words.shorten(parted(model.name)[0], LONGEST_NAME)
-            entries.append(self._model_entry(f"welcome_model_{place}", title, model.page, model))
+            entries.append(self._model_entry(f"welcome_model_{place}", model.page, model))
         self.models_card.list.set_entries(entries, self.tr("Models that you train or open appear here."))
 
-    def _model_entry(self, name: str, title: str, icon: str, model: FoundModel) -> Entry:
+    def _model_entry(self, name: str, icon: str, model: FoundModel) -> Entry:
         return Entry(
             name=name,
-            title=title,
+            title=words.shorten(model.name, LONGEST_NAME),
             detail=model_words(model),
             icon=icon,
             tooltip=QDir.toNativeSeparators(str(model.path)),

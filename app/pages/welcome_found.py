@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
-
-from PySide6.QtCore import QDate, QLocale
 
 from app import words
 from app.laboratory import Bench
 from app.study import Answer
+from app.titles import model_title, run_title
 from engine.config import FineTuneConfig
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
-from engine.inspect.subject import name_of
 from engine.model.folder import open_weights
 from engine.model.weights import read_config
 from engine.pretrain_config import PretrainConfig
@@ -26,8 +22,6 @@ from engine.train.runs import read_config as read_run_config
 
 MOST_RUNS, MOST_TABLES, MOST_MODELS = 6, 6, 8
 LONGEST_NAME = 60
-_STAMP = "%Y%m%d-%H%M%S"  # with which the names of run folders begin
-_STAMP_LENGTH = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +49,8 @@ class FoundRun:
 
     @property
     def name(self) -> str:
-        """Its name without the time that stands before it."""
-        return parted(self.info.name)[0]
-
-    @property
-    def began(self) -> datetime | None:
-        """When its folder was made, where the name says it."""
-        return parted(self.info.name)[1]
+        """What it is called."""
+        return run_title(self.info.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +83,6 @@ class Found:
     kept: FoundModel | None = None
     kept_run: FoundRun | None = None
     problem: Sentence | None = None
-
-
-def parted(name: str) -> tuple[str, datetime | None]:
-    """Return a run's name without the time before it, and that time; None where there is none."""
-    stamp, rest = name[:_STAMP_LENGTH], name[_STAMP_LENGTH:]
-    try:
-        began = datetime(*time.strptime(stamp, _STAMP)[:6])
-    except ValueError:
-        return name, None
-    return (rest[1:], began) if rest.startswith("-") and len(rest) > 1 else (name, None)
 
 
 def look_task(wanted: Wanted, _bench: Bench) -> Iterator[Event]:
@@ -156,10 +135,10 @@ def _model(path: Path) -> FoundModel:
         with open_weights(path) as stored:
             names = tuple(stored.infos)
     except UserError as error:
-        return FoundModel(path, name_of(path), problem=error.sentence)
+        return FoundModel(path, model_title(path), problem=error.sentence)
     return FoundModel(
         path,
-        name_of(path),
+        model_title(path),
         size=f"{config.num_hidden_layers}×{config.hidden_size}",
         guesses=any("cls.predictions" in name for name in names),
         num_labels=len(config.id2label) if any("classifier" in name for name in names) else 0,
@@ -168,7 +147,7 @@ def _model(path: Path) -> FoundModel:
 
 def _kept(run: Path) -> FoundModel | None:
     kept = history(run)
-    return replace(_model(kept[-1].path), name=run.name, num_kept=len(kept)) if kept else None
+    return replace(_model(kept[-1].path), num_kept=len(kept)) if kept else None
 
 
 def _kept_run(run: Path) -> FoundRun | None:
@@ -183,7 +162,7 @@ def _kept_run(run: Path) -> FoundRun | None:
 
 
 def run_words(run: FoundRun) -> str:
-    """Return in a line what became of a run and when it began; the end may be cut."""
+    """Return in a line what became of a run; the end may be cut."""
     info = run.info
     step = words.number(info.step)
     if info.state == "crashed":
@@ -205,8 +184,7 @@ def run_words(run: FoundRun) -> str:
         if run.page == "pretrain"
         else words.translate("WelcomePage", "fine-tuned")
     )
-    parts = [said, _when(run.began) if run.began else "", kind]
-    return " · ".join(part for part in parts if part)
+    return f"{said} · {kind}"
 
 
 def _reached(info: RunInfo) -> str:
@@ -237,22 +215,5 @@ def model_words(model: FoundModel) -> str:
                 count=words.number(model.num_kept)
             )
         ]
-    began = parted(model.name)[1]
-    parts = [
-        model.size,
-        *(can or [words.translate("WelcomePage", "encoder only")]),
-        _when(began) if began else "",
-    ]
+    parts = [model.size, *(can or [words.translate("WelcomePage", "encoder only")])]
     return " · ".join(part for part in parts if part)
-
-
-def _when(moment: datetime) -> str:
-    today = datetime.now().date()
-    if moment.date() == today:
-        return words.translate("WelcomePage", "today {time}").format(time=f"{moment:%H:%M}")
-    form = (
-        words.translate("WelcomePage", "d MMM")
-        if moment.year == today.year
-        else words.translate("WelcomePage", "d MMM yyyy")
-    )  # as QLocale takes it
-    return QLocale().toString(QDate(moment.year, moment.month, moment.day), form)

@@ -134,13 +134,16 @@ class Subject:
     classifier: SequenceClassifier | None
 
     @classmethod
-    def open(cls, folder: Path | str, device: str = "auto") -> Subject:
-        """Load a model folder; takes seconds. Raises: ModelError, DataError."""
+    def open(cls, folder: Path | str, device: str = "auto", *, name: str = "") -> Subject:
+        """Load a model folder; takes seconds. Args: name: what it is called; else as `name_of` says.
+
+        Raises: ModelError, DataError.
+        """
         check_device(DeviceConfig(device=device))  # open_device would change the threads of a training beside
         folder = Path(folder)
         for _ in range(_TRIES):
             before = _stamps(folder)
-            subject = cls._read(folder)
+            subject = cls._read(folder, name or name_of(folder))
             if _stamps(folder) == before:
                 break
         else:
@@ -151,7 +154,7 @@ class Subject:
         return subject
 
     @classmethod
-    def _read(cls, folder: Path) -> Subject:
+    def _read(cls, folder: Path, name: str) -> Subject:
         """Return what a folder holds, on the CPU. Raises: ModelError, DataError."""
         read_config(folder)  # refuses what is no model folder
         info = read_info(folder)
@@ -163,7 +166,7 @@ class Subject:
             bert.pooler = None  # random weights answer nothing
         about = About(
             folder=folder,
-            name=name_of(folder),
+            name=name,
             fingerprint=fingerprint(folder),
             config=bert.config,
             wordpiece=wordpiece,

@@ -173,7 +173,7 @@ def test_a_run_that_was_cut_off_is_offered_once(window: MainWindow) -> None:
     assert "cut off at step 120 of 400" in window.banner.text()
     child(window, QPushButton, "crash_banner_action_2").click()  # type: ignore[attr-defined]
     assert window.banner.text() == ""
-    window.session.find_crashed_runs()
+    window.session.find_runs()
     assert window.session.wait_idle()
     assert window.banner.text() == ""
 
@@ -191,7 +191,7 @@ def test_resume_goes_on_with_the_run_that_was_cut_off(
 def test_a_language_model_that_was_cut_off_goes_on_where_it_belongs(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    run_dir = tmp_path / "runs" / "20260102-120000-story"
+    run_dir = tmp_path / "runs" / "20250102-120000-story"
     run_dir.mkdir()
     settings = to_toml(with_values(PretrainConfig(), {"text": "story.txt", "minutes": 5}))
     (run_dir / "config.toml").write_text(
@@ -199,9 +199,9 @@ def test_a_language_model_that_was_cut_off_goes_on_where_it_belongs(
     )
     (run_dir / "status.json").write_text('{"state": "running", "step": 7, "num_steps": 0}')
     monkeypatch.setattr(session_module, "resume", lambda run_dir, **_: endless(FineTuneConfig(), run_dir))
-    window.session.find_crashed_runs()
+    window.session.find_runs()
     assert window.session.wait_idle()
-    assert "20260102-120000-story was cut off at step 7. Go" in window.banner.text()
+    assert "story · 2 Jan 2025 12:00:00 was cut off at step 7. Go" in window.banner.text()
     child(window, QPushButton, "crash_banner_action_1").click()  # type: ignore[attr-defined]
     assert window.current_page == "pretrain" and window.session.training.is_pretraining
     fine_tuning = window.page("finetune")

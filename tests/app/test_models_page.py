@@ -46,7 +46,7 @@ def ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def page(qtbot: QtBot, tmp_path: Path, ships: None) -> Iterator[ModelsPage]:
     """The page with a shipped model, a run's result, a classifier used lately, a folder without weights."""
-    run = tmp_path / "runs" / "20260102-030405-films"
+    run = tmp_path / "runs" / "20250102-030405-films"
     model_folder(run / "model", seed=1)
     (run / "config.toml").write_text("")
     (tmp_path / "broken").mkdir()
@@ -122,7 +122,8 @@ def test_what_ships_what_was_trained_and_what_was_opened_is_listed_and_the_first
     shown = page.list_card.model
     texts = [shown.item(row).text() for row in range(shown.rowCount())]
     assert texts == [
-        "Comes with Cloze", "Starter model", "Trained here", "films", "Opened lately", "mine", "broken",
+        "Comes with Cloze", "Starter model", "Trained here", "films · 2 Jan 2025 03:04:05", "Opened lately",
+        "mine", "broken",
     ]  # fmt: skip
     assert page.list_card.entries[0].path == tmp_path / "starter"
     assert page.parameters.sum_card.hint_label.text().startswith("Starter model · 4,")
@@ -145,7 +146,7 @@ def test_no_file_is_read_on_the_windows_thread(
     page.refresh()
     page.open_folder(str(tmp_path / "mine"))
     qtbot.waitUntil(lambda: page.laboratory.is_idle and page.entry is not None)
-    choose(page, tmp_path / "runs" / "20260102-030405-films" / "model", qtbot)
+    choose(page, tmp_path / "runs" / "20250102-030405-films" / "model", qtbot)
     page.plan_card.plan("tiny")
     qtbot.waitUntil(lambda: page.laboratory.is_idle)
     assert threads and threading.main_thread() not in threads

@@ -144,33 +144,35 @@ def test_the_first_thing_a_new_person_reads_says_what_will_stand_there(page: Wel
     assert recent(page) == [] and page.recent_card.list.empty.isVisible()
     assert [row.entry.title for row in page.models_card.list.rows] == [
         "Starter model",
-        "How a small model learned",
+        "Small model with its history",
     ]
     assert page.models_card.list.rows[1].entry.detail == "2×12 · 2 moments of its training"
 
 
 def test_runs_come_with_what_became_of_them_and_those_cut_off_first(qtbot: QtBot, page: WelcomePage) -> None:
     root = page.session.runs_root
-    make_run(root, "20260102-120000-talk", PretrainConfig(), state="stopped", step=7)
+    make_run(root, "20250102-120000-talk", PretrainConfig(), state="stopped", step=7)
     films = with_values(FineTuneConfig(), {"data": "films.csv"})
-    make_run(root, "20260101-120000-films", films, state="running", step=120, num_steps=400)
-    make_run(root, "20260103-120000-news", films, state="finished", metric="accuracy", best_metric=0.793)
-    make_run(root, "20260104-120000-torn", films)
-    (root / "20260104-120000-torn" / "config.toml").write_text("torn", encoding="utf-8")
+    make_run(root, "20250101-120000-films", films, state="running", step=120, num_steps=400)
+    make_run(root, "20250103-120000-news", films, state="finished", metric="accuracy", best_metric=0.793)
+    make_run(root, "20250104-120000-torn", films)
+    (root / "20250104-120000-torn" / "config.toml").write_text("torn", encoding="utf-8")
     show(page)
-    assert [title for title, _detail in recent(page)] == ["films", "news", "talk"]
+    assert [title for title, _detail in recent(page)] == [
+        "films · 1 Jan 2025 12:00:00", "news · 3 Jan 2025 12:00:00", "talk · 2 Jan 2025 12:00:00",
+    ]  # fmt: skip
     (_, cut_off), (_, news), (_, talk) = recent(page)
     assert cut_off.startswith("cut off at step 120") and page.recent_card.list.rows[0].entry.level == "look"
     assert news.startswith("79.3 % right") and talk.startswith("stopped at step 7")
     with qtbot.waitSignal(page.run_wanted) as wanted:
         click(qtbot, page, "welcome_run_3")
-    assert wanted.args[0].name == "20260102-120000-talk" and led_to(page) == ["pretrain"]
+    assert wanted.args[0].name == "20250102-120000-talk" and led_to(page) == ["pretrain"]
 
 
 def test_while_a_model_is_in_training_no_earlier_run_takes_its_place(
     qtbot: QtBot, page: WelcomePage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_run(page.session.runs_root, "20260101-120000-films", FineTuneConfig(), state="stopped")
+    make_run(page.session.runs_root, "20250101-120000-films", FineTuneConfig(), state="stopped")
     show(page)
     monkeypatch.setattr(Session, "is_training", property(lambda _self: True))
     page.session.training_config = FineTuneConfig()
@@ -227,8 +229,8 @@ def test_models_say_what_they_can_do_and_open_where_it_shows(
         page.session.settings.add_recent_model(path)
     session = show(page)
     trained, broken = page.models_card.list.rows[2:]
-    assert (trained.entry.title, broken.entry.level) == ("moods", "wrong")
-    assert trained.entry.detail == "2×12 · 3 labels · 2 Jan 2020"
+    assert (trained.entry.title, broken.entry.level) == ("moods · 2 Jan 2020 12:00:00", "wrong")
+    assert trained.entry.detail == "2×12 · 3 labels"
     click(qtbot, page, "welcome_model_1")
     assert session.laboratory.folder == moods and led_to(page) == ["attention"]
 
