@@ -27,11 +27,13 @@ from engine.text.corpus import Corpus, find_files
 from engine.text.instances import MaskedBatch, Store, collate_masked, paired, single
 from engine.text.masking import Masker, Masking
 from engine.text.new_vocabulary import train_vocabulary
+from engine.text.overlap import Overlap, overlap
 from engine.text.token_writer import hash_of
 from engine.text.tokens import TokenStore, counts, default_store_root, hold_out, open_store, store_key
 from engine.text.wordpiece import WordPiece
 
 TOKENS, VALIDATION_TOKENS = "tokens", "validation"  # folders in setup/
+_TOLD_SHARE = 0.01  # of the text kept apart, in long sentences that are learned from too
 _VALIDATION_SALT, _VALIDATION_SEED = 2**31, 7  # the same held-out examples and masks in every run
 
 
@@ -116,7 +118,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:
         held_out = yield from _stored(other, wordpiece, config.text.segmenter)
         facts |= {"validation_text": other.fingerprint(), VALIDATION_TOKENS: hash_of(held_out.header)}
     setup = Pretext(shape, wordpiece, keep, (store, held_out), facts)
-    split(setup, config)  # refuses what is too small, before anything is written
+    yield from _told_overlap(*split(setup, config))  # refuses what is too small, before anything is written
     return setup
 
 
@@ -342,6 +344,21 @@ def _told_unknown(store: TokenStore, wordpiece: WordPiece) -> Iterator[Event]:
             "engine", "{percent:.0f} % of the text is unknown to the vocabulary, and is not learned."
         )
         yield Noted(sentence=Sentence(note, {"percent": 100 * share}))
+
+
+def _told_overlap(learned: Store, train: np.ndarray, kept: Store, held_out: np.ndarray) -> Iterator[Event]:
+    """Say how much of what is kept apart is no new text."""
+    found = (yield from overlap(learned, train, kept, held_out)) if len(held_out) else Overlap(0, 0.0)
+    if found.num_documents or found.share >= _TOLD_SHARE:
+        note = marked(
+            "engine",
+            "{count:,} of the {total:,} documents kept apart to measure on stand word for word in the text "
+            "learned from too, and so do long sentences that make up {percent:.1f} % of what is kept apart. "
+            "The held-out figures will look better than they are for new text; drop_repeated leaves out "
+            "lines that repeat.",
+        )
+        values = {"total": len(held_out), "count": found.num_documents, "percent": 100 * found.share}
+        yield Noted(sentence=Sentence(note, values))
 
 
 def _reopened(

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-
 from engine.device import Device, open_device
-from engine.errors import Sentence, UserError, marked
+from engine.errors import UserError
 from engine.events import Event, Finished, Noted, Started
-from engine.model.bert import Attention, compile_blocks
+from engine.model.bert import compile_blocks
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
-from engine.model.kernels import Dropout
-from engine.model.start import start_head, start_weights
-from engine.model.trim import trimmed
-from engine.model.weights import load_pretraining, save_model
+from engine.model.weights import save_model
 from engine.pretrain_config import PretrainConfig
 from engine.text.masking import Masker
-from engine.text.neighbours import neighbour_vectors
-from engine.text.tokens import counts
-from engine.text.wordpiece import WordPiece
 from engine.train import pretext
 from engine.train.conduct import as_before, check_space, guarded, recipe_of, reopened
+from engine.train.first_weights import starting_model
 from engine.train.history import Keeper
 from engine.train.language import LanguageModel
 from engine.train.loop import Loop
@@ -163,56 +155,6 @@ def _train(
         with suppress(UserError, MemoryError):  # the fault itself is what is told
             _keep(run, config, setup, loop)
         raise
-
-
-def starting_model(
-    config: PretrainConfig, setup: Pretext, checkpoint: Checkpoint | None = None
-) -> Generator[Event, None, tuple[PreTraining, list[Sentence]]]:
-    """Return the model that a run begins or goes on with, and what a person should know of its weights."""
-    notes: list[Sentence] = []
-    if checkpoint is not None:
-        model = PreTraining(setup.config)
-        model.load_state_dict(checkpoint.weights())
-    elif config.start.model.startswith("new:"):
-        model = PreTraining(setup.config)
-        yield from _start(config, setup, model)
-        notes.append(Sentence(marked("engine", "The model is new: it has learned nothing yet.")))
-    else:
-        model, report = load_pretraining(Path(config.start.model), seed=config.budget.seed)
-        notes += report.sentences()
-        if setup.keep is not None:
-            model, _ = trimmed(model, WordPiece.from_folder(Path(config.start.model)), setup.keep)
-        if any(name.startswith("cls.predictions.") for name in report.missing):
-            start_head(model, torch.from_numpy(frequencies(setup)))
-    for part in model.modules():
-        if isinstance(part, Dropout):
-            part.p = config.start.hidden_dropout
-        if isinstance(part, Attention):
-            part.dropout_p = config.start.attention_dropout
-    if not config.objective.next_sentence:  # nothing would reach them
-        assert model.bert.pooler is not None
-        for parameter in (*model.next_sentence.parameters(), *model.bert.pooler.parameters()):
-            parameter.requires_grad_(False)
-    return model, notes
-
-
-def _start(config: PretrainConfig, setup: Pretext, model: PreTraining) -> Iterator[Event]:
-    """Give a new model its first weights."""
-    counted, vectors = frequencies(setup), None
-    if config.start.informed_start:
-        ids, width = setup.stores[0].ids, setup.config.hidden_size
-        vectors = yield from neighbour_vectors(ids, counted, width, config.budget.seed)
-    start_weights(model, torch.from_numpy(counted), vectors, config.budget.seed)
-
-
-def frequencies(setup: Pretext) -> np.ndarray:
-    """Return (V,) int64: how often each piece stands in the text; 0 for what is never to be guessed."""
-    wordpiece = setup.wordpiece
-    counted = np.zeros(setup.config.vocab_size, np.int64)  # a model may have more rows than pieces
-    counted[: wordpiece.vocab_size] = counts(setup.stores[0])
-    special = (wordpiece.pad_id, wordpiece.unk_id, wordpiece.cls_id, wordpiece.sep_id, wordpiece.mask_id)
-    counted[[number for number in special if number is not None]] = 0
-    return counted
 
 
 def loop_of(

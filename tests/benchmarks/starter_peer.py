@@ -20,7 +20,8 @@ from engine.events import Evaluated
 from engine.model.weights import load_pretraining, save_model
 from engine.pretrain_config import PretrainConfig
 from engine.train import pretext
-from engine.train.pretrain import pretrain, starting_model
+from engine.train.first_weights import starting_model
+from engine.train.pretrain import pretrain
 from engine.train.runs import SETUP
 from tests.benchmarks.measure import Line
 from tests.benchmarks.pretrain_peer import (

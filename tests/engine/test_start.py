@@ -17,7 +17,7 @@ from engine.model.start import OFFSETS, WORD_LENGTH, start_weights
 from engine.model.weights import load_pretraining, save_model
 from engine.text.neighbours import neighbour_vectors
 from engine.train import pretext
-from engine.train.pretrain import frequencies, starting_model
+from engine.train.first_weights import frequencies, starting_model
 from tests.engine.tiny_texts import result_of, text_config
 from tests.fakes import same_weights, tiny_config, tiny_wordpiece
 
@@ -177,7 +177,7 @@ def test_the_setting_chooses_between_the_informed_start_and_the_published_one(tm
     plain = PreTraining(setup.config)
     initialize(plain, 0.02, 11)
     assert same_weights(models[False], plain) and not models[False].bias.any()
-    counted = torch.from_numpy(frequencies(setup)) + 1
+    counted = torch.from_numpy(frequencies(setup, config)) + 1
     assert torch.allclose(models[True].bias.exp(), counted / counted.sum())
     commonest, mask = (setup.wordpiece.tokens.index(token) for token in ("and", "[MASK]"))
     assert models[True].bias.argmax() == commonest and counted[mask] == 1
