@@ -19,6 +19,7 @@ from app import system_check, theme
 from app.main_window import PAGES, MainWindow, fitted
 from app.session import Session
 from app.settings import AppSettings
+from app.titles import run_title
 from app.window_dialogs import HelpDialog
 from engine.config import FineTuneConfig, to_toml, with_values
 from engine.events import Event, Started, Step
@@ -191,7 +192,7 @@ def test_resume_goes_on_with_the_run_that_was_cut_off(
 def test_a_language_model_that_was_cut_off_goes_on_where_it_belongs(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    run_dir = tmp_path / "runs" / "20250102-120000-story"
+    run_dir = tmp_path / "runs" / "20260102-120000-story"
     run_dir.mkdir()
     settings = to_toml(with_values(PretrainConfig(), {"text": "story.txt", "minutes": 5}))
     (run_dir / "config.toml").write_text(
@@ -201,7 +202,7 @@ def test_a_language_model_that_was_cut_off_goes_on_where_it_belongs(
     monkeypatch.setattr(session_module, "resume", lambda run_dir, **_: endless(FineTuneConfig(), run_dir))
     window.session.find_runs()
     assert window.session.wait_idle()
-    assert "story · 2 Jan 2025 12:00:00 was cut off at step 7. Go" in window.banner.text()
+    assert f"{run_title(run_dir)} was cut off at step 7. Go" in window.banner.text()
     child(window, QPushButton, "crash_banner_action_1").click()  # type: ignore[attr-defined]
     assert window.current_page == "pretrain" and window.session.training.is_pretraining
     fine_tuning = window.page("finetune")
