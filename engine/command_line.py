@@ -17,10 +17,10 @@ from typing import Any, NoReturn
 
 from engine.config import DataConfig, FineTuneConfig, from_toml, values_of, with_values
 from engine.errors import UserError, marked
-from engine.events import Evaluated, Event
+from engine.events import Evaluated, Event, Noted
 from engine.inspect_commands import add_inspect_commands, inspect_command
 from engine.language_commands import add_language_commands, follow, is_follower, run_pipeline
-from engine.screen import print_json, show
+from engine.screen import print_json, score_lines, scores_document, show
 from engine.setting import settings_of
 from engine.text.examples import Roles
 
@@ -162,23 +162,15 @@ def _train(events: Iterator[Event], run_dir: Path) -> int:
 def _evaluate(options: argparse.Namespace) -> int:
     from engine.inspect.predict import evaluate_file
 
-    found: list[Evaluated] = []
+    found: list[Event] = []
     code = show(evaluate_file(Path(options.model), _data(options), options.device), found)
-    if options.json:
-        for event in found:
-            assert event.confusion is not None
-            names = ("precision", "recall", "f1", "support")
-            document = {
-                **event.metrics,
-                "loss": event.loss,
-                "num_examples": int(event.confusion.sum()),
-                "labels": list(event.labels),
-                "confusion": event.confusion.tolist(),
-                "per_label": {
-                    label: dict(zip(names, scores, strict=True)) for label, scores in event.per_label.items()
-                },
-            }
-            print_json(document)
+    notes = [str(event.sentence) for event in found if isinstance(event, Noted)]
+    for event in found:
+        if isinstance(event, Evaluated):
+            if options.json:
+                print_json(scores_document(event, notes))
+            else:
+                print(*score_lines(event), sep="\n", file=sys.stderr)
     return code
 
 
@@ -198,6 +190,7 @@ def _predict(options: argparse.Namespace) -> int:
             separator=data.separator,
             quoting=data.quoting,
             header=data.header,
+            label=data.label,
             device=options.device,
         )
     )
@@ -256,7 +249,8 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--label", help=_help("label"))
     evaluate.add_argument("--json", action="store_true", help="print the figures as JSON on stdout")
     predict = _add_use(commands, "predict", _predict, "write a copy of a table with predictions")
-    predict.add_argument("--out", required=True, help="the CSV to write")
+    predict.add_argument("--out", required=True, help="the new file: CSV, or tabs where it is called .tsv")
+    predict.add_argument("--label", help="a column with the right labels: their score is told too")
     predict.add_argument("--raw", action="store_true", help="leave cells that a spreadsheet would run")
     _add_tokenize(commands)
     return parser

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,10 +23,11 @@ from engine.events import (
     Started,
     Step,
 )
-from engine.train.metrics import wilson_interval
+from engine.train.metrics import class_scores, wilson_interval
 
 BAR_WIDTH = 20
 MOST_LINES = 20  # steps told where there is no terminal
+OF_CLASSES = ("accuracy", "macro_f1", "weighted_f1")  # of many more, in a line
 
 
 class Screen:
@@ -58,7 +59,8 @@ class Screen:
                 total = f" of {event.total}" if event.total else ""
                 self._over(f"{event.stage} {event.done}{total}")
             case Evaluated():
-                metrics = ", ".join(_measured(event, name) for name in event.metrics)
+                shown = event.metrics if event.confusion is None else OF_CLASSES
+                metrics = ", ".join(_measured(event, name) for name in shown if name in event.metrics)
                 place = f"step {event.step}: " if event.step or event.split == "validation" else ""
                 self._line(f"{place}{event.split} loss {event.loss:.4f}, {metrics}")
             case Noted():
@@ -135,14 +137,14 @@ def _measured(event: Evaluated, name: str) -> str:
     return f"{said} (95 %: {low:.4f} to {high:.4f})"
 
 
-def show(events: Iterator[Event], found: list[Evaluated] | None = None) -> int:
-    """Tell on stderr what a task says; collect its evaluations. Returns: the exit code."""
+def show(events: Iterator[Event], found: list[Event] | None = None) -> int:
+    """Tell on stderr what a task says; collect what it found and noted. Returns: the exit code."""
     screen = Screen()
     with asked_to_stop() as asked:
         try:
             for event in events:
                 screen.tell(event)
-                if found is not None and isinstance(event, Evaluated):
+                if found is not None and isinstance(event, Evaluated | Noted):
                     found.append(event)
                 if asked:
                     print("\nStopping ...", file=sys.stderr, flush=True)
@@ -184,3 +186,48 @@ def print_json(document: Any) -> None:
     """Print one line of JSON on stdout, in ASCII where it may not take more."""
     is_utf8 = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
     print(json.dumps(document, ensure_ascii=not is_utf8))
+
+
+def score_lines(event: Evaluated) -> list[str]:
+    """Return an evaluation of classes as lines for a terminal: a row a label, the means, the baseline."""
+    assert event.confusion is not None
+    scores = class_scores(event.confusion)
+    rows: list[tuple[str, ...]] = [("label", "precision", "recall", "F1", "rows", "predicted")]
+    for place, name in enumerate(event.labels):
+        figures = (scores.precision[place], scores.recall[place], scores.f1[place])
+        counts = (scores.support[place], scores.num_predicted[place])
+        rows.append((" ".join(name.split())[:40], *(f"{x:.4f}" for x in figures), *map(str, counts)))
+    total, summary = int(event.confusion.sum()), scores.summary()
+    for kind in ("macro", "weighted"):
+        means = [summary[f"{kind}_{name}"] for name in ("precision", "recall", "f1")]
+        rows.append((f"({kind} mean)", *(f"{x:.4f}" for x in means), str(total), str(total)))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
+    ]
+    most, share = scores.majority
+    return [*lines, f"Always answering {event.labels[most][:40]} would score {share:.4f}."]
+
+
+def scores_document(event: Evaluated, notes: Sequence[str]) -> dict[str, Any]:
+    """Return an evaluation of classes for a program: every figure there is, and every sentence told."""
+    assert event.confusion is not None
+    scores = class_scores(event.confusion)
+    total, (most, share) = int(event.confusion.sum()), scores.majority
+    names = ("precision", "recall", "f1", "support")
+    return {
+        **scores.summary(),
+        **event.metrics,
+        "accuracy_interval": list(wilson_interval(int(event.confusion.trace()), total)),
+        "majority_baseline": {"label": event.labels[most], "accuracy": share},
+        "loss": event.loss,
+        "num_examples": total,
+        "predicted_labels": int((scores.num_predicted > 0).sum()),
+        "labels": list(event.labels),
+        "confusion": event.confusion.tolist(),
+        "per_label": {
+            label: {**dict(zip(names, event.per_label[label], strict=True)), "predicted": int(count)}
+            for label, count in zip(event.labels, scores.num_predicted, strict=True)
+        },
+        "notes": list(notes),
+    }

@@ -91,7 +91,9 @@ class ModelCard(Card):
         if isinstance(data, dict) and data.get("name"):
             lines.append(self.tr("Trained on {name}").format(name=words.shorten(str(data["name"]), 40)))
         if isinstance(trained, dict) and isinstance(trained.get("value"), float):
-            lines.append(self.tr("Validation accuracy {value}").format(value=words.decimal(trained["value"])))
+            rows = trained.get("rows")
+            value = words.with_interval(trained["value"], rows if isinstance(rows, int) else 0)
+            lines.append(self.tr("Validation accuracy {value}").format(value=value))
         self.show_words("\n".join(lines))
 
     def refresh(self) -> None:

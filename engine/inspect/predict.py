@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import torch
 from engine.config import DataConfig, DeviceConfig
 from engine.device import Device, open_device
 from engine.durable import check_file
-from engine.errors import DataError, ModelError, marked
+from engine.errors import DataError, ModelError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
@@ -25,13 +25,17 @@ from engine.model.weights import load_classifier
 from engine.text.batch import EncodedSet, collate
 from engine.text.examples import Examples, Roles, examples_from
 from engine.text.labels import spelling_note
-from engine.text.table import Table, read_table, write_csv
+from engine.text.table import BadLine, Table, read_table, write_csv
 from engine.text.wordpiece import TRUNCATIONS, WordPiece
 from engine.train.evaluate import answers_of, evaluate
 from engine.train.loop import evaluated
+from engine.train.metrics import ONE_ANSWER, notes_on
 from engine.train.prepare import check_fit, encode
 from engine.train.tasks import Classification
 
+MOST_REASONS = 100  # lines that are told one by one
+MOST_RANGES = 30  # of the others in one sentence
+ENOUGH_TO_WONDER = 10  # rows with one and the same answer
 PREDICTION, PROBABILITY = "prediction", "probability: {label}"
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
@@ -98,9 +102,22 @@ class Predictor:
             )
         return probabilities
 
+    def examples(self, table: Table, roles: Roles) -> Examples:
+        """Return the rows that it can answer, or be measured on; near spellings as in training."""
+        return examples_from(table, roles, self.labels, merge=bool(self.info.get("merge_labels")))
+
     def encode(self, found: Examples) -> Generator[Event, None, EncodedSet]:
-        """Cut examples as in training; a generator whose return value is the `EncodedSet`."""
-        encoded, _ = yield from encode(found.examples, self.wordpiece, self.max_length, self.truncation)
+        """Cut examples as in training, and say how many texts were not read to their end; a generator whose
+        return value is the `EncodedSet`.
+        """
+        encoded, num_cut = yield from encode(found.examples, self.wordpiece, self.max_length, self.truncation)
+        if num_cut:
+            template = marked(
+                "engine",
+                "Read to {length} WordPieces, as in training, and cut there: {count} of {total} texts.",
+            )
+            values = {"count": num_cut, "total": len(found.examples), "length": self.max_length}
+            yield Noted(sentence=Sentence(template, values))
         return encoded
 
     def roles(self, table: Table, text: str, text_pair: str, label: str = "") -> Roles:
@@ -153,11 +170,17 @@ def evaluate_file(model: Path, data: DataConfig, device: str = "auto") -> Iterat
             columns=", ".join(table.columns),
         )
     roles = predictor.roles(table, data.text, data.text_pair, table.column(label))
-    found = examples_from(table, roles, predictor.labels, merge=bool(predictor.info.get("merge_labels")))
+    yield from _about_pair(predictor, roles)
+    found = predictor.examples(table, roles)
     yield from _report(table, found)
+    lost = len(table.reported) + len(found.reported)
+    if lost:
+        template = marked("engine", "{used} rows are measured; {lost} cannot be used and count for nothing.")
+        yield Noted(sentence=Sentence(template, {"used": len(found.examples), "lost": lost}))
     encoded = yield from predictor.encode(found)
     measures = yield from evaluate(predictor.model, predictor.task, encoded, predictor.device)
     event: Evaluated = evaluated(0, 1, "test", measures, predictor.task)
+    yield from _about_answers(event)
     yield event
     yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
 
@@ -174,13 +197,16 @@ def predict_file(
     separator: str = "",
     quoting: str = "",
     header: str = "",
+    label: str = "",
     device: str = "auto",
 ) -> Iterator[Event]:
     """Write a copy of a table with a prediction and each label's probability beside every row.
 
-    Rows that cannot be used keep an empty prediction and are reported. Cells that a spreadsheet would run are
-    guarded unless `raw`. Raises: DataError if the table has a column of such a name already, or `out` is the
-    table itself.
+    Rows that cannot be used keep an empty prediction and are reported; lines that are no rows are not in the
+    copy, and all are named. Cells that a spreadsheet would run are guarded unless `raw`. Where `label` names
+    the column of the right labels, one Evaluated says how good the answers are, as `evaluate_file` would.
+    A name that ends in .tsv is written with tabs.
+    Raises: DataError if the table has a column of such a name already, or `out` is the table itself.
     """
     start = time.perf_counter()
     data, out = Path(data), Path(out)
@@ -189,7 +215,9 @@ def predict_file(
     table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
     predictor = Predictor.from_folder(model, device)
     _check_columns(table, predictor.labels)
-    found = examples_from(table, predictor.roles(table, text, text_pair), predictor.labels)
+    roles = predictor.roles(table, text, text_pair, table.column(label) if label else "")
+    yield from _about_pair(predictor, roles)
+    found = examples_from(table, replace(roles, label=""), predictor.labels)
     yield from _report(table, found)
     encoded = yield from predictor.encode(found)
     stage = marked("engine", "Predicting")
@@ -200,10 +228,22 @@ def predict_file(
     plain = _added(predictor.labels)
     if not all(map(_NUMBER.fullmatch, predictor.labels)):  # a label -1 stays -1
         plain.remove(PREDICTION)
-    write_csv(out, list(frame.columns), frame, guard=not raw, exempt=plain)
+    tabs = out.suffix.lower() == ".tsv"
+    columns = list(frame.columns)
+    write_csv(out, columns, frame, guard=not raw, exempt=plain, separator="\t" if tabs else ",")
     yield Predicted(
         rows=encoded.rows, predictions=tuple(predictions), probabilities=answers, labels=predictor.labels
     )
+    if roles.label:
+        yield from _scores(predictor, table, roles, found, encoded.rows, answers)
+    elif len(predictions) >= ENOUGH_TO_WONDER and len(set(predictions)) == 1:
+        template = marked(
+            "engine",
+            "All {count} rows got the same answer, {label}. If they should differ, measure the model on rows "
+            "whose labels are known: it may know one answer only.",
+        )
+        values = {"count": len(predictions), "label": predictions[0][:80]}
+        yield Noted(sentence=Sentence(template, values))
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
@@ -243,10 +283,77 @@ def _open(data: DataConfig) -> Table:
     )
 
 
+def _scores(
+    predictor: Predictor, table: Table, roles: Roles, asked: Examples, rows: np.ndarray, answers: np.ndarray
+) -> Iterator[Event]:
+    """Compare the answers with the labels of the table; say which rows have none that the model knows.
+
+    Args: asked: the rows that were answered, whatever their label. rows, answers: (E,) and (E, C) of those.
+    """
+    try:
+        found = predictor.examples(table, roles)
+    except DataError as error:
+        template = marked("engine", "The answers have no score. {reason}")
+        yield Noted(sentence=Sentence(template, {"reason": error.sentence}))
+        return
+    if found.spellings:
+        yield Noted(sentence=spelling_note(table, found.spellings, is_merged=found.is_merged), level="fine")
+    told = {(bad.line, str(bad.sentence)) for bad in asked.reported}
+    yield from _tell_lines([bad for bad in found.reported if (bad.line, str(bad.sentence)) not in told])
+    places = np.searchsorted(rows, [example.row for example in found.examples])
+    targets = np.array([example.label for example in found.examples], np.int64)
+    measures = predictor.task.measure(answers[places], targets)
+    event: Evaluated = evaluated(0, 1, "test", measures, predictor.task)
+    yield from _about_answers(event)
+    yield event
+
+
+def _about_pair(predictor: Predictor, roles: Roles) -> Iterator[Event]:
+    """Say that a second text is given to a model that has learned from single ones."""
+    if roles.text_pair and predictor.info and not predictor.wants_pair:
+        template = marked(
+            "engine",
+            "The model was trained on single texts; the second text, column {column}, is read beside the "
+            "first, which it has not learned. Leave it out to use the model as it was trained.",
+        )
+        yield Noted(sentence=Sentence(template, {"column": roles.text_pair}))
+
+
+def _about_answers(event: Evaluated) -> Iterator[Event]:
+    assert event.confusion is not None
+    for note in notes_on(event.labels, event.confusion, event.split):
+        yield Noted(sentence=note, level="wrong" if note.template == ONE_ANSWER else "look")
+
+
 def _report(table: Table, found: Examples) -> Iterator[Event]:
-    for note in table.notes:
+    for note in (*table.notes, *found.notes):
         yield Noted(sentence=note)
     if found.spellings:
         yield Noted(sentence=spelling_note(table, found.spellings, is_merged=found.is_merged), level="fine")
-    for bad in (*table.reported, *found.reported):
+    yield from _tell_lines([*table.reported, *found.reported])
+
+
+def _tell_lines(lost: Sequence[BadLine]) -> Iterator[Event]:
+    """Name every line that is not used: the first each with its reason, the others by their numbers."""
+    for bad in lost[:MOST_REASONS]:
         yield Noted(sentence=bad.sentence)
+    others: dict[str, list[BadLine]] = {}
+    for bad in lost[MOST_REASONS:]:
+        others.setdefault(bad.sentence.template, []).append(bad)
+    for alike in others.values():
+        ranges = _ranges([bad.line for bad in alike])
+        for start in range(0, len(ranges), MOST_RANGES):
+            template = marked("engine", "Not used either: lines {lines}. Such as: {first}")
+            values = {"lines": ", ".join(ranges[start : start + MOST_RANGES]), "first": alike[0].sentence}
+            yield Noted(sentence=Sentence(template, values))
+
+
+def _ranges(numbers: Sequence[int]) -> list[str]:
+    """Return ascending numbers as "3", "7-9"."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1][1:] = [number]
+        else:
+            found.append([number])
+    return ["-".join(map(str, one)) for one in found]

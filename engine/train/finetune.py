@@ -15,7 +15,7 @@ from torch import nn
 from engine.config import FineTuneConfig
 from engine.device import Device, flops_estimate, open_device
 from engine.errors import Sentence, UserError, marked
-from engine.events import Event, Finished, Noted, Started
+from engine.events import Evaluated, Event, Finished, Noted, Started
 from engine.model.bert import Attention, compile_blocks, initialize
 from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
@@ -26,9 +26,20 @@ from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.history import Keeper
 from engine.train.loop import Loop, evaluated
+from engine.train.metrics import ONE_ANSWER, notes_on
 from engine.train.optimizer import default_learning_rate
 from engine.train.prepare import Setup, prepare
-from engine.train.runs import MODEL, SETUP, Checkpoint, Run, chain_of, check_new, origin_of
+from engine.train.runs import (
+    MODEL,
+    SETUP,
+    Checkpoint,
+    Run,
+    chain_of,
+    check_new,
+    event_from_record,
+    origin_of,
+    read_metrics,
+)
 from engine.train.schedule import Epochs
 from engine.train.tasks import Classification
 
@@ -209,13 +220,18 @@ def _finish(run: Run, setup: Setup, loop: Loop) -> Iterator[Event]:
     if best is not None and best.step != loop.at.step:
         loop.model.load_state_dict(best.weights())
     metrics: dict[str, float] = {}
+    measured = _kept_evaluation(run, step)
     if "test" in setup.sets:
         task = Classification(setup.labels)
         measures = yield from evaluate(loop.model, task, setup.sets["test"], loop.device)
         event = evaluated(step, loop.feed.epoch(step), "test", measures, loop.task)
         run.log(event)
         yield event
-        metrics = dict(measures.metrics)
+        metrics, measured = dict(measures.metrics), event
+    if measured is not None and measured.confusion is not None:
+        for hidden in notes_on(measured.labels, measured.confusion, measured.split):
+            if hidden.template == ONE_ANSWER:
+                yield Noted(sentence=hidden, level="wrong")
     _save_result(run, setup, loop, step)
     finished = Finished(
         path=run.path / MODEL,
@@ -227,6 +243,16 @@ def _finish(run: Run, setup: Setup, loop: Loop) -> Iterator[Event]:
     )
     run.log(finished)
     yield finished
+
+
+def _kept_evaluation(run: Run, step: int) -> Evaluated | None:
+    """Return what validation found of the weights of a step, as the run has written it down."""
+    for record in reversed(read_metrics(run.path)):
+        if record.get("event") == "evaluated" and record.get("step") == step:
+            found = event_from_record(record)
+            if isinstance(found, Evaluated) and found.split == "validation":
+                return found
+    return None
 
 
 def _keep(run: Run, setup: Setup, loop: Loop) -> None:
@@ -250,6 +276,7 @@ def _save_result(run: Run, setup: Setup, loop: Loop, step: int) -> None:
         "learning_rate": loop.peak,
         "seed": loop.config.seed,
         loop.task.metric: loop.at.best_metric if is_best else None,
+        "validation_rows": len(setup.sets.get("validation", ())),
         "date": time.strftime("%Y-%m-%d"),
     }
     cloze: dict[str, Any] = {
@@ -260,6 +287,7 @@ def _save_result(run: Run, setup: Setup, loop: Loop, step: int) -> None:
             "of_steps": loop.schedule.num_steps,
             "metric": loop.task.metric,
             "value": loop.at.best_metric if is_best else None,
+            "rows": len(setup.sets.get("validation", ())),  # that the value was measured on
             "validated": is_best,
             "run": run.path.name,
             "learning_rate": loop.peak,

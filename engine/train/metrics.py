@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from engine.errors import Sentence, marked
 
 NORMAL_95 = 1.959963984540054  # the normal distribution holds 95 % between plus and minus this
 # the same of Student's t for 1 to 9 degrees of freedom
@@ -34,27 +37,83 @@ class ClassScores:
         """(C,) true examples of each class."""
         return np.asarray(self.confusion.sum(1))
 
+    @property
+    def num_predicted(self) -> np.ndarray:
+        """(C,) how often each class was answered."""
+        return np.asarray(self.confusion.sum(0))
+
+    @property
+    def majority(self) -> tuple[int, float]:
+        """The commonest class, and the accuracy of always answering it: what any model must beat."""
+        support = self.support
+        most = int(support.argmax())
+        return most, float(support[most] / max(int(support.sum()), 1))
+
     def summary(self) -> dict[str, float]:
-        """Return accuracy and the means over classes that occur or were predicted."""
+        """Return accuracy, the means over classes that occur or were predicted (macro), and the means in
+        which a class counts as often as it occurs (weighted).
+        """
         present = (self.confusion.sum(0) + self.confusion.sum(1)) > 0
         total = max(int(self.confusion.sum()), 1)
+        weights = self.support / total
         return {
             "accuracy": float(np.trace(self.confusion) / total),
             "macro_precision": _mean(self.precision[present]),
             "macro_recall": _mean(self.recall[present]),
             "macro_f1": _mean(self.f1[present]),
+            "weighted_precision": float(weights @ self.precision),
+            "weighted_recall": float(weights @ self.recall),
+            "weighted_f1": float(weights @ self.f1),
         }
 
 
 def score_classes(targets: np.ndarray, predictions: np.ndarray, num_classes: int) -> ClassScores:
     """Compare (E,) true and predicted class numbers."""
     cells = np.bincount(targets * num_classes + predictions, minlength=num_classes**2)
-    confusion = cells.reshape(num_classes, num_classes).astype(np.int64)
+    return class_scores(cells.reshape(num_classes, num_classes))
+
+
+def class_scores(confusion: np.ndarray) -> ClassScores:
+    """Return the scores that follow from (C, C) counts, a row for each true class."""
+    confusion = np.asarray(confusion, np.int64)
     hits = np.diag(confusion).astype(float)
     precision = _share(hits, confusion.sum(0))
     recall = _share(hits, confusion.sum(1))
     f1 = _share(2 * hits, confusion.sum(0) + confusion.sum(1))
     return ClassScores(confusion, precision, recall, f1)
+
+
+ONE_ANSWER = marked(
+    "engine",
+    "The model answers {label} to every one of the {rows} {split} rows, though they carry {count} labels: it "
+    "does not tell them apart.",
+)
+_NEVER = marked("engine", "Labels that occur and are never predicted: {labels} ({count} of {total}).")
+_MOST_NAMES = 5
+
+
+def notes_on(labels: Sequence[str], confusion: np.ndarray, split: str) -> list[Sentence]:
+    """Return what a score hides: that one class only is predicted, or that some never are.
+
+    Args: split: "validation" or "test". Nothing is said of rows that carry one label only.
+    """
+    scores = class_scores(confusion)
+    occur, predicted = np.flatnonzero(scores.support), np.flatnonzero(scores.num_predicted)
+    if len(occur) < 2:
+        return []
+    if len(predicted) == 1:
+        values = {
+            "label": labels[int(predicted[0])][:80],
+            "rows": int(scores.support.sum()),
+            "split": split,
+            "count": len(occur),
+        }
+        return [Sentence(ONE_ANSWER, values)]
+    never = [labels[place][:40] for place in occur.tolist() if not scores.num_predicted[place]]
+    if not never:
+        return []
+    names = ", ".join(never[:_MOST_NAMES]) + (", ..." if never[_MOST_NAMES:] else "")
+    return [Sentence(_NEVER, {"count": len(never), "total": len(occur), "labels": names})]
 
 
 def wilson_interval(hits: float, total: int) -> tuple[float, float]:

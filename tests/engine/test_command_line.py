@@ -94,6 +94,18 @@ def test_finetune_makes_a_model_that_evaluate_predict_and_tokenize_use(place: Pa
     right = figures["confusion"][0][0] + figures["confusion"][1][1]
     assert figures["accuracy"] == pytest.approx(right / 53) and 0 <= figures["macro_f1"] <= 1
     assert "loss" in err
+    low, high = figures["accuracy_interval"]
+    assert 0 <= low < figures["accuracy"] < high <= 1 or figures["accuracy"] in (low, high)
+    assert figures["majority_baseline"] == {"label": "bad", "accuracy": pytest.approx(27 / 53)}
+    said = [sum(row[place] for row in figures["confusion"]) for place in range(2)]
+    assert figures["predicted_labels"] == sum(count > 0 for count in said)
+    assert [figures["per_label"][name]["predicted"] for name in ("bad", "good")] == said
+    assert {
+        f"{kind}_{name}" for kind in ("macro", "weighted") for name in ("precision", "recall", "f1")
+    } <= set(figures)
+    assert isinstance(figures["notes"], list) and all(note in err for note in figures["notes"])
+    code, out, err = engine("evaluate", "--model", model, "--data", "reviews.csv")
+    assert (code, out) == (0, "") and "(weighted mean)" in err and "Always answering bad would score" in err
     code, out, err = engine("predict", "--model", model, "--data", "reviews.csv", "--out", "answers.csv")
     assert (code, out) == (0, "")
     answers = read_table(place / "answers.csv")

@@ -451,3 +451,20 @@ def test_merged_labels_are_recorded_with_the_run_and_hold_for_every_file_beside_
         for event in scored
         if isinstance(event, Evaluated) and event.confusion is not None
     ] == [2]
+
+
+@pytest.mark.parametrize("test_share", [0.0, 0.2])
+def test_a_run_whose_model_answers_one_label_only_says_so_at_its_end(
+    tmp_path: Path, test_share: float
+) -> None:
+    rows = [("a b c", "good")] * 50 + [("a b c", "bad")] * 10
+    write_table(tmp_path / "reviews.csv", rows)
+    events = list(fine_tune(tiny_config(tmp_path, num_epochs=1, test_share=test_share), tmp_path / "run"))
+    said = [str(event.sentence) for event in events if isinstance(event, Noted) and event.level == "wrong"]
+    split = "test" if test_share else "validation"
+    assert said == [
+        f"The model answers good to every one of the 12 {split} rows, though they carry 2 labels: it does "
+        "not tell them apart."
+    ]
+    noted = next(i for i, event in enumerate(events) if isinstance(event, Noted) and event.level == "wrong")
+    assert noted < len(events) - 1 and isinstance(events[-1], Finished)

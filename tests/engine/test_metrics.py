@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 from scipy import stats  # comes with scikit-learn
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import classification_report
 
 from engine.train.metrics import score_classes, student_interval, wilson_interval
 from engine.train.tasks import Classification
@@ -35,6 +37,27 @@ def test_means_leave_out_a_class_that_neither_occurs_nor_was_predicted() -> None
     assert summary["macro_precision"] == pytest.approx((1 / 2 + 2 / 4 + 0) / 3)
     assert summary["macro_recall"] == pytest.approx((1 / 2 + 2 / 3 + 0) / 3)
     assert summary["macro_f1"] == pytest.approx((1 / 2 + 4 / 7 + 0) / 3)
+
+
+def test_all_scores_are_those_of_scikit_learn() -> None:
+    rng = np.random.default_rng(5)
+    true = rng.choice(7, 300, p=[0.4, 0.25, 0.2, 0.1, 0.03, 0.02, 0])
+    said = np.where(rng.random(300) < 0.6, true, rng.choice(6, 300))
+    scores = score_classes(true, said, 7)
+    report = classification_report(true, said, labels=range(7), output_dict=True, zero_division=0)
+    for place in range(7):
+        wanted = report[str(place)]
+        found = (scores.precision[place], scores.recall[place], scores.f1[place], scores.support[place])
+        assert found == pytest.approx(
+            tuple(wanted[key] for key in ("precision", "recall", "f1-score", "support"))
+        )
+    summary = scores.summary()
+    report = classification_report(true, said, output_dict=True, zero_division=0)  # of those that occur
+    for kind in ("macro", "weighted"):
+        for name, theirs in (("precision", "precision"), ("recall", "recall"), ("f1", "f1-score")):
+            assert summary[f"{kind}_{name}"] == pytest.approx(report[f"{kind} avg"][theirs])
+    always = DummyClassifier(strategy="most_frequent").fit(true, true)
+    assert scores.majority == (0, pytest.approx(always.score(true, true)))
 
 
 def test_a_class_that_is_only_predicted_pulls_the_means_down() -> None:

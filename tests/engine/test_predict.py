@@ -120,7 +120,10 @@ def test_rows_and_columns_stay_and_answers_stand_beside_them(tmp_path: Path, mod
     assert [(row["id"], row["text"], row["note"]) for row in found] == rows
     assert list(found[0])[3:] == ["prediction", "probability: bad", "probability: good", "probability: odd"]
     assert list(found[1].values())[3:] == ["", "", "", ""]
-    assert notes(events) == ["Line 3 has no text in column text."]
+    assert notes(events) == [
+        "Line 3 has no text in column text.",
+        "Read to 41 WordPieces, as in training, and cut there: 1 of 3 texts.",
+    ]
     predictor = Predictor.from_folder(model)
     for number in (0, 2, 3):
         wanted = predictor.predict(rows[number][1])
@@ -263,3 +266,99 @@ def test_a_pair_model_reads_both_columns(tmp_path: Path) -> None:
     assert predictor.wants_pair
     shown = float(found[7]["probability: good"])
     assert shown == pytest.approx(predictor.predict(rows[7][0], rows[7][1])[1], abs=1e-6)
+
+
+# What a score hides
+
+
+def constant_model(folder: Path, answer: int = 1) -> Path:
+    """Write a model that answers one label whatever it reads."""
+    model = tiny_classifier()
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+        model.classifier.bias.copy_(torch.tensor([0.0, 0.0, 0.0]))
+        model.classifier.bias[answer] = 3.0
+    info = {"task": "classification", "roles": {"text": "text", "text_pair": "", "label": "label"}}
+    save_model(folder, model, tiny_wordpiece(), info)
+    return folder
+
+
+def measured_on(model: Path, data: Path, **named: str) -> tuple[Evaluated, list[str]]:
+    config = with_values(FineTuneConfig(), {"data": str(data), **named})
+    events = list(evaluate_file(model, config.data))
+    return next(event for event in events if isinstance(event, Evaluated)), notes(events)
+
+
+def test_a_model_that_answers_one_label_only_is_told_by_evaluate_and_by_predict(tmp_path: Path) -> None:
+    data = write_table(tmp_path / "data.csv", reviews(31))
+    constant = constant_model(tmp_path / "model")
+    _, said = measured_on(constant, data)
+    assert said == [
+        "The model answers good to every one of the 31 test rows, though they carry 2 labels: it does not "
+        "tell them apart."
+    ]
+    _, events = predict(constant, data)
+    assert any("All 31 rows got the same answer, good" in note for note in notes(events))
+    (tmp_path / "answers.csv").unlink()
+    _, events = predict(constant, data, label="label")
+    assert notes(events) == said
+    write_table(tmp_path / "alike.csv", [("good", "good"), ("good film", "good")] * 9)
+    assert measured_on(constant, tmp_path / "alike.csv")[1] == []  # all right, and nothing to tell apart
+
+
+def test_the_score_of_a_predicted_file_is_the_one_that_evaluate_gives(tmp_path: Path, model: Path) -> None:
+    rows = [*reviews(31), ("odd film", "strange"), ("", "good"), ("good", ""), (LONG, "odd")]
+    data = write_table(tmp_path / "data.csv", rows)
+    wanted, said = measured_on(model, data, text="text", label="label")
+    found, events = predict(model, data, text="text", label="label")
+    event = next(event for event in events if isinstance(event, Evaluated))
+    assert event.confusion is not None and wanted.confusion is not None
+    assert event.confusion.tolist() == wanted.confusion.tolist() and event.confusion.sum() == 32
+    assert event.metrics == wanted.metrics and event.per_label == wanted.per_label
+    assert event.loss == pytest.approx(wanted.loss, rel=1e-5)
+    told = notes(events)
+    assert "Line 33 has the label strange, which is not among those learned." in told
+    assert "Line 35 has no label in column label." in told and len(told) == len(set(told))
+    assert "32 rows are measured; 3 cannot be used and count for nothing." in said
+    assert [bool(row["prediction"]) for row in found[31:]] == [True, False, True, True]
+
+
+def test_labels_that_the_model_does_not_know_leave_the_answers_without_a_score(
+    tmp_path: Path, model: Path
+) -> None:
+    data = write_table(tmp_path / "data.csv", [("good", "x"), ("bad", "y")] * 3)
+    found, events = predict(model, data, text="text", label="label")
+    assert len(found) == 6 and not any(isinstance(event, Evaluated) for event in events)
+    assert any(note.startswith("The answers have no score. None of the 6 rows") for note in notes(events))
+
+
+def test_a_second_text_for_a_model_of_single_texts_is_told(tmp_path: Path) -> None:
+    data = write_table(tmp_path / "data.csv", [("good", "bad")] * 3, header="text,other")
+    _, events = predict(constant_model(tmp_path / "model"), data, text_pair="other")
+    assert any("was trained on single texts; the second text, column other" in note for note in notes(events))
+
+
+def test_texts_that_are_not_read_to_their_end_are_counted(tmp_path: Path) -> None:
+    trained = said_of(tmp_path / "model", max_length=7, roles={"text": "text"})
+    data = write_table(tmp_path / "data.csv", [(LONG,), ("good",), (LONG,)], header="text")
+    _, events = predict(trained, data)
+    assert notes(events) == ["Read to 7 WordPieces, as in training, and cut there: 2 of 3 texts."]
+
+
+def test_every_line_that_is_not_used_is_named_however_many_there_are(tmp_path: Path, model: Path) -> None:
+    lines = ["good", *["a,b"] * 150, "bad", *["a,b"] * 30, "odd"]
+    (tmp_path / "data.csv").write_text("\n".join(["text", *lines]) + "\n", encoding="utf-8")
+    _, events = predict(model, tmp_path / "data.csv", text="text", separator=",")
+    said = notes(events)
+    assert sum(note.startswith("Line ") for note in said) == 100
+    assert any(
+        note.startswith("Not used either: lines 103-152, 154-183. Such as: Line 103 ") for note in said
+    )
+
+
+def test_a_name_that_ends_in_tsv_is_written_with_tabs(tmp_path: Path, model: Path) -> None:
+    data = write_table(tmp_path / "data.csv", [("good, film", "1")], header="text,id")
+    data.write_text('text,id\n"good, film",1\n', encoding="utf-8")
+    list(predict_file(model, data, tmp_path / "answers.tsv", text="text"))
+    lines = (tmp_path / "answers.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines[1].split("\t")[:2] == ["good, film", "1"]
