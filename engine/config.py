@@ -350,7 +350,7 @@ class DeviceConfig:
         ),
         minimum=0,
         maximum=10**7,
-        auto=marked("engine", "chosen for the device"),
+        auto=marked("engine", "by the device"),
         advanced=True,
     )
 

@@ -350,5 +350,6 @@ class TrainingPage(Page):
     def open_folder(self) -> None:
         """Show the model, or else the run, among the computer's files."""
         folder = self.model_folder or self.run_dir
-        if folder is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+        if folder is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+            text = self.tr("No program shows folders here. It lies at {path}.")
+            self.failure.show_text("note", text.format(path=folder))

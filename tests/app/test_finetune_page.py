@@ -85,6 +85,15 @@ def visible_actions(page: FineTunePage) -> list[str]:
     return [action.objectName() for action in page._actions() if action.isVisible()]
 
 
+def test_a_computer_that_shows_no_folders_is_told_where_the_run_lies(
+    page: FineTunePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.pages.training_page.QDesktopServices.openUrl", lambda url: False)
+    page.run_dir = tmp_path
+    page.open_folder()
+    assert str(tmp_path) in page.failure.text()
+
+
 def test_a_page_without_data_says_so_and_leads_to_the_data(page: FineTunePage, qtbot: QtBot) -> None:
     assert "table" in page.empty.label.text() and not page.start_button.isEnabled()
     with qtbot.waitSignal(session_of(page).page_requested) as asked:

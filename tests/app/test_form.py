@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox
 
-from app.fields import BoolField, ShareField, float_text
+from app.fields import BoolField, IntField, ShareField, float_text
 from app.form import SettingsForm
 from engine.config import FineTuneConfig, TrainingConfig, values_of, with_values
 from engine.errors import ConfigError
@@ -50,6 +50,24 @@ def test_settings_of_pretraining_come_back_too_and_yes_or_no_is_a_box(qtbot) -> 
     assert isinstance(box, BoolField) and isinstance(masked, ShareField)
     box.click()
     assert form.values()["next_sentence"] is not config.objective.next_sentence
+
+
+@pytest.mark.parametrize("config", [FineTuneConfig(), PretrainConfig()])
+def test_what_an_untouched_number_means_is_whole_in_its_field(qtbot, config) -> None:
+    form = SettingsForm(config)
+    qtbot.addWidget(form)
+    form.resize(280, 900)  # what a page leaves it beside its margins
+    form.show_more(True)
+    form.show()
+    shown = 0
+    for name in form.names:
+        field = form.widget(name)
+        if isinstance(field, IntField) and field.specialValueText():
+            line = field.lineEdit()
+            room = line.width() - line.textMargins().left() - line.textMargins().right()
+            shown += 1
+            assert line.fontMetrics().horizontalAdvance(field.specialValueText()) <= room, name
+    assert shown
 
 
 def test_names_choose_the_fields_and_their_order(qtbot) -> None:
