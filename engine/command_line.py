@@ -110,7 +110,8 @@ def _flags(values: dict[str, Any], names: Sequence[str]) -> list[str]:
 
 
 def _header(values: dict[str, Any]) -> list[str]:
-    return {"no": ["--no-header"], "yes": ["--header"]}.get(values["header"], [])
+    header = values["header"]
+    return {"": [], "no": ["--no-header"], "yes": ["--header"]}.get(header, ["--header", header])
 
 
 # --- commands -----------------------------------------------------------------------------------------
@@ -304,11 +305,16 @@ def _add_table_flags(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--separator", type=lambda given: _ESCAPES.get(given, given), help=_help("separator")
     )
-    command.add_argument("--quoting", choices=("csv", "none"), help=_help("quoting"))
+    command.add_argument("--quoting", choices=("csv", "none", "backslash"), help=_help("quoting"))
     header = command.add_mutually_exclusive_group()
     header.add_argument("--no-header", dest="header", action="store_const", const="no", help="line 1 is data")
     header.add_argument(
-        "--header", dest="header", action="store_const", const="yes", help="line 1 names the columns"
+        "--header",
+        dest="header",
+        nargs="?",
+        const="yes",
+        metavar="LINE",
+        help="line 1 names the columns, or the line that is named",
     )
 
 

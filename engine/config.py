@@ -91,8 +91,12 @@ class DataConfig:
     quoting: str = setting(
         "",
         marked("engine", "Quoting"),
-        marked("engine", 'Whether "..." may hold separators and line breaks (csv) or is plain text (none).'),
-        choices=("", "csv", "none"),
+        marked(
+            "engine",
+            'Whether "..." may hold separators and line breaks (csv), also with a backslash before what is '
+            "plain text (backslash, as Spark and MySQL write), or quotes are plain text (none).",
+        ),
+        choices=("", "csv", "none", "backslash"),
         advanced=True,
         auto=marked("engine", "detect"),
         kind="hidden",
@@ -100,8 +104,12 @@ class DataConfig:
     header: str = setting(
         "",
         marked("engine", "Header"),
-        marked("engine", "Whether the first line names the columns."),
+        marked(
+            "engine",
+            "Whether a line names the columns (yes, no), or the number of the line that does.",
+        ),
         choices=("", "yes", "no"),
+        or_number=True,
         advanced=True,
         auto=marked("engine", "detect"),
         kind="hidden",
@@ -390,6 +398,8 @@ def with_values(config: Config, values: dict[str, Any]) -> Config:
                 names=", ".join(difflib.get_close_matches(name[:MOST_REASON], homes, 5, 0.0)),
             )
         group = groups[homes[name]]
+        if settings_of(group)[name].or_number and type(value) is int:  # a number, not in quotes
+            value = str(value)
         changes[homes[name]][name] = convert(name, value, get_type_hints(type(group))[name])
     new = {key: dataclasses.replace(groups[key], **changes[key]) for key in groups}
     for group in new.values():

@@ -21,6 +21,7 @@ class Setting:
     maximum: float | None = None
     unit: str = ""
     choices: tuple[str, ...] = ()
+    or_number: bool = False  # beside the choices, a whole number from 1 on may stand there, as text
     kind: str = ""  # "", "path", "column", "hidden": how a form shows it
     advanced: bool = False
     auto: str = ""  # what an empty value means, in words
@@ -42,12 +43,15 @@ def check(group: Any) -> None:
     """Refuse values outside a group's limits and choices. Raises: ConfigError naming the field."""
     for name, about in settings_of(group).items():
         value = getattr(group, name)
+        if about.or_number and isinstance(value, str) and is_number(value):
+            continue
         if about.choices and value not in about.choices:
             raise ConfigError(
                 marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
                 field=name,
                 value=value,
-                choices=", ".join(repr(choice) for choice in about.choices if choice),
+                choices=", ".join(repr(choice) for choice in about.choices if choice)
+                + (" or a number" if about.or_number else ""),
             )
         low, high = about.minimum, about.maximum
         if not isinstance(value, int | float) or low is None or high is None:
@@ -60,6 +64,11 @@ def check(group: Any) -> None:
                 low=low,
                 high=high,
             )
+
+
+def is_number(text: str) -> bool:
+    """Whether this is a whole number from 1 on, of at most nine digits."""
+    return text.isascii() and text.isdigit() and len(text) <= 9 and int(text) > 0
 
 
 def convert(name: str, value: Any, kind: Any) -> Any:

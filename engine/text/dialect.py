@@ -7,7 +7,6 @@ so that one lost quote does not swallow the rows after it.
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -17,9 +16,10 @@ from engine.errors import Sentence, marked
 
 SEPARATORS = ("\t", ";", "|", ",")  # what is rarer in prose first: it wins a draw
 MAX_COLUMNS = 10_000
-_SAMPLE_LINES, _SAMPLE_CHARS = 5000, 2_000_000
+MOST_ABOVE = 20  # lines above a header
+_SAMPLE_LINES, _SAMPLE_CHARS, _SHORT = 5000, 2_000_000, 200
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?%?")
-_USUAL_NAME = re.compile(
+USUAL_NAME = re.compile(
     "text(s|_a|_b)?|sentence(1|2|_a|_b)?|question[12]?|labels?|gold_label|class|category|target|sentiment|tags?|id"
     "|idx|index|title|review|answer|context|content|comment|document|message|quality|score|rating|premise|hypothesis"
     "|文本|标签|类别|句子|内容|标题|评论|问题",
@@ -37,11 +37,6 @@ class Records:
     spans: list[tuple[int, int]] = field(default_factory=list)  # of rows on several lines, 0-based, end open
 
 
-def split_lines(text: str) -> list[str]:
-    """Return the physical lines with their ends: at each LF, or at each CR where there is no LF at all."""
-    return list(io.StringIO(text, newline="\n" if "\n" in text else "\r"))
-
-
 def plain_records(lines: Sequence[str], separator: str) -> Records:
     """Cut at every separator; quotes are characters like others. No `separator`: one cell a line."""
     found = Records()
@@ -55,12 +50,53 @@ def plain_records(lines: Sequence[str], separator: str) -> Records:
 
 def quoted_records(lines: Sequence[str], separator: str) -> Records:
     """Cut as RFC 4180 says. A quote that is not closed properly is a fault of the line that it opens in."""
+    return _reader_records(lines, lines, separator, escape=None, quoting=csv.QUOTE_MINIMAL)
+
+
+def escaped_records(lines: Sequence[str], separator: str) -> Records:
+    """Cut where a backslash makes the quote, separator, line end or backslash after it plain text.
+
+    Before any other character a backslash is text itself, and a cell that is MySQL's NULL, \\N, is empty.
+    Cells may be quoted (Spark) or not at all (MySQL); what costs fewer records is taken.
+    """
+    beyond = re.compile(rf'\\([\\"{re.escape(separator)}\r\n]?)', re.DOTALL)
+    doubled = [beyond.sub(_double, line) if "\\" in line else line for line in lines]
+    best = _reader_records(lines, doubled, separator, escape="\\", quoting=csv.QUOTE_MINIMAL)
+    if best.faults:
+        plain = _reader_records(lines, doubled, separator, escape="\\", quoting=csv.QUOTE_NONE)
+        width = usual_width(plain.rows)
+        if num_lost(plain, width, lines, separator) < num_lost(best, width, lines, separator):
+            best = plain
+    for row in best.rows:
+        if "\\N" in row:
+            row[:] = ["" if cell == "\\N" else cell for cell in row]
+    return best
+
+
+def _double(found: re.Match[str]) -> str:
+    """Keep a backslash that makes nothing plain: the reader would leave it out."""
+    return found[0] if found[1] else "\\\\"
+
+
+def _reader_records(
+    lines: Sequence[str], shown: Sequence[str], separator: str, *, escape: str | None, quoting: int
+) -> Records:
+    """Return the records of `lines`, which the csv module reads as `shown`, and goes on after each fault.
+
+    What is read again after faults is bounded, so that no file takes more than a few passes; beyond that,
+    each line with a quote is a fault of its own.
+    """
     csv.field_size_limit(2**31 - 1)  # for the whole process; the default refuses cells over 128 kB
-    found = Records()
-    begin = 0
+    found, begin, again = Records(), 0, 10 * len(lines) + 10_000
     while begin < len(lines):
-        source = map(lines.__getitem__, range(begin, len(lines)))
-        reader = csv.reader(source, delimiter=separator, strict=True)
+        source = map(shown.__getitem__, range(begin, len(lines)))
+        reader = csv.reader(
+            source,
+            delimiter=separator,
+            strict=True,
+            escapechar=escape,
+            quoting=quoting,  # type: ignore[arg-type]
+        )
         at = begin
         try:
             for row in reader:
@@ -73,7 +109,14 @@ def quoted_records(lines: Sequence[str], separator: str) -> Records:
             break
         except csv.Error:
             stop = begin + reader.line_num  # past the line where it went wrong
-            found.faults.append((at + 1, _quote_fault(lines, at, stop, separator)))
+            again -= stop - at
+            if again < 0:
+                _line_by_line(lines, at, separator, found)
+                break
+            if escape is None:
+                found.faults.append((at + 1, _quote_fault(lines, at, stop, separator)))
+            else:
+                found.faults.append((at + 1, _escape_fault(at + 1)))
             width = len(found.rows[0]) if found.rows else 1
             num_even = _num_even(lines, at + 1, stop, separator, width)
             # Lines that are whole records were swallowed by the quote; others are the rest of a long cell.
@@ -81,21 +124,39 @@ def quoted_records(lines: Sequence[str], separator: str) -> Records:
     return found
 
 
+def _line_by_line(lines: Sequence[str], first: int, separator: str, found: Records) -> None:
+    """Add what lies from line `first` on: lines without a quote as rows, the others as faults."""
+    template = marked(
+        "engine", "Line {line} has quotes that do not match. Mend it, or read with quoting none."
+    )
+    for number in range(first, len(lines)):
+        line = lines[number].rstrip("\r\n")
+        if '"' in line:
+            found.faults.append((number + 1, Sentence(template, {"line": number + 1})))
+        elif line:
+            found.rows.append(line.split(separator))
+            found.starts.append(number + 1)
+
+
+def _escape_fault(line: int) -> Sentence:
+    template = marked(
+        "engine",
+        "Line {line} opens a quote that is not closed properly. Close it, put a backslash before each quote "
+        "within the cell, or read with another quoting.",
+    )
+    return Sentence(template, {"line": line})
+
+
 def _quote_fault(lines: Sequence[str], first: int, stop: int, separator: str) -> Sentence:
     text = "".join(lines[first:stop])
-    if "\n" not in text:
-        text = text.replace("\r", "\n")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     cut = re.escape(separator)
-    cell = re.compile(rf'(?:"[^"]*+(?:""[^"]*+)*+"|[^"{cut}\r\n][^{cut}\r\n]*+)?+(?:{cut}|\r?\n)')
+    cell = re.compile(rf'(?:"[^"]*+(?:""[^"]*+)*+"|[^"{cut}\n][^{cut}\n]*+)?+(?:{cut}|\n)')
     at = 0
     while match := cell.match(text, at):
         at = match.end()
     opened = first + 1 + text.count("\n", 0, at)
-    if not text.startswith('"', at):
-        return Sentence(
-            marked("engine", "Line {line} has a carriage return within a cell. Put the cell in quotes."),
-            {"line": opened},
-        )
     if closed := re.compile('"[^"]*+(?:""[^"]*+)*+"').match(text, at):
         return Sentence(
             marked(
@@ -114,13 +175,30 @@ def _quote_fault(lines: Sequence[str], first: int, stop: int, separator: str) ->
     )
 
 
+def usual_width(rows: Sequence[Sequence[str]]) -> int:
+    """Return the width that most records have; the first one's, where no width has half of them."""
+    if not rows:
+        return 1
+    width, count = Counter(map(len, rows)).most_common(1)[0]
+    return width if 2 * count >= len(rows) else len(rows[0])
+
+
+def num_lost(records: Records, width: int, lines: Sequence[str], separator: str) -> int:
+    """Return how many records this reading costs: of another width, unreadable, swallowed by a quote."""
+    swallowed = sum(_num_even(lines, first, stop, separator, width) for first, stop in records.spans)
+    return sum(len(row) != width for row in records.rows) + len(records.faults) + swallowed
+
+
 def _num_even(lines: Sequence[str], first: int, stop: int, separator: str, width: int) -> int:
     """How many of these lines would be whole records if quotes meant nothing."""
     return sum(lines[number].count(separator) == width - 1 for number in range(first, stop))
 
 
 def choose_separator(lines: Sequence[str]) -> str:
-    """Return the separator that cuts a sample of the lines most evenly, or "" for one column."""
+    """Return the separator that cuts a sample of the lines most evenly, or "" for one column.
+
+    A few lines that stand above the header, such as a title, do not count against it.
+    """
     sample, size = [], 0
     for line in lines[:_SAMPLE_LINES]:
         sample.append(line)
@@ -128,25 +206,43 @@ def choose_separator(lines: Sequence[str]) -> str:
         if size > _SAMPLE_CHARS:
             break
     has_quotes = any('"' in line for line in sample)
+    has_escapes = any("\\" in line for line in sample)
     best, best_share = "", 0.0
     for separator in SEPARATORS:
         if not any(separator in line for line in sample):
             continue
         rows = plain_records(sample, separator).rows
         share = _evenness([len(row) for row in rows], rows)
-        if has_quotes:
-            quoted = quoted_records(sample, separator)
+        readers = [quoted_records] * has_quotes + [escaped_records] * has_escapes
+        for reader in readers:
+            quoted = reader(sample, separator)
             if len(sample) < len(lines) and quoted.faults:  # cut short by the end of the sample
                 quoted.faults.pop()
             widths = [len(row) for row in quoted.rows] + [0] * len(quoted.faults)
             share = max(share, _evenness(widths, quoted.rows))
         if share > best_share:
             best, best_share = separator, share
-    if not best and has_quotes:
+    if best:
+        return best
+    if has_quotes:
         quoted = quoted_records(sample, ",")
-        if not quoted.faults and all(len(row) == 1 for row in quoted.rows):
+        if quoted.rows and not quoted.faults and all(len(row) == 1 for row in quoted.rows):
             return ","
-    return best
+    return _separator_below_title(sample[:_SHORT])
+
+
+def _separator_below_title(lines: Sequence[str]) -> str:
+    """Return the separator that cuts all lines from a header on evenly, where a few lines stand above it."""
+    filled = [line for line in lines if line.strip()]
+    for skip in range(1, min(MOST_ABOVE, len(filled) - 2) + 1):
+        for separator in SEPARATORS:
+            if separator not in filled[skip]:
+                continue
+            found = quoted_records(filled[skip:], separator)
+            even = len({len(row) for row in found.rows}) == 1 and len(found.rows[0]) > 1
+            if even and not found.faults and len(found.rows) > 2 and looks_like_header(found.rows):
+                return separator
+    return ""
 
 
 def _evenness(widths: list[int], rows: list[list[str]]) -> float:
@@ -164,12 +260,27 @@ def _evenness(widths: list[int], rows: list[list[str]]) -> float:
 
 
 def cut(lines: Sequence[str], text: str, separator: str, quoting: str = "") -> tuple[str, Records]:
-    """Return how quotes are meant ("csv" or "none") and the records read so.
+    """Return how quotes are meant ("csv", "backslash" or "none") and the records read so.
 
     CSV quoting must earn its place: cells that open with a quote have to close properly, and must not swallow
     lines that are whole records by themselves (MRPC would lose 114 rows that way). A first line with all its
-    cells in quotes settles it.
+    cells in quotes settles it. Backslashes are taken for escapes where that costs fewer records.
     """
+    if quoting == "backslash" and separator:
+        return quoting, escaped_records(lines, separator)
+    how, found = _cut_plainly(lines, text, separator, quoting)
+    if quoting or not separator or not re.search(rf'\\["{re.escape(separator)}\r\n]', text):
+        return how, found
+    width = usual_width(found.rows)
+    if lost := num_lost(found, width, lines, separator):
+        escaped = escaped_records(lines, separator)
+        if num_lost(escaped, usual_width(escaped.rows), lines, separator) < lost:
+            return "backslash", escaped
+    return how, found
+
+
+def _cut_plainly(lines: Sequence[str], text: str, separator: str, quoting: str) -> tuple[str, Records]:
+    """Return "csv" or "none", and the records read so."""
     opened = 0
     if separator and quoting != "none" and '"' in text:
         opened = text.count(separator + '"') + sum(line.startswith('"') for line in lines)
@@ -179,17 +290,15 @@ def cut(lines: Sequence[str], text: str, separator: str, quoting: str = "") -> t
     quoted = quoted_records(lines, separator)
     if quoting:
         return quoting, quoted
-    width = len(quoted.rows[0]) if quoted.rows else 1
+    width = usual_width(quoted.rows)
     swallowed = sum(_num_even(lines, first, stop, separator, width) for first, stop in quoted.spans)
     spanned = sum(stop - first for first, stop in quoted.spans)
     if 10 * len(quoted.faults) > opened or 2 * swallowed > spanned:
         plain = plain_records(lines, separator)
         if all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in plain.rows[0]):
             return "csv", quoted
-        width = len(plain.rows[0])
-        lost_plain = sum(len(row) != width for row in plain.rows)
-        lost_quoted = sum(len(row) != width for row in quoted.rows) + len(quoted.faults) + swallowed
-        if lost_plain < lost_quoted:
+        plain_width = usual_width(plain.rows)
+        if num_lost(plain, plain_width, lines, separator) < num_lost(quoted, width, lines, separator):
             return "none", plain
     return "csv", quoted
 
@@ -202,7 +311,7 @@ def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     )
     if any(_NUMBER.fullmatch(cell) for cell in first):
         return False
-    if any(_USUAL_NAME.fullmatch(cell) for cell in first):
+    if any(USUAL_NAME.fullmatch(cell) for cell in first):
         return True
     if not below:
         return len(first) > 1 and all(_is_name(cell) for cell in first)

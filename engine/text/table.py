@@ -22,6 +22,7 @@ import numpy as np
 import pandas
 
 from engine.errors import DataError, Sentence, marked
+from engine.setting import is_number
 from engine.text.dialect import (
     MAX_COLUMNS,
     SEPARATORS,
@@ -29,11 +30,13 @@ from engine.text.dialect import (
     choose_separator,
     cut,
     looks_like_header,
-    split_lines,
+    usual_width,
 )
 from engine.text.encoding import SURROGATES, Decoded, decode, guess_note
 from engine.text.file_check import check_file, unreadable
+from engine.text.header import above_note, check_line, find_header, separator_line, without
 from engine.text.json_lines import is_json_lines, json_records
+from engine.text.line_ends import join_broken, split_lines
 
 _GUARDED = ("=", "+", "-", "@", "\t", "\r", "\0")
 
@@ -45,7 +48,7 @@ class TableFormat:
     kind: str  # "csv" or "jsonl"
     encoding: str
     separator: str  # "" for one column and for JSON lines
-    quoting: str  # "csv": "..." may hold separators and line ends; "none": quotes are plain text
+    quoting: str  # "csv": "..." may hold separators and line ends; "none": quotes are plain text; "backslash"
     has_header: bool
     header_line: int = 0  # 1-based; 0 without a header
 
@@ -57,6 +60,8 @@ class TableFormat:
         known.append(Sentence(_SEPARATOR_WORDS[self.separator]))
         if self.separator and self.quoting == "none":
             known.append(Sentence(marked("engine", "quotes are plain text")))
+        elif self.quoting == "backslash":
+            known.append(Sentence(marked("engine", "backslash escapes")))
         if self.has_header:
             known.append(Sentence(marked("engine", "header in line {line}"), {"line": self.header_line}))
         else:
@@ -122,14 +127,16 @@ def read_table(
 ) -> Table:
     """Read a table whole.
 
-    Args:   encoding, separator (, TAB ; |), quoting ("csv", "none"), header ("yes", "no"): "" detects it.
+    Args:   encoding, separator (, TAB ; |), quoting ("csv", "none", "backslash"), header ("yes",
+            "no" or a line's number): "" detects it.
     Raises: DataError if the file cannot be read, is no text, is empty, or not one of its rows can be kept.
     """
     path = Path(path)
     separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
     _check_choice("separator", separator, ("", *SEPARATORS))
-    _check_choice("quoting", quoting, ("", "csv", "none"))
-    _check_choice("header", header, ("", "yes", "no"))
+    _check_choice("quoting", quoting, ("", "csv", "none", "backslash"))
+    if not is_number(header):
+        _check_choice("header", header, ("", "yes", "no", "a line's number"))
     data = _read_bytes(path)
     found = decode(data, path, encoding)
     if not found.text.strip():
@@ -178,9 +185,18 @@ def _cut_cells(
 ) -> tuple[TableFormat, Records, list[str]]:
     """Return the format, the records below the header and the raw names; notes what looks wrong."""
     separator, quoting, header = wanted
-    number, first = next((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    whole = lines
+    sep_place, sep = separator_line(lines)
+    if sep_place >= 0:
+        lines = without(lines, sep_place, sep_place + 1)
+    if is_number(header):
+        check_line(lines, int(header), path)
+        lines = without(lines, 0, int(header) - 1)
+    number, first = next(((number, line) for number, line in enumerate(lines, 1) if line.strip()), (0, ""))
+    if not number:
+        raise _nothing_kept(path, None)
     if not separator:
-        separator = choose_separator(lines)
+        separator = sep or choose_separator(lines)
     elif separator not in first and (likely := choose_separator(lines)) not in ("", separator):
         template = marked("engine", "Line {line} holds no {separator!r}; {likely!r} looks likelier.")
         notes.append(Sentence(template, {"line": number, "separator": separator, "likely": likely}))
@@ -190,10 +206,17 @@ def _cut_cells(
         raise DataError(template, path=path, fault=records.faults[0][1])
     if not records.rows:
         raise _nothing_kept(path, records.faults[0][1] if records.faults else None)
-    has_header = header == "yes" if header else looks_like_header(records.rows[:501])
-    names, header_line = [""] * Counter(map(len, records.rows)).most_common(1)[0][0], 0
+    place = find_header(records) if header in ("", "yes") else 0
+    has_header = header != "no" if header else looks_like_header(records.rows[place : place + 501])
+    header_line = records.starts[place] if has_header else 0
+    width = len(records.rows[place]) if has_header else usual_width(records.rows)
+    del records.rows[:place], records.starts[:place]
+    notes += above_note(whole, header_line, sep_place)
+    notes += join_broken(records, lines, found.text, width)
+    names = [""] * Counter(map(len, records.rows)).most_common(1)[0][0]
     if has_header:
-        names, header_line = records.rows.pop(0), records.starts.pop(0)
+        names = records.rows.pop(0)
+        del records.starts[0]
     return TableFormat("csv", found.encoding, separator, quoting, has_header, header_line), records, names
 
 

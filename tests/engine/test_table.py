@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import errno
 import hashlib
 import io
 import json
 import os
+import time
 from pathlib import Path
 
 import pandas
@@ -241,6 +243,122 @@ def test_a_wrong_override_is_refused_with_the_line(tmp_path: Path) -> None:
     assert "no encoding named base64" in refusal_of(tmp_path, latin, encoding="base64")
     assert "separator is '#'" in refusal_of(tmp_path, latin, separator="#")
     assert "Line 2 has 3 columns" in refusal_of(tmp_path, "a,b\n1,2,3\n4,5,6\n", header="yes")
+
+
+def words_of(table: Table) -> list[str]:
+    return [str(note) for note in table.notes]
+
+
+@pytest.mark.parametrize(
+    ("content", "count"),
+    [
+        ("text,label\r" + "good film,pos\rbad film,neg\r" * 100 + "last,pos\n", 201),  # one final LF
+        ("text,label\r" + "good film,pos\r" * 9 + "bad film,neg\n" + "so so,pos\r" * 9, 19),
+        ("text,label\r" + '"two\nlines",pos\rbad,neg\r' * 40, 80),  # Excel for Mac
+        ("text,label\n" + '"two\r\nlines",pos\n"a\rb",neg\n' * 40, 80),
+        ("text,label\r\n" + "a b,pos\r\n" * 5 + "c d,neg\n" * 5 + "e f,pos\r" * 5, 15),
+        ("text\tlabel\n" + "a b\tpos\n" * 5 + "c d\tneg\r" * 5 + "e\tpos\r\n", 11),
+        ("text,label\r\r\n" + "a b,pos\r\r\n" * 5, 5),  # a line end that was translated twice
+        ("text\rone here\rtwo here\nthree here\r", 3),
+    ],
+)
+def test_a_mixture_of_line_ends_loses_and_merges_no_row(tmp_path: Path, content: str, count: int) -> None:
+    table = table_of(tmp_path, content)
+    assert table.num_rows == count and not table.reported
+    expected = csv.reader(io.StringIO(content, newline=""), delimiter=table.format.separator or ",")
+    assert cells_of(table) == [row for row in expected if row][1:]
+
+
+def test_a_lone_carriage_return_in_the_middle_of_a_row_is_text_and_is_told(tmp_path: Path) -> None:
+    rows = "fine film,pos\nbad film,neg\n" * 20
+    table = table_of(tmp_path, f"text,label\n{rows}broken\rin two,pos\n{rows}")
+    assert table.num_rows == 81 and not table.reported
+    assert ["broken\rin two", "pos"] in cells_of(table)
+    assert words_of(table) == [
+        "1 rows hold a line end that is no end of a row, and are kept whole: lines 42."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("above", "line"),
+    [
+        ("sep=;\n", 2),
+        ('"sep=;"\r\n', 2),
+        ("Answers of the survey\n\n", 3),
+        ("# made by a tool\n# in 2020; twice\n", 3),
+        ("Answers, 2020\nof all people\n\n\n", 5),
+        ("Answers;;\n;;\n", 3),
+    ],
+)
+def test_a_header_below_a_title_or_comments_is_found_and_told(tmp_path: Path, above: str, line: int) -> None:
+    content = f"{above}id;text;label\n1;good film;pos\n2;bad film;neg\n3;x;pos\n"
+    table = table_of(tmp_path, content)
+    assert table.columns == ("id", "text", "label") and table.num_rows == 3 and not table.reported
+    assert (table.format.separator, table.format.header_line) == (";", line)
+    assert list(table.lines) == [line + 1, line + 2, line + 3]
+    [note] = words_of(table)
+    assert above.strip().split("\n")[0].strip(";")[:9] in note
+    again = read_table(table.path, header=str(line), separator=";")
+    assert again.columns == table.columns and list(again.lines) == list(table.lines)
+
+
+def test_the_header_is_the_line_that_a_person_names(tmp_path: Path) -> None:
+    content = "old,names\nnew,heads\n\na,b\nc,d\n"
+    table = table_of(tmp_path, content, header="2")
+    assert table.columns == ("new", "heads") and cells_of(table) == [["a", "b"], ["c", "d"]]
+    assert table.format.header_line == 2 and list(table.lines) == [4, 5]
+    assert words_of(table) == [
+        "The header is line 2; what stands above it is left out of the rows: “old,names”."
+    ]
+    assert table_of(tmp_path, content, header="1").num_rows == 3
+    assert "Line 3 of" in refusal_of(tmp_path, content, header="3")
+    assert "has 5 lines, so line 9 cannot be its header" in refusal_of(tmp_path, content, header="9")
+    assert "header is '0'" in refusal_of(tmp_path, content, header="0")
+
+
+def test_a_quote_in_a_title_does_not_hide_the_header_that_is_named(tmp_path: Path) -> None:
+    table = table_of(tmp_path, '"Unclosed title\ntext,label\n"good, film",pos\n', header="2")
+    assert cells_of(table) == [["good, film", "pos"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (  # Spark
+            'text,label\n"He said \\"hi, you\\"",pos\n"a \\\\ b",neg\n"C:\\new",pos\n' + '"x, y",neg\n' * 3,
+            [['He said "hi, you"', "pos"], ["a \\ b", "neg"], ["C:\\new", "pos"]] + [["x, y", "neg"]] * 3,
+        ),
+        (  # MySQL
+            'text\tlabel\nhas\\\ttab\tpos\nhas\\\nline\tneg\n"quoted" word\t\\N\n' + "x\tneg\n" * 3,
+            [["has\ttab", "pos"], ["has\nline", "neg"], ['"quoted" word', ""]] + [["x", "neg"]] * 3,
+        ),
+    ],
+)
+def test_backslash_escapes_are_found_and_can_be_asked_for(
+    tmp_path: Path, content: str, rows: list[list[str]]
+) -> None:
+    for quoting in ("", "backslash"):
+        table = table_of(tmp_path, content, quoting=quoting)
+        assert cells_of(table) == rows and not table.reported
+        assert table.format.quoting == "backslash" and "backslash escapes" in str(table.format)
+    assert table_of(tmp_path, content, quoting="csv").format.quoting == "csv"
+
+
+def test_backslashes_that_escape_nothing_are_text(tmp_path: Path) -> None:
+    content = 'text,label\n"C:\\",pos\n"a, b\\c",neg\nd\\,pos\n'
+    table = table_of(tmp_path, content)
+    assert table.format.quoting == "csv"
+    assert cells_of(table) == [["C:\\", "pos"], ["a, b\\c", "neg"], ["d\\", "pos"]]
+
+
+def test_quotes_that_never_match_take_no_longer_than_a_few_passes(tmp_path: Path) -> None:
+    began = time.monotonic()
+    content = "text,label\n" + 'a","""\n' * 100_000  # each line leaves a quote open, wherever it is read from
+    for quoting in ("csv", "backslash"):
+        with contextlib.suppress(DataError):
+            table = table_of(tmp_path, content, quoting=quoting)
+            assert table.num_rows + len(table.reported) == 100_000
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(
