@@ -5,7 +5,6 @@ Each function is a task: it yields `Progress` and ends with one `Answer`. A yiel
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from app.titles import model_title
 from engine.config import DataConfig
 from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Event, Progress
+from engine.inspect.predict import read_info
 from engine.model.config import PRESETS, BertConfig, count_parameters
 from engine.model.folder import open_weights
 from engine.model.weights import read_config
@@ -95,7 +95,7 @@ class ModelInfo:
     @property
     def trained_labels(self) -> tuple[str, ...]:
         """The labels it was fine-tuned for; empty for a plain encoder."""
-        return tuple(str(label) for label in self.info.get("labels", ()))
+        return tuple(self.info.get("labels", ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,15 +210,7 @@ def _folder_model(model: str) -> ModelInfo:
     config = read_config(folder)
     with open_weights(folder):  # refused now, with a sentence, and not when training is asked for
         pass
-    return ModelInfo(model, "", config, WordPiece.from_folder(folder), _cloze_info(folder / "cloze.json"))
-
-
-def _cloze_info(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # a model that others made
-    return document if isinstance(document, dict) else {}
+    return ModelInfo(model, "", config, WordPiece.from_folder(folder), read_info(folder))
 
 
 def _examples(table: Table, roles: Roles) -> tuple[Examples, Sentence | None]:

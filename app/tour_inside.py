@@ -6,7 +6,6 @@ that is open; without any that guesses words, the classifier's attention is show
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,9 @@ from app.pages.probe_question import Question
 from app.session import Session
 from app.shipped import history_run, starter_model
 from app.tour import Step, Wait
+from engine.errors import ModelError
 from engine.inspect.attention import Look
+from engine.inspect.predict import read_info
 
 CLOZE = "The children were playing in the garden."
 HIDDEN = 2  # the word of it that is hidden: were
@@ -248,7 +249,6 @@ def language_model(session: Session) -> Path | None:
 def is_classifier(folder: Path) -> bool:
     """Whether a model folder says that it was fine-tuned to tell labels apart."""
     try:
-        said = json.loads((folder / "cloze.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return bool(read_info(folder).get("task") == "classification")
+    except ModelError:
         return False
-    return isinstance(said, dict) and said.get("task") == "classification"

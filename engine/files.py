@@ -1,19 +1,27 @@
 """Opening files that others wrote: an ordinary file, of a size that it may have, without waiting for anybody.
 
-A pipe, a device or a file without end in the place of an ordinary one is refused in a sentence, at once.
+A pipe, a device or a file without end in the place of an ordinary one is refused in a sentence, at once, and
+so is JSON that would take much memory, or that could not be written again.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from engine.errors import UserError, marked
+from engine.errors import ModelError, UserError, marked
 
 MOST_JSON = 10 * 2**20  # of a document that people and programs exchange; real ones stay under 1 MB
+MOST_VALUES = 300_000  # in such a document; each takes up to 200 bytes of memory
+_MOST_DEPTH = 100  # of lists in lists; json.dumps gives up at some 300
+_HALF = re.compile("[\ud800-\udfff]")  # lone surrogates: half a character, which no file can hold as text
 _OPENING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # no pipe makes it wait
 
 
@@ -59,17 +67,123 @@ def read_regular(path: Path, *, most: int, kind: type[UserError] = UserError) ->
 
 
 def read_json_object(
-    path: Path, *, most: int = MOST_JSON, kind: type[UserError] = UserError
+    path: Path,
+    *,
+    most: int = MOST_JSON,
+    most_values: int = MOST_VALUES,
+    writable: bool = False,
+    most_number: int | None = None,
+    kind: type[UserError] = UserError,
 ) -> dict[str, Any]:
-    """Return the object that a JSON file holds. Raises: `kind`: as `open_regular`, or it holds no object."""
+    """Return the object that a JSON file holds. Args, Raises: as `open_regular` and `parse_json_object`."""
     data = read_regular(path, most=most, kind=kind)
+    return parse_json_object(
+        data, path, most_values=most_values, writable=writable, most_number=most_number, kind=kind
+    )
+
+
+def parse_json_object(
+    data: bytes,
+    path: Path,
+    *,
+    most_values: int = MOST_VALUES,
+    writable: bool = False,
+    most_number: int | None = None,
+    kind: type[UserError] = UserError,
+) -> dict[str, Any]:
+    """Return the object in JSON that was read from `path`.
+
+    Args:   writable: refuse, too, what could not be written again: NaN, infinities and half characters.
+            most_number: how large a whole number may be; None: any.
+    Raises: `kind`: it is no object, is nested too deeply or has too many values.
+    """
+    if sum(map(data.count, (b",", b"[", b"{"))) > most_values:  # one of them stands before every value
+        template = marked("engine", "{path} holds more than {most} values, too many for what it should hold.")
+        raise kind(template, path=path, most=most_values)
     try:
-        document = json.loads(data)
+        document = json.loads(data.decode(json.detect_encoding(data)))
     except (ValueError, RecursionError) as error:
         raise kind(marked("engine", "{path} is damaged: its JSON cannot be read."), path=path) from error
     if not isinstance(document, dict):
         raise kind(marked("engine", "{path} is damaged: its JSON is not an object."), path=path)
+    depth, odd = _look_over(document, most_number)
+    if depth > _MOST_DEPTH:
+        raise kind(marked("engine", "{path} is damaged: its JSON cannot be read."), path=path)
+    if odd and writable:
+        template = marked(
+            "engine", "{path} holds {value} at {place}, which cannot be saved again. Remove or correct it."
+        )
+        raise kind(template, path=path, value=odd[1], place=odd[0])
     return document
+
+
+def _look_over(document: Any, most_number: int | None) -> tuple[int, tuple[str, str] | None]:
+    """Return how deep a document is nested, and where a value stands that no file can hold, and which."""
+    odd: tuple[str, str] | None = None
+    depth, level = 0, [("", document)]
+    while level and depth <= _MOST_DEPTH:
+        inner: list[tuple[str, Any]] = []
+        for place, outer in level:
+            named = outer.items() if isinstance(outer, dict) else ((place, one) for one in outer)
+            for name, value in named:
+                if isinstance(value, dict | list):
+                    inner.append((name, value))
+                what = _oddity(value, most_number) or _oddity(name, most_number)
+                odd = odd or (what and (_HALF.sub("?", name), what))
+        depth, level = depth + 1, inner
+    return depth, odd
+
+
+def _oddity(value: Any, most_number: int | None) -> str | None:
+    """Return what it is in a value that no file can hold, or None."""
+    if most_number is not None and isinstance(value, int) and abs(value) > most_number:
+        return "a number beyond all bounds"
+    if isinstance(value, str):
+        return None if value.isascii() or not _HALF.search(value) else "half a character (a lone surrogate)"
+    return json.dumps(value) if isinstance(value, float) and not math.isfinite(value) else None
+
+
+def file_in(folder: Path, name: str) -> Path | None:
+    """Return the path of a file in a model folder, or None where there is none.
+
+    Raises: ModelError: `folder` is no folder, or the file is a link out of it (Hugging Face's cache may).
+    """
+    with reading(folder):
+        is_folder, exists = folder.is_dir(), folder.exists()
+        home = Path(os.path.realpath(folder))
+        path = Path(os.path.realpath(home / name))
+        is_there = path.exists()
+    if not is_folder:
+        file = marked("engine", "{path} is a file; a model is a folder with config.json and weights in it.")
+        nothing = marked("engine", "There is no folder {path}.")
+        raise ModelError(file if exists else nothing, path=folder)
+    if not any(path.is_relative_to(root) for root in (home, *_cache_blobs(home))):
+        raise ModelError(
+            marked(
+                "engine", "{name} in {folder} is a link to a place outside that folder, and was not opened."
+            ),
+            name=name,
+            folder=folder,
+        )
+    return folder / name if is_there else None
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn the operating system's refusals into a sentence. Raises: ModelError."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(
+            marked("engine", "{path} could not be read: {reason}."),
+            path=path,
+            reason=error.strerror or str(error),
+        ) from error
+
+
+def _cache_blobs(home: Path) -> list[Path]:
+    """Where the Hugging Face cache keeps the files that `models--x/snapshots/<commit>/` links to."""
+    return [parent.parent / "blobs" for parent in home.parents if parent.name == "snapshots"]
 
 
 def _not_ordinary(path: Path, kind: type[UserError]) -> UserError:

@@ -11,15 +11,15 @@ from typing import Any
 from app import shipped
 from app.laboratory import Bench
 from app.study import Answer
-from engine.errors import Sentence, UserError, marked
+from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Event, Progress
+from engine.files import open_regular, reading
 from engine.inspect.predict import read_info
 from engine.inspect.subject import FINGERPRINT_DIGITS
 from engine.model.arithmetic import Heads, count_built
 from engine.model.config import BertConfig
 from engine.model.folder import open_weights
 from engine.model.inventory import Inventory, take_stock
-from engine.model.tensor_files import reading
 from engine.text.wordpiece import WordPiece
 from engine.train.history import history, run_of
 from engine.train.runs import CONFIG, MODEL, list_runs
@@ -123,7 +123,7 @@ def fingerprint_task(_bench: Bench, path: Path) -> Iterator[Event]:
         files = stored.files
     digest, done = hashlib.sha256(), 0
     for file in files:
-        with reading(file), file.open("rb") as handle:
+        with reading(file), open_regular(file, kind=ModelError) as handle:
             while chunk := handle.read(READ_BYTES):
                 digest.update(chunk)
                 done += len(chunk)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -19,6 +18,7 @@ from engine.device import Device, open_device
 from engine.durable import check_file
 from engine.errors import DataError, ModelError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
+from engine.files import file_in, read_json_object
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.weights import load_classifier
@@ -80,7 +80,7 @@ class Predictor:
     def max_length(self) -> int:
         """WordPieces it reads, as in training."""
         longest = self.model.config.max_position_embeddings
-        return min(int(self.info.get("max_length", longest)), longest)
+        return min(self.info.get("max_length", longest), longest)
 
     @property
     def truncation(self) -> str:
@@ -137,20 +137,26 @@ class Predictor:
 
 def read_info(folder: Path) -> dict[str, Any]:
     """Return a model folder's cloze.json, or nothing. Raises: ModelError if it is damaged."""
-    path = folder / "cloze.json"
-    if not path.is_file():
+    path = file_in(folder, "cloze.json")
+    if path is None:
         return {}
     try:
-        info = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(info, dict) or not isinstance(info.get("roles", {}), dict):
-            raise ValueError
-        if not int(info.get("max_length", 3)) >= 3 or info.get("truncation", "head") not in TRUNCATIONS:
-            raise ValueError
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise ModelError(
-            marked("engine", "{path} is damaged. Remove it to use the model without its notes."), path=path
-        ) from error
+        info = read_json_object(path, writable=True, most_number=2**53, kind=ModelError)
+    except ModelError as error:
+        raise _damaged_info(path) from error
+    roles, labels, longest = info.get("roles", {}), info.get("labels", []), info.get("max_length", 3)
+    good = isinstance(roles, dict) and all(isinstance(one, str | None) for one in roles.values())
+    good = good and isinstance(labels, list) and all(isinstance(one, str) for one in labels)
+    good = good and type(longest) is int and longest >= 3
+    if not good or info.get("truncation", "head") not in TRUNCATIONS:
+        raise _damaged_info(path)
     return info
+
+
+def _damaged_info(path: Path) -> ModelError:
+    return ModelError(
+        marked("engine", "{path} is damaged. Remove it to use the model without its notes."), path=path
+    )
 
 
 def evaluate_file(model: Path, data: DataConfig, device: str = "auto") -> Iterator[Event]:

@@ -17,13 +17,13 @@ import torch
 from engine.config import DeviceConfig
 from engine.device import check_device
 from engine.errors import ModelError, Sentence, UserError, marked
+from engine.files import open_regular, reading
 from engine.inspect.predict import read_info
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import open_weights
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.source import Source
-from engine.model.tensor_files import reading
 from engine.model.trim import check_vocabulary
 from engine.model.weights import (
     NEW,
@@ -293,7 +293,7 @@ def fingerprint(folder: Path) -> str:
         files = stored.files
     digest = hashlib.sha256()
     for path in files:
-        with reading(path), path.open("rb") as file:
+        with reading(path), open_regular(path, kind=ModelError) as file:
             while chunk := file.read(2**20):
                 digest.update(chunk)
     return digest.hexdigest()[:FINGERPRINT_DIGITS]

@@ -15,7 +15,8 @@ from typing import Any
 from torch import Tensor
 
 from engine.errors import ModelError, marked
-from engine.model.tensor_files import MOST_JSON, TensorFile, damaged, open_tensors, parse_json, reading
+from engine.files import file_in, read_json_object, reading
+from engine.model.tensor_files import TensorFile, damaged, open_tensors
 
 MODEL_FILES = {  # a folder that holds anything else is not written over
     "config.json",
@@ -71,42 +72,12 @@ def open_weights(folder: Path) -> Iterator[StoredWeights]:
         yield StoredWeights(path, homes, files)
 
 
-def file_in(folder: Path, name: str) -> Path | None:
-    """Return the path of a file in a model folder, or None where there is none.
-
-    Raises: ModelError: `folder` is no folder, or the file is a link out of it (Hugging Face's cache may).
-    """
-    with reading(folder):
-        is_folder, exists = folder.is_dir(), folder.exists()
-        home = Path(os.path.realpath(folder))
-        path = Path(os.path.realpath(home / name))
-        is_file = path.is_file()
-    if not is_folder:
-        file = marked("engine", "{path} is a file; a model is a folder with config.json and weights in it.")
-        nothing = marked("engine", "There is no folder {path}.")
-        raise ModelError(file if exists else nothing, path=folder)
-    if not any(path.is_relative_to(root) for root in (home, *_cache_blobs(home))):
-        raise ModelError(
-            marked(
-                "engine", "{name} in {folder} is a link to a place outside that folder, and was not opened."
-            ),
-            name=name,
-            folder=folder,
-        )
-    return folder / name if is_file else None
-
-
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file. Raises: ModelError if it is too large, unreadable, or no object."""
-    with reading(path), open(path, "rb") as handle:
-        data = handle.read(MOST_JSON + 1)
-    if len(data) > MOST_JSON:
-        raise ModelError(
-            marked("engine", "{path} is larger than {most} MB, too large for what it should hold."),
-            path=path,
-            most=MOST_JSON // 2**20,
-        )
-    return parse_json(data, path)
+    """Return the object in a JSON file. Raises: ModelError if it is too large, unreadable, or no object.
+
+    What could not be saved again, as NaN, is refused now: a training would end in it.
+    """
+    return read_json_object(path, writable=True, kind=ModelError)
 
 
 def refuse_other_files(folder: Path) -> None:
@@ -125,12 +96,8 @@ def refuse_other_files(folder: Path) -> None:
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write an object for people to read too."""
     text = json.dumps(dict(document), indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
-
-
-def _cache_blobs(home: Path) -> list[Path]:
-    """Where the Hugging Face cache keeps the files that `models--x/snapshots/<commit>/` links to."""
-    return [parent.parent / "blobs" for parent in home.parents if parent.name == "snapshots"]
+    # half a character becomes \\udc00 and the like, as JSON spells it: a folder's name may hold one
+    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
 
 def _open_shards(

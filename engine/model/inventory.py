@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from engine.errors import Sentence, marked
+from engine.files import reading
 from engine.model import names
 from engine.model.arithmetic import Heads
 from engine.model.bert import Bert
@@ -19,7 +20,6 @@ from engine.model.config import BertConfig
 from engine.model.folder import StoredWeights, open_weights
 from engine.model.parts import part_of_weight
 from engine.model.source import Source
-from engine.model.tensor_files import reading
 from engine.model.weights import read_config
 
 ENCODER = "encoder"

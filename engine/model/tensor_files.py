@@ -5,7 +5,6 @@ Nothing in them is ever run, and no memory map outlives the reading.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import pickletools
@@ -22,8 +21,8 @@ from torch import Tensor
 
 from engine.durable import replaced_file
 from engine.errors import ModelError, marked
+from engine.files import MOST_JSON, open_regular, parse_json_object, reading
 
-MOST_JSON = 10 * 2**20  # bytes of a header, an index or a config.json; real ones stay under 1 MB
 _MOST_PICKLE = 2 * 2**20  # bytes of the table in a .bin; real ones stay under 0.1 MB
 _MOST_IN_A_DIMENSION = 2**40
 _POINTER = b"version https://git-lfs"  # what a clone without Git LFS leaves in the place of a large file
@@ -71,9 +70,7 @@ class TensorFile(Protocol):
 @contextmanager
 def open_tensors(path: Path, ending: str = ".safetensors") -> Iterator[TensorFile]:
     """Open one file of tensors; only what it says of them is read. Raises: ModelError."""
-    with reading(path):
-        handle = open(path, "rb")  # noqa: SIM115 -- only the opening is explained, not what is done with it
-    with handle:
+    with open_regular(path, kind=ModelError) as handle:
         if handle.read(len(_POINTER)) == _POINTER:
             raise ModelError(
                 marked("engine", "{path} is only a Git LFS pointer. Fetch the file itself: git lfs pull."),
@@ -81,30 +78,6 @@ def open_tensors(path: Path, ending: str = ".safetensors") -> Iterator[TensorFil
             )
         handle.seek(0)
         yield _TorchFile(path) if ending == ".bin" else _SafetensorsFile(path, handle)
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn the operating system's refusals into a sentence. Raises: ModelError."""
-    try:
-        yield
-    except OSError as error:
-        raise ModelError(
-            marked("engine", "{path} could not be read: {reason}."),
-            path=path,
-            reason=error.strerror or str(error),
-        ) from error
-
-
-def parse_json(data: bytes, path: Path) -> dict[str, Any]:
-    """Return the object in JSON from a stranger. Raises: ModelError."""
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise damaged(path, "its JSON cannot be read") from error
-    if not isinstance(document, dict):
-        raise damaged(path, "its JSON is not an object")
-    return document
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
@@ -145,7 +118,8 @@ class _SafetensorsFile:
                 raise _cut_short(path)
             if length > MOST_JSON:
                 raise damaged(path, f"its header claims {length} bytes")
-            document = parse_json(handle.read(length), path)
+            header = handle.read(length)
+        document = parse_json_object(header, path, kind=ModelError)
         self._start = 8 + length
         document.pop("__metadata__", None)
         self.infos: Mapping[str, TensorInfo] = {

@@ -119,8 +119,8 @@ def check_vocabulary(model: Bert | PreTraining, wordpiece: WordPiece) -> None:
     if wordpiece.vocab_size > model.config.vocab_size:
         template = marked(
             "engine",
-            "The vocabulary has {count} pieces, but the model knows {known}. Take the vocabulary that came "
-            "with the model.",
+            "The vocabulary has {count} pieces, but the model knows {known}: they do not belong together. "
+            "Take the vocabulary that came with the model.",
         )
         raise ModelError(template, count=wordpiece.vocab_size, known=model.config.vocab_size)
 

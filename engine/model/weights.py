@@ -18,10 +18,11 @@ from torch import Tensor
 
 from engine.durable import replaced_folder
 from engine.errors import ModelError, Sentence, marked
+from engine.files import file_in
 from engine.model import names
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
-from engine.model.folder import file_in, open_weights, read_json, refuse_other_files, write_json
+from engine.model.folder import open_weights, read_json, refuse_other_files, write_json
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.load_report import LoadReport, listed
 from engine.model.source import Source

@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, ModelError, Sentence, UserError, marked
+from engine.files import MOST_VALUES, file_in, read_json_object, read_regular
 
 SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 MASK = "[MASK]"  # the one special token that a vocabulary may lack: it can still classify
-MAX_FILE_BYTES = 64 * 2**20  # the largest published WordPiece file is 5 MB
+MAX_FILE_BYTES = 32 * 2**20  # the largest published WordPiece files are a vocab.txt of 5 MB, a JSON of 15
+MOST_TOKENS = 1_000_000  # the largest published vocabulary has half as many
+_MOST_ADDED = 1_000  # characters of one added token
+_VALUES_OF_A_TOKEN = 10  # of an added one in tokenizer.json
 _NOT_A_PIECE = re.compile(r"\[.*\]|<.*>", re.DOTALL)
 _PLAIN_CLASSES = re.compile(
     r"((Bert|DistilBert|Electra|MobileBert|ConvBert|PreTrained)Tokenizer(Fast)?|TokenizersBackend)"
@@ -66,20 +70,21 @@ def vocabulary_of(tokens: Sequence[str], lowercase: bool | None) -> Vocabulary:
     return Vocabulary(tuple(tokens), True, notes=(Sentence(note),))
 
 
-def read_vocab(path: Path) -> list[str]:
-    """Return the tokens of a vocab.txt in order. Raises: DataError."""
+def read_vocab(path: Path, most: int = MOST_TOKENS) -> list[str]:
+    """Return the tokens of a vocab.txt in order. Raises: DataError; ModelError if it has more of them."""
     # "\n" alone ends a line: bert-base-chinese holds U+2028 as a token, which splitlines() would split at.
-    lines = _read(path, DataError).removesuffix("\n").split("\n")
-    return [line.removesuffix("\r") for line in lines]
+    text = _read_text(path, DataError).removesuffix("\n")
+    _check_size(text.count("\n") + 1, most)
+    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def read_folder(folder: Path) -> Vocabulary:
     """Return what a model folder says; see `WordPiece.from_folder`. Raises: ModelError, DataError."""
-    config = _read_config(folder / "tokenizer_config.json")
-    vocab = folder / "vocab.txt"
-    if (folder / "tokenizer.json").is_file():
-        return _from_rules(folder / "tokenizer.json", vocab, config)
-    if not vocab.is_file():
+    config = _read_config(file_in(folder, "tokenizer_config.json"))
+    vocab, rules, most = file_in(folder, "vocab.txt"), file_in(folder, "tokenizer.json"), _most_tokens(folder)
+    if rules is not None:
+        return _from_rules(rules, vocab, config, most)
+    if vocab is None:
         raise ModelError(
             marked(
                 "engine",
@@ -94,7 +99,7 @@ def read_folder(folder: Path) -> Vocabulary:
             path=folder,
             name=name,
         )
-    read = vocabulary_of(read_vocab(vocab), config.get("do_lower_case"))
+    read = vocabulary_of(read_vocab(vocab, most), config.get("do_lower_case"))
     notes = list(read.notes)
     if (folder / "added_tokens.json").is_file():
         note = marked(
@@ -157,9 +162,32 @@ def write_text(path: Path, text: str) -> None:
         ) from error
 
 
-def _read_config(path: Path) -> dict[str, Any]:
+def _most_tokens(folder: Path) -> int:
+    """Return how many tokens the model beside a vocabulary knows, so that no larger one is built."""
+    try:
+        path = file_in(folder, "config.json")
+        size = read_json_object(path, kind=ModelError).get("vocab_size") if path else None
+    except ModelError:
+        return MOST_TOKENS  # it is told of where the model is read
+    return min(size, MOST_TOKENS) if type(size) is int and size > 0 else MOST_TOKENS
+
+
+def _check_size(count: int, most: int) -> None:
+    if count > most:
+        template = marked(
+            "engine",
+            "The vocabulary has {count} pieces, but the model knows {known}: they do not belong together. "
+            "Take the vocabulary that came with the model.",
+        )
+        too_many = marked("engine", "The vocabulary has {count} pieces; Cloze reads at most {known}.")
+        raise ModelError(too_many if most == MOST_TOKENS else template, count=count, known=most)
+
+
+def _read_config(path: Path | None) -> dict[str, Any]:
     """Return tokenizer_config.json, {} if there is none, after a look at all that we use of it."""
-    config = _read_json(path) if path.is_file() else {}
+    if path is None:
+        return {}
+    config = read_json_object(path, kind=ModelError)
     for name in _FLAGS:
         _expect(path, name, config.get(name), None, True, False)
     for name, token in {**SPECIALS, "mask_token": MASK}.items():
@@ -170,8 +198,11 @@ def _read_config(path: Path) -> dict[str, Any]:
     return config
 
 
-def _from_rules(path: Path, vocab: Path, config: dict[str, Any]) -> Vocabulary:
-    rules = _read_json(path)
+def _from_rules(path: Path, vocab: Path | None, config: dict[str, Any], most: int) -> Vocabulary:
+    most_values = _VALUES_OF_A_TOKEN * most + MOST_VALUES
+    rules = read_json_object(
+        path, most=MAX_FILE_BYTES, most_values=most_values, writable=True, kind=ModelError
+    )
     model, cleaning = (
         _part(path, rules, "model", "WordPiece"),
         _part(path, rules, "normalizer", "BertNormalizer"),
@@ -180,6 +211,7 @@ def _from_rules(path: Path, vocab: Path, config: dict[str, Any]) -> Vocabulary:
     _expect(path, "unk_token", model.get("unk_token"), "[UNK]")
     _expect(path, "continuing_subword_prefix", model.get("continuing_subword_prefix"), "##")
     base = _in_order(path, model.get("vocab"))
+    _check_size(len(base), most)
     added = _read_added(path, rules.get("added_tokens") or [], base)
     flags, notes = _read_flags(path, cleaning, config)
     for name, part, usual in (("clean_text", cleaning, True), ("max_input_chars_per_word", model, 100)):
@@ -188,8 +220,16 @@ def _from_rules(path: Path, vocab: Path, config: dict[str, Any]) -> Vocabulary:
                 "engine", "tokenizer.json sets {name} to {value}; this is left out, BERT has {usual}."
             )
             notes.append(Sentence(note, {"name": name, "value": _json(value), "usual": _json(usual)}))
-    tokens = base + tuple(token.content for token in added if token.content not in set(base))
-    if vocab.is_file() and (other := tuple(read_vocab(vocab))) not in (base, tokens):
+    known = set(base)
+    tokens = base + tuple(token.content for token in added if token.content not in known)
+    _check_size(len(tokens), most)
+    if (name := config.get("tokenizer_class")) and not _PLAIN_CLASSES.fullmatch(name):
+        note = marked(
+            "engine",
+            "tokenizer_config.json names {name}, but tokenizer.json is of a WordPiece model, and is used.",
+        )
+        notes.append(Sentence(note, {"name": name}))
+    if vocab is not None and (other := tuple(read_vocab(vocab))) not in (base, tokens):
         note = marked(
             "engine",
             "vocab.txt ({num_other} tokens) and tokenizer.json ({num_tokens} tokens) disagree; "
@@ -241,7 +281,7 @@ def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[Added,
     added: list[tuple[int, Added]] = []
     for entry in entries if isinstance(entries, list) else [entries]:
         content = entry.get("content") if isinstance(entry, dict) else None
-        if not isinstance(content, str) or not content:
+        if not isinstance(content, str) or not 0 < len(content) <= _MOST_ADDED:
             raise _damaged(path, _json(entry))
         for flag in ("special", "normalized", "single_word", "lstrip", "rstrip"):
             _expect(path, f"{content} {flag}", entry.setdefault(flag, False), True, False)
@@ -297,36 +337,11 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)[:80]
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(_read(path, ModelError))
-    except (ValueError, RecursionError) as error:
-        raise ModelError(
-            marked("engine", "{path} is not valid JSON: {reason}. Copy the file again from where it came."),
-            path=path,
-            reason=str(error).rstrip("."),
-        ) from error
-    if isinstance(document, dict):
-        return document
-    raise _damaged(path, _json(document))
-
-
-def _read(path: Path, kind: type[UserError]) -> str:
-    if not path.is_file():
+def _read_text(path: Path, kind: type[UserError]) -> str:
+    if not os.path.lexists(path):
         raise kind(marked("engine", "There is no file {path}."), path=path)
     try:
-        if (size := path.stat().st_size) > MAX_FILE_BYTES:
-            raise kind(
-                marked("engine", "{path} has {size} bytes, too many for a vocabulary (at most {most})."),
-                path=path,
-                size=size,
-                most=MAX_FILE_BYTES,
-            )
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise kind(
-            marked("engine", "{path} cannot be read: {reason}."), path=path, reason=error.strerror
-        ) from error
+        return read_regular(path, most=MAX_FILE_BYTES, kind=kind).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise kind(
             marked(

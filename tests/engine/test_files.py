@@ -58,6 +58,36 @@ def test_json_that_is_no_object_is_refused_in_a_sentence(tmp_path: Path, text: s
         read_json_object(path)
 
 
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("NaN", "holds NaN at b, which cannot be saved again"),
+        ("1e999", "holds Infinity at b"),
+        ('"\\ud800"', "half a character .* at b"),
+        ('{"\\udfff": 1}', "half a character .* at "),
+        ("[[[-Infinity]]]", "holds -Infinity at b"),
+        ("[" * 150 + "]" * 150, "its JSON cannot be read"),
+        ("[" + "[]," * 2_000 + "7]", "holds more than 1500 values"),
+    ],
+)
+def test_json_that_could_not_be_written_again_or_would_fill_the_memory_is_refused(
+    tmp_path: Path, value: str, words: str
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(f'{{"a": {{"b": {value}}}}}', encoding="utf-8")
+    with pytest.raises(RunError, match=words) as refused:
+        read_json_object(path, writable=True, most_values=1500, kind=RunError)
+    assert str(refused.value).isascii()
+
+
+def test_a_number_of_4000_digits_is_refused_where_numbers_have_a_bound(tmp_path: Path) -> None:
+    path = tmp_path / "cloze.json"
+    path.write_text('{"steps": ' + "9" * 4000 + "}")
+    assert read_json_object(path)["steps"] > 10**3000
+    with pytest.raises(UserError, match="a number beyond all bounds at steps"):
+        read_json_object(path, writable=True, most_number=2**53)
+
+
 def test_an_ordinary_file_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     path.write_text('{"a": [1, "é"]}', encoding="utf-8")

@@ -287,8 +287,8 @@ def no_table(folder: Path) -> None:
 
 
 HOSTILE = {
-    broken_json: "config.json is damaged .* JSON cannot be read",
-    deep_json: "config.json is damaged .* JSON cannot be read",
+    broken_json: "config.json is damaged: its JSON cannot be read",
+    deep_json: "config.json is damaged: its JSON cannot be read",
     huge_config: "config.json is larger than 10 MB",
     many_layers: "num_hidden_layers is 1000000000; it must be a whole number from 1 to",
     a_layer_more: r"lacks 16 of the 5[35] weights that config.json asks for .encoder\.layer\.2\.",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import torch
 from engine.config import FineTuneConfig, with_values
 from engine.errors import DataError, ModelError, UserError
 from engine.events import Evaluated, Event, Finished, Noted, Predicted
-from engine.inspect.predict import Predictor, evaluate_file, predict_file
+from engine.inspect.predict import Predictor, evaluate_file, predict_file, read_info
 from engine.model.weights import load_classifier, save_model
 from engine.train.finetune import fine_tune
 from engine.train.tasks import Classification
@@ -81,12 +83,22 @@ def test_a_model_is_used_as_it_was_trained(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     ["{", "[]", '{"roles": null}', '{"roles": [1]}', '{"max_length": "long"}', '{"max_length": 0}',
-     '{"truncation": "tail"}', "[" * 5000],
+     '{"truncation": "tail"}', "[" * 5000, '{"max_length": Infinity}', '{"labels": 5}', '{"labels": [[]]}',
+     '{"roles": {"text": []}}', '{"truncation": []}', '{"chain": [{"steps": 1' + "0" * 400 + "}]}"],
 )  # fmt: skip
 def test_a_damaged_cloze_json_is_told_in_a_sentence(model: Path, text: str) -> None:
     (model / "cloze.json").write_text(text)
     with pytest.raises(ModelError, match=r"cloze\.json is damaged"):
         Predictor.from_folder(model)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pipes or devices among this system's files")
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), Path.mkdir])
+def test_a_cloze_json_that_is_no_file_is_refused_at_once(model: Path, make: Callable[[Path], None]) -> None:
+    (model / "cloze.json").unlink()
+    make(model / "cloze.json")
+    with pytest.raises(ModelError, match=r"cloze.json .* was not opened|cloze.json is damaged"):
+        read_info(model)
 
 
 def test_a_model_without_cloze_json_is_used_at_its_full_length(model: Path) -> None:

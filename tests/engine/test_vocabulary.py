@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.errors import DataError, ModelError
+from engine.text.vocabulary import read_folder
 from engine.text.wordpiece import WordPiece
 
 TOKENS = str.split(
@@ -220,8 +222,71 @@ def test_json_that_is_damaged_is_refused(folder: Path, content: bytes) -> None:
 def test_a_file_too_large_for_a_vocabulary_is_refused_unread(folder: Path) -> None:
     with (folder / "tokenizer.json").open("wb") as file:
         file.truncate(10**12)
-    with pytest.raises(ModelError, match="too many for a vocabulary"):
+    with pytest.raises(ModelError, match="tokenizer.json is larger than 32 MB"):
         WordPiece.from_folder(folder)
+
+
+def test_ten_thousand_added_tokens_take_about_as_long_as_none(tmp_path: Path) -> None:
+    base = [*TOKENS[:5], *(f"w{number}" for number in range(30_000))]
+    WordPiece.from_tokens(base, lowercase=True).save(tmp_path)
+    seconds = []
+    for added in ((), tuple(f"added{number}" for number in range(10_000))):
+        flags = dict.fromkeys(("special", "normalized", "single_word", "lstrip", "rstrip"), False)
+        entries = [{"id": len(base) + n, "content": content, **flags} for n, content in enumerate(added)]
+        change(tmp_path / "tokenizer.json", added_tokens=entries)
+        began = time.process_time()
+        assert len(read_folder(tmp_path).added) == len(added)
+        seconds.append(time.process_time() - began)
+    assert seconds[1] < 20 * seconds[0]  # as one set a token it was 500 times
+
+
+def test_a_vocabulary_larger_than_the_model_beside_it_is_refused_before_it_is_built(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "config.json").write_text('{"vocab_size": 13}')
+    monkeypatch.setattr(WordPiece, "_build", None)  # nothing may be built
+    for _ in range(2):
+        with pytest.raises(ModelError, match="has 21 pieces, but the model knows 13"):
+            WordPiece.from_folder(folder)
+        (folder / "tokenizer.json").unlink(missing_ok=True)
+    monkeypatch.setattr("engine.text.vocabulary.MOST_TOKENS", 17)
+    (folder / "config.json").unlink()
+    with pytest.raises(ModelError, match="has 21 pieces; Cloze reads at most 17"):
+        WordPiece.from_folder(folder)
+
+
+def test_a_token_that_no_file_can_hold_is_refused_and_so_is_a_link_out_of_the_folder(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    rules = (folder / "tokenizer.json").read_text("utf-8")
+    (folder / "tokenizer.json").write_text(rules.replace('"##ing"', '"##\\ud800"'), "utf-8")
+    with pytest.raises(ModelError, match="half a character .* which cannot be saved again"):
+        WordPiece.from_folder(folder)
+    (folder / "tokenizer.json").unlink()
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "vocab.txt"
+    (folder / "vocab.txt").rename(elsewhere)
+    (folder / "vocab.txt").symlink_to(elsewhere)
+    with pytest.raises(ModelError, match="vocab.txt in .* is a link to a place outside that folder"):
+        WordPiece.from_folder(folder)
+
+
+def test_files_of_a_hugging_face_cache_are_links_into_its_blobs_and_are_read(
+    wordpiece: WordPiece, tmp_path: Path
+) -> None:
+    blobs, snapshot = tmp_path / "models--x" / "blobs", tmp_path / "models--x" / "snapshots" / "c0ffee"
+    blobs.mkdir(parents=True)
+    snapshot.mkdir(parents=True)
+    wordpiece.save(blobs)
+    for number, file in enumerate(sorted(blobs.iterdir())):
+        file.rename(blobs / f"{number:040x}")
+        (snapshot / file.name).symlink_to(f"../../blobs/{number:040x}")
+    assert WordPiece.from_folder(snapshot) == wordpiece
+
+
+def test_another_tokenizers_name_beside_a_wordpiece_model_is_told(folder: Path) -> None:
+    change(folder / "tokenizer_config.json", tokenizer_class="RobertaTokenizer")
+    notes = [str(note) for note in WordPiece.from_folder(folder).notes]
+    assert len(notes) == 1 and "names RobertaTokenizer" in notes[0]
 
 
 def test_paths_that_a_config_names_are_never_opened(
