@@ -25,6 +25,7 @@ from engine.text.examples import (
     Example,
     Examples,
     Roles,
+    count_contradictions,
     count_duplicates,
     count_leaks,
     examples_from,
@@ -176,7 +177,7 @@ def study_task(table: Table, roles: Roles, model: ModelInfo | None) -> Iterator[
             counts=np.bincount(numbers[numbers >= 0], minlength=len(found.labels)),
             num_duplicates=count_duplicates(found.examples),
             num_leaking=leaking,
-            num_contradicting=_count_contradicting(found, numbers),
+            num_contradicting=count_contradictions(found.examples),
             lengths=lengths,
             unit="words" if model is None else "pieces",
             unknown_share=unknown,
@@ -231,16 +232,6 @@ def _count_leaking(found: Examples, labels: np.ndarray) -> int:
     defaults = DataConfig()
     train, validation = stratified_split(labels, [defaults.validation_share], defaults.split_seed)
     return count_leaks((found.examples[i] for i in train), (found.examples[i] for i in validation))
-
-
-def _count_contradicting(found: Examples, labels: np.ndarray) -> int:
-    """Return the texts that carry more than one label."""
-    if not found.labels:
-        return 0
-    groups: dict[tuple[str, str | None], int] = {}
-    keys = [groups.setdefault((each.text, each.text_pair), len(groups)) for each in found.examples]
-    pairs = np.unique(np.stack([np.array(keys, dtype=np.int64), labels], axis=1), axis=0)
-    return int((np.bincount(pairs[:, 0]) > 1).sum())
 
 
 def _measure(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
@@ -67,7 +67,6 @@ class Watch:
         self._losses: list[float] = []
         self._last: Evaluated | None = None
         self._notes: dict[str, Remark] = {}
-        self._leaks = False
         self._nan_step = 0
         self.best: Evaluated | None = None
         self.test: Evaluated | None = None
@@ -91,8 +90,7 @@ class Watch:
                 case Started():
                     self._started = event
                 case Noted():
-                    self._notes[event.sentence.template] = Remark(event.level, say(event.sentence))
-                    self._leaks = self._leaks or "leaks" in event.sentence.values
+                    self._note(event)
                 case Finished():
                     self.finished = event
 
@@ -100,6 +98,11 @@ class Watch:
         """Return all remarks, the most pressing first."""
         found = [*self._on_learning(), *self._notes.values(), *self._on_data()]
         return in_order(found)
+
+    def _note(self, event: Noted) -> None:
+        """Keep what the run says of its data; of what it says while it learns, the last of a kind."""
+        key = str(event.sentence) if self._started is None else event.sentence.template
+        self._notes[key] = Remark(event.level, say(event.sentence))
 
     def _evaluated(self, event: Evaluated) -> None:
         if event.split != "validation":
@@ -148,20 +151,16 @@ class Watch:
         ]
 
     def _on_data(self) -> list[Remark]:
-        outlook, started = self.outlook, self._started
-        if outlook is None:
+        """Return what is known of the data before a run; of its own data a run says itself what it found."""
+        outlook = self.outlook
+        if outlook is None or self._started is not None or self._notes:
             return []
-        if started is None or started.first_step > 1:  # a resumed run does not look at its data again
-            return [
-                *_on_split(outlook),
-                *_on_labels(outlook),
-                *_on_contradictions(outlook),
-                *_on_rows(outlook),
-            ]
-        found = [*_on_contradictions(outlook), *_on_cut(outlook)]
-        if not self._leaks and started.num_validation:  # the engine has counted for the rows that it drew
-            found += _on_split(replace(outlook, num_validation=started.num_validation, num_leaking=0))
-        return found
+        return [
+            *_on_split(outlook),
+            *_on_labels(outlook),
+            *_on_contradictions(outlook),
+            *_on_rows(outlook),
+        ]
 
 
 def accuracy_words(evaluated: Evaluated) -> str:

@@ -14,7 +14,8 @@ CHUNK = 2_000  # events in one answer
 
 
 def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
-    """Answer with lists of the steps, evaluations and readings before `first_step`, in order; None: of all.
+    """Answer with lists of the notes, and the steps, evaluations and readings before `first_step`, in order;
+    None: with all there is to show.
 
     The run may append to the file meanwhile; what it adds is at `first_step` or after, and is heard live.
     """
@@ -24,7 +25,7 @@ def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
         if isinstance(event, Step | Evaluated | Pinned):
             keep = first_step is None or event.step < first_step
         else:
-            keep = first_step is None and isinstance(event, Started | Noted | Finished)
+            keep = isinstance(event, Noted) or (first_step is None and isinstance(event, Started | Finished))
         if keep and event is not None:
             chunk.append(event)
         if len(chunk) == CHUNK:

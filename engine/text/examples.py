@@ -238,9 +238,26 @@ def count_duplicates(examples: Iterable[Example]) -> int:
 
 
 def count_leaks(train: Iterable[Example], held_out: Iterable[Example]) -> int:
-    """Return how many held-out examples also stand in training: they measure memory, not skill."""
-    seen = {(example.text, example.text_pair) for example in train}
-    return sum((example.text, example.text_pair) in seen for example in held_out)
+    """Return how many held-out examples also stand in training: they measure memory, not skill.
+
+    A pair is the same with its sides swapped.
+    """
+    seen = set(map(_either_way, train))
+    return sum(_either_way(example) in seen for example in held_out)
+
+
+def count_contradictions(examples: Iterable[Example]) -> int:
+    """Return how many texts, or pairs, carry more than one label."""
+    labels: dict[tuple[str, str | None], set[int]] = {}
+    for example in examples:
+        if example.label is not None:
+            labels.setdefault((example.text, example.text_pair), set()).add(example.label)
+    return sum(len(found) > 1 for found in labels.values())
+
+
+def _either_way(example: Example) -> tuple[str, str | None]:
+    text, pair = example.text, example.text_pair
+    return (text, pair) if pair is None or text <= pair else (pair, text)
 
 
 def _plain(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ import torch
 from engine.config import DeviceConfig
 from engine.device import Device, cpu_has_bfloat16, is_out_of_memory, open_device
 from engine.errors import RunError, Sentence, UserError, marked
-from engine.events import Event
+from engine.events import Event, Noted
 from engine.model.config import BertConfig, count_parameters
 from engine.model.kernels import cpu_kernels
 from engine.train.runs import MODEL, Checkpoint, Run, read_status
@@ -37,7 +37,7 @@ def reopened(path: Path) -> Iterator[Run]:
 def guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:
     """Run a task and leave the folder's status true, however it ends; the first fault is the one told."""
     try:
-        yield from task
+        yield from noting(task, run.note)
     except GeneratorExit:
         run.set_status("stopped")
         raise
@@ -49,6 +49,22 @@ def guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:
             raise
         raise fault from error
     run.set_status("finished")
+
+
+def noting(task: Iterator[Event], note: Callable[[Noted], None]) -> Generator[Event, None, Any]:
+    """Run a task, with its return value, and pass on what it notes before anybody else hears of it."""
+    try:
+        while True:
+            try:
+                event = next(task)
+            except StopIteration as end:
+                return end.value
+            if isinstance(event, Noted):
+                note(event)
+            yield event
+    finally:
+        if isinstance(task, Generator):
+            task.close()
 
 
 def _plainly(error: BaseException) -> BaseException:

@@ -21,7 +21,7 @@ from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import Dropout
 from engine.model.weights import load_classifier, save_model
-from engine.train.conduct import as_before, check_space, guarded, recipe_of, reopened
+from engine.train.conduct import as_before, check_space, guarded, noting, recipe_of, reopened
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.history import Keeper
@@ -37,6 +37,8 @@ from engine.train.runs import (
     chain_of,
     check_new,
     event_from_record,
+    notes_document,
+    notes_from,
     origin_of,
     read_metrics,
 )
@@ -93,10 +95,14 @@ def fine_tune(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
     run_dir = Path(run_dir)
     check_new(run_dir)
     device = open_device(config.device)
-    setup = yield from prepare(config)  # no folder is left behind by data that cannot be used
+    notes: list[Noted] = []
+    # no folder is left behind by data that cannot be used
+    setup = yield from noting(prepare(config), notes.append)
     check_space(run_dir, setup.config, config.training.kept_weights)
     with Run.create(run_dir, config) as run:
         run.set_status("running", step=0, num_steps=0)
+        for note in notes:
+            run.note(note)
         yield from guarded(run, _anew(run, setup, device))
 
 
@@ -113,7 +119,8 @@ def _config(run: Run) -> FineTuneConfig:
 
 def _anew(run: Run, setup: Setup, device: Device) -> Iterator[Event]:
     chain = chain_of(_config(run).model.model)
-    setup = replace(setup, about={**setup.about, "recipe": recipe_of(device), "chain": chain})
+    about = {"recipe": recipe_of(device), "chain": chain, "notes": notes_document(run.notes)}
+    setup = replace(setup, about={**setup.about, **about})
     setup.save(run.path / SETUP)
     yield from _train(run, setup, device, None)
 
@@ -121,6 +128,8 @@ def _anew(run: Run, setup: Setup, device: Device) -> Iterator[Event]:
 def _again(run: Run) -> Iterator[Event]:
     if (run.path / SETUP).is_dir():
         setup, checkpoint = Setup.load(run.path / SETUP), run.newest_checkpoint()
+        if checkpoint is None:  # metrics.jsonl begins anew
+            yield from notes_from(setup.about.get("notes"))
         device, differences = as_before(_config(run).device, setup.about["recipe"], checkpoint)
         for difference in differences:
             yield Noted(sentence=difference)
@@ -140,11 +149,12 @@ def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None
         run.keep_only({checkpoint.step, loop.at.best_step})  # a kill may have come before that
     started = _started(run, setup, device, loop)
     if checkpoint is None:
-        run.log(started)
         run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
     try:
         for note in notes:
             yield Noted(sentence=note, level="fine")
+        if checkpoint is None:
+            run.log(started)
         yield started
         if checkpoint is None:
             yield from loop.begin()
@@ -187,7 +197,7 @@ def _loop(run: Run, setup: Setup, device: Device, model: nn.Module) -> Loop:
 
 
 def _about(setup: Setup) -> dict[str, Any]:
-    return {key: value for key, value in setup.about.items() if key != "reported"}
+    return {key: value for key, value in setup.about.items() if key not in ("reported", "notes")}
 
 
 def _started(run: Run, setup: Setup, device: Device, loop: Loop) -> Started:

@@ -31,14 +31,13 @@ from engine.text.examples import (
     Examples,
     Indices,
     Roles,
-    count_duplicates,
-    count_leaks,
     examples_from,
     stratified_split,
 )
 from engine.text.labels import spelling_note
 from engine.text.table import Table, read_table
 from engine.text.wordpiece import WordPiece
+from engine.train import data_notes
 
 SPLITS = ("train", "validation", "test")
 TEXTS_AT_ONCE = 512  # encoded between two yields
@@ -151,12 +150,17 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
             yield from _report(apart, other)
             examples[name] = apart.examples
             read.append((other, apart))
-    yield from _look_at_split(examples)
+    if not examples.get("train"):
+        raise DataError(marked("engine", "No rows are left to train on."))
+    for one, usable in read:
+        yield from data_notes.on_rows(one.path.name, usable.examples)
+    yield from data_notes.on_parts(examples)
     sets: dict[str, EncodedSet] = {}
     cut = 0
     for name, chosen in examples.items():
         sets[name], num_cut = yield from encode(chosen, wordpiece, data.max_length, data.truncation)
         cut = num_cut if name == "train" else cut
+    yield from data_notes.on_cut(cut, len(examples["train"]), data.max_length)
     about = _about(config, table, roles, labels, parts, cut / len(examples["train"]))
     about["reported"] = _reported(*read)
     about["merge_labels"] = data.merge_labels
@@ -273,6 +277,8 @@ def _report(found: Examples, table: Table) -> Iterator[Event]:
         template = marked("engine", "{count} lines of {name} cannot be used: {lines}. The first: {first}")
         lines = ", ".join(str(bad.line) for bad in lost[:MOST_LINES]) + (", ..." if lost[MOST_LINES:] else "")
         values = {"count": len(lost), "name": table.path.name, "lines": lines, "first": lost[0].sentence}
+        if len(lost) == 1:
+            template = marked("engine", "Line {lines} of {name} cannot be used: {first}")
         yield Noted(sentence=Sentence(template, values))
 
 
@@ -318,32 +324,6 @@ def _ignored(config: FineTuneConfig) -> Iterator[Event]:
         if is_ignored:
             template = marked("engine", "The setting {name} has no effect: {reason}.")
             yield Noted(sentence=Sentence(template, {"name": name, "reason": Sentence(reason)}))
-
-
-def _look_at_split(examples: dict[str, list[Example]]) -> Iterator[Event]:
-    if not examples.get("train"):
-        raise DataError(marked("engine", "No rows are left to train on."))
-    held_out = examples.get("validation", [])
-    if not held_out:
-        yield Noted(
-            sentence=Sentence(
-                marked(
-                    "engine",
-                    "Nothing is kept apart for validation, so nobody can tell how good the result is.",
-                )
-            )
-        )
-        return
-    leaks = count_leaks(examples["train"], held_out)
-    if leaks:
-        template = marked(
-            "engine",
-            "{leaks} of {total} validation texts also stand in the training data, so the accuracy will "
-            "look a little too "
-            "good ({copies} exact copies in all).",
-        )
-        copies = count_duplicates([*examples["train"], *held_out])
-        yield Noted(sentence=Sentence(template, {"leaks": leaks, "total": len(held_out), "copies": copies}))
 
 
 def _about(

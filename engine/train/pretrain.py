@@ -36,6 +36,8 @@ from engine.train.runs import (
     chain_of,
     check_new,
     discard,
+    notes_document,
+    notes_from,
     origin_of,
     read_config,
 )
@@ -99,7 +101,8 @@ def _anew(
 ) -> Iterator[Event]:
     setup = yield from pretext.prepare(config)
     chain = chain_of(config.start.model)
-    setup = replace(setup, about={**setup.about, "recipe": recipe_of(device), "chain": chain})
+    about = {"recipe": recipe_of(device), "chain": chain, "notes": notes_document(run.notes)}
+    setup = replace(setup, about={**setup.about, **about})
     setup.save(run.path / SETUP)
     ranks.wait()
     yield from _train(run, config, setup, device, None, questions, ranks)
@@ -111,6 +114,8 @@ def _again(run: Run, config: PretrainConfig, questions: Questions | None, ranks:
         return
     setup = yield from pretext.load(run.path / SETUP, config)
     checkpoint = run.newest_checkpoint()
+    if checkpoint is None:  # metrics.jsonl begins anew
+        yield from notes_from(setup.about.get("notes"))
     device, differences = as_before(config.device, setup.about["recipe"], checkpoint)
     for difference in differences:
         yield Noted(sentence=difference)
@@ -141,11 +146,12 @@ def _train(
         run.keep_only({checkpoint.step})  # a kill may have come before that
     started = _started(run, config, setup, loop)
     if checkpoint is None:
-        run.log(started)
         run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
     try:
         for note in notes:
             yield Noted(sentence=note, level="fine")
+        if checkpoint is None:
+            run.log(started)
         yield started
         if checkpoint is None:
             yield from loop.begin()

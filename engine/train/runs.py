@@ -3,7 +3,8 @@
 runs/<time>-<name>/
     config.toml        all settings, with a schema version
     setup/             what was prepared once: config.json, the tokenizer's files, encoded data, setup.json
-    metrics.jsonl      append-only truth; on resume it is cut back to the checkpoint's byte offset
+    metrics.jsonl      append-only truth; on resume it is cut back to the checkpoint's byte offset. What was
+                       noted stands in it too, that of preparing before all else
     checkpoints/       step-00000120/: weights, optimizer, state.json and, last, manifest.json with sha256
     history/           copies of the weights along the way, each a model folder; see history.py
     model/             the result
@@ -18,7 +19,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,7 @@ from engine.durable import (
     sweep_partials,
 )
 from engine.errors import ModelError, RunError, Sentence, marked
-from engine.events import Event
+from engine.events import Event, Noted
 from engine.model.folder import read_json
 from engine.model.weights import load_tensors, save_tensors
 from engine.pretrain_config import PretrainConfig
@@ -103,6 +104,7 @@ class Run:
     def __init__(self, path: Path, config: AnyConfig) -> None:
         self.path = path
         self.config = config
+        self.notes: list[Noted] = []  # told so far, each once
         self._metrics: int | None = None
 
     @classmethod
@@ -146,6 +148,17 @@ class Run:
         with explained(self.path / METRICS):
             self._metrics = os.open(self.path / METRICS, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             os.ftruncate(self._metrics, offset)
+        told = _texts_noted(self.path)
+        for note in self.notes:
+            if str(note.sentence) not in told:
+                self.log(note)
+
+    def note(self, note: Noted) -> None:
+        """Keep what a person was told in metrics.jsonl, once; what comes before that is open, when it is."""
+        if all(str(note.sentence) != str(other.sentence) for other in self.notes):
+            self.notes.append(note)
+            if self._metrics is not None:
+                self.log(note)
 
     def log(self, event: Event) -> None:
         """Append one event to metrics.jsonl."""
@@ -218,6 +231,9 @@ class FollowedRun(Run):
     """The run folder of another process, the first of many ranks: read here, never written."""
 
     def open_metrics(self, offset: int) -> None:
+        """Do nothing."""
+
+    def note(self, note: Noted) -> None:
         """Do nothing."""
 
     def log(self, event: Event) -> None:
@@ -312,6 +328,25 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     return records
 
 
+def notes_document(notes: Iterable[Noted]) -> list[dict[str, Any]]:
+    """Return notes as JSON can hold them: what was said in English, and what it was made of."""
+    return [{name: value for name, value in _record(note).items() if name != "event"} for note in notes]
+
+
+def notes_from(document: Any) -> list[Noted]:
+    """Return the notes that `notes_document` was made from; what is none of them is left out."""
+    records = document if isinstance(document, list) else []
+    found = (event_from_record({**one, "event": "noted"}) for one in records if isinstance(one, dict))
+    return [event for event in found if isinstance(event, Noted)]
+
+
+def _texts_noted(path: Path) -> set[str]:
+    """Return what metrics.jsonl says was noted."""
+    lines = (path / METRICS).read_bytes().split(b"\n")[:-1]
+    events = (event_from_record(json.loads(line)) for line in lines if line.startswith(b'{"event": "noted"'))
+    return {str(event.sentence) for event in events if isinstance(event, Noted)}
+
+
 def list_runs(root: Path) -> list[RunInfo]:
     """Return the runs under a root, newest first. Folders that are not runs are passed over."""
     if not root.is_dir():
@@ -350,7 +385,8 @@ def event_from_record(record: Mapping[str, Any]) -> Event | None:
             if values.get(name) is not None:
                 values[name] = Path(values[name])
         if "sentence" in values:
-            values["sentence"] = Sentence(**values["sentence"])
+            values["sentence"] = _sentence(values["sentence"])
+            values.pop("text", None)
         if values.get("confusion") is not None:
             values["confusion"] = np.asarray(values["confusion"], np.int64)
         if "labels" in values:
@@ -363,6 +399,13 @@ def event_from_record(record: Mapping[str, Any]) -> Event | None:
         return made
     except TypeError:
         return None
+
+
+def _sentence(values: Any) -> Any:
+    """Return a sentence, and those inside it, as they were."""
+    if not isinstance(values, Mapping) or set(values) != {"template", "values"}:
+        return values
+    return Sentence(values["template"], {k: _sentence(value) for k, value in values["values"].items()})
 
 
 def _reading(values: Mapping[str, Any]) -> events.Reading:
@@ -393,6 +436,8 @@ def _record(event: Event) -> dict[str, Any]:
     record: dict[str, Any] = {"event": type(event).__name__.lower()}
     for field in dataclasses.fields(event):
         record[field.name] = _plain(getattr(event, field.name))
+    if isinstance(event, Noted):
+        record["text"] = str(event.sentence)
     return record
 
 

@@ -304,15 +304,16 @@ def test_no_validation_rows_is_wrong_and_shared_texts_are_looked_at() -> None:
     assert said(watch).startswith("look: 3 of the 20 validation rows share their text")
 
 
-def test_what_the_engine_has_counted_is_not_said_twice() -> None:
+def test_of_a_run_is_said_what_the_run_found_and_not_what_is_open() -> None:
     watch = Watch()
-    watch.outlook = outlook(num_leaking=3, counts=(99, 1))
-    note = Sentence(
-        "{leaks} of {total} rows for validation stand in training too.", {"leaks": 3, "total": 20}
-    )
+    watch.outlook = outlook(num_leaking=0, num_contradicting=4, counts=(99, 1), cut_share=0.5)
+    note = Sentence("{leaks} of {total} rows for validation stand in training.", {"leaks": 3, "total": 20})
     started = InventedRun(("a", "b")).started(Path())
     watch.hear([Noted(sentence=note), started])
     assert said(watch) == f"look: {note}"
+    watch.start()
+    watch.hear([started])  # an older run, which kept no notes
+    assert said(watch) == ""
 
 
 def test_a_score_that_chance_alone_could_give_is_told_as_that() -> None:

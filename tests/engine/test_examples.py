@@ -13,6 +13,7 @@ from engine.errors import ConfigError, DataError
 from engine.text.examples import (
     Example,
     Roles,
+    count_contradictions,
     count_duplicates,
     count_leaks,
     examples_from,
@@ -241,8 +242,14 @@ def test_duplicates_and_leaks_are_counted_over_both_texts() -> None:
         for n, (text, pair) in enumerate([("a", "b"), ("a", "b"), ("a", "c"), ("b", "a")])
     ]
     assert count_duplicates(examples) == 1
-    assert count_leaks(examples[:1], examples[1:]) == 1
+    assert count_leaks(examples[:1], examples[1:]) == 2  # the pair again, and with its sides swapped
     assert count_leaks([], examples) == 0
+
+
+def test_a_text_with_two_labels_contradicts_itself_and_a_swapped_pair_does_not() -> None:
+    rows = [("a", "b", 0), ("a", "b", 1), ("a", "b", 0), ("b", "a", 2), ("c", "d", 1), ("c", "d", None)]
+    examples = [Example(n, text, pair, label) for n, (text, pair, label) in enumerate(rows)]
+    assert count_contradictions(examples) == 1
 
 
 # Real data

@@ -311,7 +311,8 @@ def test_a_new_run_folder_has_a_plain_name_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("unsynced")
 def test_events_come_back_from_the_metrics_as_they_were(tmp_path: Path) -> None:
     events = list(fine_tune(tiny_config(tmp_path, test_share=0.2), tmp_path / "run"))
-    told = [event for event in events if isinstance(event, Started | Step | Evaluated | Saved | Finished)]
+    kinds = Noted | Started | Step | Evaluated | Saved | Finished
+    told = [event for event in events if isinstance(event, kinds)]
     read = [event_from_record(record) for record in read_metrics(tmp_path / "run")]
     assert [type(event) for event in read] == [type(event) for event in told]
     for one, other in zip(told, read, strict=True):
