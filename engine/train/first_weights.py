@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from engine.device import Device
 from engine.errors import Sentence, marked
 from engine.events import Event
-from engine.model.bert import Attention
+from engine.model.bert import Attention, compile_blocks
 from engine.model.heads import PreTraining
 from engine.model.kernels import Dropout
 from engine.model.start import start_head, start_weights
@@ -65,6 +66,14 @@ def as_trained(model: PreTraining, config: PretrainConfig) -> None:
         assert model.bert.pooler is not None
         for parameter in (*model.next_sentence.parameters(), *model.bert.pooler.parameters()):
             parameter.requires_grad_(False)
+
+
+def placed(model: PreTraining, config: PretrainConfig, device: Device) -> PreTraining:
+    """Return a model on the device that a run computes on, compiled where the settings ask for it."""
+    model.to(device.device)
+    if config.device.compile and device.device.type == "cuda":
+        compile_blocks(model.bert)
+    return model
 
 
 def _start(config: PretrainConfig, setup: Pretext, model: PreTraining) -> Iterator[Event]:

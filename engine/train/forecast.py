@@ -1,7 +1,8 @@
 """What a pretraining run will take, told before it starts: weights, memory, disk, speed and time.
 
 Speed is measured, not computed: a model of this width and vocabulary with one layer, then with two, takes a
-few steps here, and what a layer costs is the difference. So even a large model is measured in seconds.
+few steps here as the run would take them, and what a layer costs is the difference. So even a large model is
+measured in seconds.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from engine.pretrain_config import PretrainConfig
 from engine.text.batch import Bounds
 from engine.text.instances import MaskedBatch
 from engine.text.vocabulary import read_vocab
+from engine.train.first_weights import as_trained, placed
 from engine.train.language import LanguageModel
 from engine.train.optimizer import Optimizer
 from engine.train.pretext import corpus_of, shape_of
@@ -115,8 +117,15 @@ def _speed(config: PretrainConfig, shape: BertConfig, device: Device) -> Generat
         shallow = replace(shape, num_hidden_layers=layers)
         model = PreTraining(shallow)
         initialize(model, 0.02, 0)
-        model.to(device.device).train()
-        optimizer = Optimizer(model, weight_decay=0.01, max_gradient_norm=1.0)
+        as_trained(model, config)
+        placed(model, config, device).train()
+        budget = config.budget
+        optimizer = Optimizer(
+            model,
+            weight_decay=budget.weight_decay,
+            max_gradient_norm=budget.max_gradient_norm,
+            betas=(0.9, budget.adam_beta2),
+        )
         times = []
         for step in range(_STEPS):
             yield Progress(

@@ -12,7 +12,6 @@ from typing import Any
 from engine.device import Device, open_device
 from engine.errors import UserError
 from engine.events import Event, Finished, Noted, Started
-from engine.model.bert import compile_blocks
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
 from engine.model.weights import save_model
@@ -20,7 +19,7 @@ from engine.pretrain_config import PretrainConfig
 from engine.text.masking import Masker
 from engine.train import pretext
 from engine.train.conduct import as_before, check_space, guarded, recipe_of, reopened
-from engine.train.first_weights import starting_model
+from engine.train.first_weights import placed, starting_model
 from engine.train.history import Keeper
 from engine.train.language import LanguageModel
 from engine.train.loop import Loop
@@ -134,10 +133,7 @@ def _train(
 ) -> Iterator[Event]:
     run.open_metrics(int(checkpoint.state["metrics_bytes"]) if checkpoint else 0)
     model, notes = yield from starting_model(config, setup, checkpoint)
-    model.to(device.device)
-    if config.device.compile and device.device.type == "cuda":
-        compile_blocks(model.bert)
-    loop = loop_of(run, config, setup, device, model, ranks)
+    loop = loop_of(run, config, setup, device, placed(model, config, device), ranks)
     pins = [line.strip() for line in config.budget.pins.split("\n") if line.strip()]
     if ranks.is_first:
         loop.watch = PinWatch(questions or Questions(pins), setup.wordpiece)

@@ -13,7 +13,8 @@ from engine.errors import Sentence, marked
 from engine.events import Event, Progress
 from engine.pretrain_config import PretrainConfig
 from engine.text.corpus import Corpus, Document
-from engine.text.instances import Instances, joined, paired, single
+from engine.text.cutter import Cutter
+from engine.text.instances import Instances, collate_masked, paired, single
 from engine.text.masking import Masker
 from engine.text.new_vocabulary import train_vocabulary
 from engine.text.wordpiece import WordPiece
@@ -79,7 +80,7 @@ def preview(config: PretrainConfig, count: int = 20) -> Generator[Event, None, P
         note = marked("engine", "Cut with a vocabulary learned from the beginning of the text alone.")
         notes.append(Sentence(note))
     yield Progress(stage=marked("engine", "Masking"), done=0, total=0)
-    store = _store(documents, wordpiece)
+    store = _store(documents, Cutter(wordpiece, config.text.segmenter))
     examples, more = _examples(config, store, wordpiece, count)
     return Preview(examples, corpus.layout, (*notes, *more))
 
@@ -108,13 +109,14 @@ def _small_vocabulary(
     return wordpiece
 
 
-def _store(documents: list[Document], wordpiece: WordPiece) -> _Few:
+def _store(documents: list[Document], cutter: Cutter) -> _Few:
     flat = [sentence for document in documents for paragraph in document for sentence in paragraph]
-    pieces = wordpiece.encode_ids(flat)
-    per_document = [sum(map(len, document)) for document in documents]
-    sentences = np.concatenate([[0], np.cumsum([len(ids) for ids in pieces])]).astype(np.int64)
-    bounds = np.concatenate([[0], np.cumsum(per_document)]).astype(np.int64)
-    return _Few(np.concatenate(pieces), sentences, bounds)
+    cut = cutter.cut(flat)
+    filled = cut.sizes > 0  # a sentence of no pieces is none, and a document of none neither
+    ends = np.cumsum([sum(map(len, document)) for document in documents])
+    bounds = np.unique(np.concatenate(([0], np.cumsum(filled)))[np.concatenate(([0], ends))])
+    sentences = np.concatenate(([0], np.cumsum(cut.sizes[filled], dtype=np.int64)))
+    return _Few(cut.ids, sentences, bounds, cut.continues)
 
 
 def _examples(
@@ -138,20 +140,24 @@ def _examples(
             notes.append(Sentence(note))
     chosen = np.random.default_rng(seed).permutation(len(made))[:count]
     masker = Masker(masking_of(objective, wordpiece), wordpiece, seed)
-    return tuple(_one(store, made, index, masker, wordpiece) for index in chosen), notes
+    salt = int(objective.dynamic_masking)  # of the first epoch, as text_feed.py has it
+    return tuple(_one(store, made, index, masker, wordpiece, salt) for index in chosen), notes
 
 
-def _one(store: _Few, made: Instances, index: int, masker: Masker, wordpiece: WordPiece) -> PreviewExample:
-    chosen = np.array([index])
-    ids, segments, _, places, lengths = joined(store, made, chosen, wordpiece.cls_id, wordpiece.sep_id)
-    masked = masker.mask(ids, lengths, places, 1)
+def _one(
+    store: _Few, made: Instances, index: int, masker: Masker, wordpiece: WordPiece, salt: int
+) -> PreviewExample:
+    batch = collate_masked(store, made, np.array([index]), masker, wordpiece, salt)
+    shown, places = batch.input_ids.numpy(), batch.masked.numpy()
+    ids = shown.copy()
+    ids[places] = batch.targets.numpy()
     actions = np.full(len(ids), NOT_CHOSEN)
-    actions[masked.positions] = masked.actions
+    actions[places] = batch.actions
     kind = int(made.is_random[index])
     return PreviewExample(
         tokens=tuple(wordpiece.tokens[number] for number in ids.tolist()),
-        shown=tuple(wordpiece.tokens[number] for number in masked.input_ids.tolist()),
-        segments=tuple(segments.tolist()),
+        shown=tuple(wordpiece.tokens[number] for number in shown.tolist()),
+        segments=tuple(batch.token_type_ids.tolist()),
         actions=tuple(actions.tolist()),
         is_random=None if kind < 0 else bool(kind),
     )

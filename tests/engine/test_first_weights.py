@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from engine.config import with_values
+from engine.device import Device
 from engine.model.bert import initialize
 from engine.model.heads import PreTraining
 from engine.pretrain_config import PretrainConfig
-from engine.train import pretext
+from engine.train import first_weights, pretext
+from engine.train import forecast as forecasting
 from engine.train.first_weights import frequencies, starting_model
 from tests.engine.tiny_texts import encoder_folder, result_of, text_config
 from tests.fakes import same_weights
@@ -110,3 +114,43 @@ def test_a_new_head_on_a_trained_encoder_has_not_seen_them_either(tmp_path: Path
     model, _ = result_of(starting_model(config, setup))
     shares = torch.from_numpy((wanted + 1) / (wanted + 1).sum())
     assert torch.allclose(model.bias.exp().double(), shares, rtol=1e-5)
+
+
+# one function for the run and for what is told of it beforehand
+
+
+def test_the_forecast_measures_the_model_that_the_run_trains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = {"hidden_dropout": 0.0, "attention_dropout": 0.3, "next_sentence": False, "adam_beta2": 0.9}
+    config = settings(tmp_path, **changes)
+    measured = []
+
+    def one_step(_: PretrainConfig, model: PreTraining, optimizer: Any, __: Device) -> float:
+        measured.append((model, optimizer))
+        return 1.0 + model.config.num_hidden_layers
+
+    monkeypatch.setattr(forecasting, "_one_step", one_step)
+    result_of(forecasting.forecast(config))
+    trained, _ = result_of(starting_model(config, result_of(pretext.prepare(config))))
+    trained.train()
+    shallow, optimizer = measured[-1]
+    assert shallow.config.num_hidden_layers == trained.config.num_hidden_layers == 2
+    assert [
+        (getattr(part, "p", 0), getattr(part, "dropout_p", 0), part.training) for part in shallow.modules()
+    ] == [(getattr(part, "p", 0), getattr(part, "dropout_p", 0), part.training) for part in trained.modules()]
+    held_still = [[p.requires_grad for p in model.parameters()] for model in (shallow, trained)]
+    assert held_still[0] == held_still[1] and not all(held_still[0])
+    assert [group["betas"] for group in optimizer._adamw.param_groups] == [(0.9, 0.9)] * 2
+
+
+def test_a_model_is_compiled_where_the_settings_ask_for_it_and_there_is_a_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, asked, wanted in (("cuda", True, 1), ("cuda", False, 0), ("cpu", True, 0)):
+        compiled: list[Any] = []
+        monkeypatch.setattr(first_weights, "compile_blocks", compiled.append)
+        model: Any = SimpleNamespace(to=lambda _: None, bert=None)
+        config = with_values(PretrainConfig(), {"compile": asked})
+        device = Device(torch.device(name), torch.float32, 1, 64)
+        assert first_weights.placed(model, config, device) is model and len(compiled) == wanted
