@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.model.config import ACTIVATIONS, BertConfig
-from engine.model.kernels import Dropout, Linear, Noise
+from engine.model.kernels import Dropout, Linear, Noise, exact
 from engine.text.batch import Bounds
 
 
@@ -248,7 +248,7 @@ class Bert(nn.Module):
             first = hidden[:, 0]  # (B, D)
         else:
             first = hidden.index_select(0, bounds.firsts) if rows is None else hidden[: len(bounds)]
-        return torch.tanh(self.pooler(first))
+        return torch.tanh(exact(self.pooler, first))
 
 
 def compile_blocks(bert: Bert) -> None:

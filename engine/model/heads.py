@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from engine.model.bert import Bert
 from engine.model.config import ACTIVATIONS, BertConfig
-from engine.model.kernels import ROW_MULTIPLE, Dropout, Linear, linear, linear_cross_entropy
+from engine.model.kernels import ROW_MULTIPLE, Dropout, Linear, exact, linear, linear_cross_entropy
 from engine.text.batch import Bounds
 
 # B examples, N tokens of all examples packed, M chosen tokens, D hidden_size, V words of the vocabulary
@@ -33,7 +33,7 @@ class SequenceClassifier(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """Take what `Bert` takes; return logits (B, C)."""
         pooled = self.bert(*args, **kwargs).pooled_output  # (B, D)
-        return self.classifier(self.dropout(pooled))  # type: ignore[no-any-return]
+        return exact(self.classifier, self.dropout(pooled))
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class PreTraining(nn.Module):
         pooled = found.pooled_output
         return PreTrainingOutput(
             hidden=self.read(chosen),
-            next_sentence=chosen.new_zeros(0, 2) if pooled is None else self.next_sentence(pooled),
+            next_sentence=chosen.new_zeros(0, 2) if pooled is None else exact(self.next_sentence, pooled),
         )
 
     def read(self, states: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from engine.model.config import count_parameters
 from engine.model.heads import PreTraining, start_bias
 from engine.model.weights import load_pretraining
 from engine.text.batch import Bounds
-from tests.fakes import scramble, tiny_config, tiny_pretraining
+from tests.fakes import scramble, tiny_classifier, tiny_config, tiny_pretraining
 
 transformers = pytest.importorskip("transformers")
 
@@ -137,3 +137,14 @@ def test_the_count_of_weights_is_that_of_the_model_part_by_part() -> None:
     assert sum(parts.values()) == sum(p.numel() for p in PreTraining(tiny_config()).parameters())
     assert parts["masked-word head"] == 12 * 12 + 12 + 24 + 37 and parts["next-sentence head"] == 26
     assert "masked-word head" not in count_parameters(tiny_config())
+
+
+@torch.no_grad()
+def test_answers_are_not_rounded_to_three_digits_where_products_are(padded: dict[str, Tensor]) -> None:
+    classifier, pretraining = tiny_classifier(), tiny_pretraining()
+    with torch.autocast("cpu", torch.bfloat16):
+        answers = [classifier(**packed(padded)), pretraining(**packed(padded)).next_sentence]
+        rounded = F.linear(torch.ones(1, 12), classifier.classifier.weight)
+    assert rounded.dtype == torch.bfloat16  # all else goes on as autocast has it
+    for logits in answers:
+        assert logits.dtype == torch.float32 and not torch.equal(logits, logits.bfloat16().float())

@@ -75,6 +75,21 @@ def test_gradients_in_float64_equal_differences() -> None:
     assert torch.autograd.gradcheck(lambda *args: linear_cross_entropy(*args, targets)[0], parameters)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])  # in chunks, and by torch
+def test_of_equal_scores_only_the_first_is_a_hit_as_argmax_has_it(dtype: torch.dtype) -> None:
+    hidden, weight, bias, _ = tensors(37, 13, dtype)
+    weight[20:600] = weight[20]  # as words are whose scores bfloat16 cannot tell apart
+    bias[:] = 0.0
+    for target in (20, 21, 599):
+        targets = torch.full((37,), target)
+        best = F.linear(hidden, weight, bias).argmax(1)
+        _, hits = linear_cross_entropy(hidden, weight, bias, targets)
+        assert int(hits) == int((best == target).sum())
+    nothing = torch.zeros_like(weight)
+    assert int(linear_cross_entropy(hidden, nothing, bias, torch.zeros(37, dtype=torch.long))[1]) == 37
+    assert int(linear_cross_entropy(hidden, nothing, bias, torch.ones(37, dtype=torch.long))[1]) == 0
+
+
 def test_no_rows_have_no_loss() -> None:
     *parameters, targets = tensors(0, 7)
     loss, hits = linear_cross_entropy(*(value.requires_grad_() for value in parameters), targets)
