@@ -303,6 +303,32 @@ class MaskedBatch:
             actions=self.actions,
         )
 
+    def halves(self, multiple: int = 1) -> tuple[MaskedBatch, MaskedBatch]:
+        """Return the first and the second half of at least two examples, each filled up as the whole is."""
+        middle = len(self.bounds) // 2
+        cut = sum(self.bounds.lengths[:middle])
+        parts = []
+        for begin, end, lengths, some in (
+            (0, cut, self.bounds.lengths[:middle], slice(middle)),
+            (cut, self.num_tokens, self.bounds.lengths[middle:], slice(middle, None)),
+        ):
+            asked = (self.masked >= begin) & (self.masked < end)
+            rows = (self.input_ids[begin:end], self.token_type_ids[begin:end], self.position_ids[begin:end])
+            ids, types, positions = (_filled(part.numpy(), multiple) for part in rows)
+            parts.append(
+                MaskedBatch(
+                    input_ids=ids,
+                    token_type_ids=types,
+                    position_ids=positions,
+                    bounds=Bounds(lengths),
+                    masked=self.masked[asked] - begin,
+                    targets=self.targets[asked],
+                    is_random=None if self.is_random is None else self.is_random[some],
+                    actions=self.actions[asked.numpy()],
+                )
+            )
+        return parts[0], parts[1]
+
 
 def joined(
     store: Store, instances: Instances, indices: np.ndarray, cls_id: int, sep_id: int

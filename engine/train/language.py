@@ -15,10 +15,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.device import Device
+from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.model.heads import PreTraining, PreTrainingOutput
+from engine.model.kernels import ROW_MULTIPLE
 from engine.text.instances import MaskedBatch
 from engine.train.tasks import Measures, Readings
 
@@ -78,7 +79,7 @@ class LanguageModel:
         tally = torch.zeros(5, dtype=torch.float64)
         for done, batch in enumerate(batches):
             yield Progress(stage=marked("engine", "Evaluating"), done=done, total=len(batches))
-            tally += self._tally(model, batch, totals, device)
+            tally += self._tallied(model, batch, totals, device)
         read = self.read(tally, totals)
         mlm = read.measures["mlm_loss"]
         metrics = {
@@ -88,6 +89,23 @@ class LanguageModel:
             **{name: value for name, value in read.measures.items() if name.startswith("nsp")},
         }
         return Measures(read.loss, metrics)
+
+    def _tallied(self, model: PreTraining, batch: MaskedBatch, totals: Tensor, device: Device) -> Tensor:
+        """Return the tally of a batch: together or, where memory does not suffice, half by half."""
+        num_examples = len(batch.bounds)
+        if num_examples == 1 or batch.num_tokens <= device.micro_batch_tokens:  # training may have halved it
+            try:
+                return self._tally(model, batch, totals, device)
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if num_examples == 1:
+                    raise too_long_for_memory(batch.num_tokens) from error
+            if device.device.type == "cuda":
+                torch.cuda.empty_cache()
+        first, second = batch.halves(ROW_MULTIPLE)
+        tally = self._tallied(model, first, totals, device)
+        return tally + self._tallied(model, second, totals, device)
 
     def _tally(self, model: PreTraining, batch: MaskedBatch, totals: Tensor, device: Device) -> Tensor:
         was_training = model.training

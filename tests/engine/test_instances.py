@@ -351,3 +351,28 @@ def test_words_of_a_segmenter_stay_whole_in_batches() -> None:
     chosen[batch.masked.numpy()] = True
     inner = np.flatnonzero((places >= 0) & (places % 3 != 0) & (np.concatenate(([-1], places[:-1])) >= 0))
     assert np.array_equal(chosen[inner], chosen[inner - 1])
+
+
+@pytest.mark.parametrize("pairs", [True, False])
+def test_the_halves_of_a_batch_hold_its_examples_and_what_is_asked_of_them(pairs: bool) -> None:
+    text = made_up(40)
+    kind = {"max_length": 29, "seed": 1, "epoch": 0}
+    made = paired(text, text.all, pool=text.all, **kind) if pairs else single(text, text.all, **kind)
+    masker = Masker(Masking(0.3), WORDPIECE, 1)
+    whole = collate_masked(text, made, np.arange(7), masker, WORDPIECE, 1, multiple=32)
+    halves = whole.halves(32)
+    assert [len(half.bounds) for half in halves] == [3, 4]
+    for name in ("input_ids", "token_type_ids", "position_ids"):
+        real = [getattr(half, name)[: half.num_tokens] for half in halves]
+        assert torch.equal(torch.cat(real), getattr(whole, name)[: whole.num_tokens])
+        assert not any(getattr(half, name)[half.num_tokens :].any() for half in halves)
+    assert all(len(half.input_ids) % 32 == 0 for half in halves)
+    assert halves[0].bounds.lengths + halves[1].bounds.lengths == whole.bounds.lengths
+    assert torch.equal(torch.cat([half.targets for half in halves]), whole.targets)
+    rows = [halves[0].masked, halves[1].masked + halves[0].num_tokens]
+    assert torch.equal(torch.cat(rows), whole.masked) and len(halves[0].masked) and len(halves[1].masked)
+    assert np.array_equal(np.concatenate([half.actions for half in halves]), whole.actions)
+    if pairs:
+        assert torch.equal(torch.cat([half.is_random for half in halves]), whole.is_random)
+    else:
+        assert halves[0].is_random is halves[1].is_random is None

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from engine.device import Device
 from engine.errors import UserError
 from engine.events import Evaluated, Event, Finished, Progress, Saved, Started, Step
 from engine.model.heads import PreTraining
@@ -275,12 +277,49 @@ def test_the_result_measured_again_gives_the_figures_of_the_last_evaluation(tmp_
     config, setup = _settled(tmp_path / "run")
     batches = pretext.validation_batches(setup, config, config.text.validation_tokens, 64)
     model, _ = load_pretraining(tmp_path / "run" / "model")
-    device = SimpleNamespace(
-        device=torch.device("cpu"), autocast=lambda: torch.autocast("cpu", enabled=False)
-    )
-    measures = result_of(LanguageModel(True).evaluate(model, batches, device))  # type: ignore[arg-type]
+    device = Device(torch.device("cpu"), torch.float32, 1, 64)
+    measures = result_of(LanguageModel(True).evaluate(model, batches, device))
     last = of(Evaluated, events)[-1]
     assert dict(measures.metrics) == pytest.approx(dict(last.metrics), rel=1e-5)
+
+
+def _cramped(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception, sizes: list[int]) -> None:
+    """Let memory suffice for batches of at most `most` tokens."""
+    tally = LanguageModel._tally
+
+    def cramped(self: LanguageModel, model: Any, batch: MaskedBatch, *given: Any) -> Tensor:
+        sizes.append(batch.num_tokens)
+        if batch.num_tokens > most:
+            raise error
+        return tally(self, model, batch, *given)
+
+    monkeypatch.setattr(LanguageModel, "_tally", cramped)
+
+
+@pytest.mark.parametrize("next_sentence", [True, False])
+def test_measuring_with_too_little_memory_gives_the_same_figures_in_smaller_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, next_sentence: bool
+) -> None:
+    list(pretrain(text_config(tmp_path, next_sentence=next_sentence), tmp_path / "run"))
+    config, setup = _settled(tmp_path / "run")
+    batches = pretext.validation_batches(setup, config, config.text.validation_tokens, 4096)
+    model, _ = load_pretraining(tmp_path / "run" / "model")
+    device, sizes, measured = Device(torch.device("cpu"), torch.float32, 1, 4096), list[int](), []
+    measured.append(result_of(LanguageModel(next_sentence).evaluate(model, batches, device)))
+    with monkeypatch.context() as patched:
+        _cramped(patched, 60, torch.OutOfMemoryError("CUDA out of memory."), sizes)
+        measured.append(result_of(LanguageModel(next_sentence).evaluate(model, batches, device)))
+        assert max(sizes) > 60 > min(sizes)
+        sizes.clear()  # and where training had to take less at once, that much is not tried again
+        less = replace(device, micro_batch_tokens=60)
+        measured.append(result_of(LanguageModel(next_sentence).evaluate(model, batches, less)))
+        assert max(sizes) <= 60
+        _cramped(patched, 3, MemoryError(), sizes)
+        with pytest.raises(UserError, match=r"Memory does not suffice for one text of \d+ WordPieces"):
+            result_of(LanguageModel(next_sentence).evaluate(model, batches, device))
+    for other in measured[1:]:
+        assert dict(other.metrics) == pytest.approx(dict(measured[0].metrics), rel=1e-5)
+        assert other.loss == pytest.approx(measured[0].loss, rel=1e-5)
 
 
 # What is told
