@@ -14,6 +14,7 @@ import torch
 
 from engine.errors import DataError, ModelError, UserError
 from engine.events import Event, Finished, Noted, Progress
+from engine.inspect import embed_table as embed_table_module
 from engine.inspect.compare_poolings import compare_poolings, paired_difference
 from engine.inspect.contexts import embed_word, find_word
 from engine.inspect.embed_table import embed_table
@@ -289,6 +290,23 @@ def test_a_table_becomes_a_file_that_numpy_opens_without_pickle(folder: Path, tm
     assert (str(held["pooling"]), int(held["layer"])) == ("cls", 2)
     assert held["embeddings"].dtype == np.float32
     np.testing.assert_allclose(held["embeddings"][1], reference(folder, "bad")[0][-1, 0], atol=1e-5)
+
+
+def test_texts_that_are_written_shorter_than_they_are_are_told_and_named_in_the_file(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "films.csv"
+    table.write_text("text,label\ngood film,a\nbad,b\ngood good play,a\n", encoding="utf-8")
+    for room, texts in ((10**6, ["good film", "bad", "good good play"]), (72, ["good f", "bad", "good g"])):
+        monkeypatch.setattr(embed_table_module, "MOST_TEXT_BYTES", room)
+        events = list(embed_table(folder, table, tmp_path / "out.npz", text="text", label="label"))
+        said = [str(event.sentence) for event in events if isinstance(event, Noted)]
+        with np.load(tmp_path / "out.npz") as made:
+            assert made["texts"].tolist() == texts and made["labels"].tolist() == ["a", "b", "a"]
+            assert made["notes"].tolist() == said
+        shortened = [sentence for sentence in said if "cut to their first" in sentence]
+        assert len(shortened) == (room == 72)
+    assert "In out.npz, 2 of 3 texts are cut to their first 6 characters" in shortened[0]
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_the_model_is_read(tmp_path: Path) -> None:
