@@ -18,13 +18,14 @@ import numpy as np
 
 from engine.errors import ConfigError, DataError, Sentence, UserError, marked
 from engine.events import Event, Progress
-from engine.text.encoding import Decoded, guess_note
+from engine.text.encoding import Decoded, cut_note, guess_note
 from engine.text.file_check import check_file
 from engine.text.layout import LAYOUTS, MAX_DOCUMENT, Builder, Document, Form, find_form, paragraphs_in
+from engine.text.recognise import check_text, json_kind, json_refusal, questions_refusal
 from engine.text.repeats import Hashes, Repeats, line_hashes
 from engine.text.sentences import RULES
-from engine.text.table import read_table
-from engine.text.text_file import file_size, hash_steps, line_blocks, read_head
+from engine.text.table import read_table, reported_note
+from engine.text.text_file import Head, file_size, hash_steps, line_blocks, read_head
 
 __all__ = ["LAYOUTS", "Corpus", "CorpusReport", "Document", "Reading", "find_files", "look"]
 
@@ -165,12 +166,16 @@ class Corpus:
         if not head.text:
             reading.num_empty += 1
             return
+        if not self.layout:  # who names one knows that it is prose
+            _check_prose(head, path)
         form = find_form(head.text, whole=head.whole, alone=len(self.files) == 1, asked=self.layout)
         reading.layouts[form.layout] += 1
         reading.encodings[head.encoding] += 1
         _note_form(form, reading)
         if head.guessed:
             reading.notes["guessed"] = guess_note(Decoded("", head.encoding))
+        if head.num_cut:
+            reading.notes[f"cut {path}"] = cut_note(head.num_cut)
         begun: list[str] = []
         for lines, place in line_blocks(path, head):
             yield form, paragraphs_in(lines, form, begun), place
@@ -183,6 +188,8 @@ class Corpus:
         reading.layouts[form.layout] += 1
         reading.encodings[table.format.encoding] += 1
         reading.notes.update({str(note): note for note in table.notes})
+        if table.reported:
+            reading.notes[f"reported {path}"] = reported_note(path.name, table.reported)
         size = file_size(path)
         for start in range(0, len(cells), _CELLS_AT_ONCE):
             some = [cell.strip() for cell in cells.iloc[start : start + _CELLS_AT_ONCE]]
@@ -225,6 +232,38 @@ class Corpus:
             "drop_repeated": self.drop_repeated,
             "rules": RULES,
         }
+
+
+def reading_notes(reading: Reading) -> list[Sentence]:
+    """Return what a person should know of how files were read, such as guesses and rows left out."""
+    notes = list(reading.notes.values())
+    if len(reading.layouts) > 1:
+        found = ", ".join(f"{name} ({count})" for name, count in reading.layouts.most_common())
+        template = marked(
+            "engine", "The files are laid out in different ways: {found}. Choose one if that is wrong."
+        )
+        notes.append(Sentence(template, {"found": found}))
+    if reading.num_empty:
+        template = marked("engine", "{count} files are empty and left out.")
+        notes.append(Sentence(template, {"count": reading.num_empty}))
+    if reading.num_cut:
+        template = marked(
+            "engine", "{count} documents are longer than {most} characters; each goes on as another."
+        )
+        notes.append(Sentence(template, {"count": reading.num_cut, "most": f"{MAX_DOCUMENT:,}"}))
+    return notes
+
+
+def _check_prose(head: Head, path: Path) -> None:
+    """Refuse a text that is markup, a dump or a table rather than prose. Raises: DataError."""
+    check_text(head.text, path, whole=head.whole, for_table=False)
+    kind = json_kind(head.text, head.whole)
+    if kind == "rows":
+        raise DataError(
+            marked("engine", "{path} is a table. Name the column that holds the text."), path=path
+        )
+    if kind:
+        raise questions_refusal(path) if kind == "questions" else json_refusal(path)
 
 
 def _note_form(form: Form, reading: Reading) -> None:
@@ -330,21 +369,7 @@ def _lines_of(
 
 
 def _notes(corpus: Corpus, reading: Reading, counts: list[int], num_repeated: int) -> tuple[Sentence, ...]:
-    notes = list(reading.notes.values())
-    if len(reading.layouts) > 1:
-        found = ", ".join(f"{name} ({count})" for name, count in reading.layouts.most_common())
-        template = marked(
-            "engine", "The files are laid out in different ways: {found}. Choose one if that is wrong."
-        )
-        notes.append(Sentence(template, {"found": found}))
-    if reading.num_empty:
-        template = marked("engine", "{count} files are empty and left out.")
-        notes.append(Sentence(template, {"count": reading.num_empty}))
-    if reading.num_cut:
-        template = marked(
-            "engine", "{count} documents are longer than {most} characters; each goes on as another."
-        )
-        notes.append(Sentence(template, {"count": reading.num_cut, "most": f"{MAX_DOCUMENT:,}"}))
+    notes = reading_notes(reading)
     if counts[0] == 1:
         template = marked("engine", "There is one document only: blank lines tell where another begins.")
         notes.append(Sentence(template))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,21 +24,37 @@ _BOMS = (  # UTF-32 first: its little-endian mark begins like that of UTF-16
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (b"\x84\x31\x95\x33", "gb18030"),
 )
+_AS_CSV = marked("engine", "Save it as CSV first.")
+_UNPACK = marked("engine", "Unpack it first.")
+_FROM_PYTHON = marked("engine", "Write its data as CSV or JSON lines from Python first.")
+_OTHER = marked("engine", "Choose another file.")
 _MAGICS = (
-    (b"\x89PNG", marked("engine", "a PNG picture")),
-    (b"\xff\xd8\xff", marked("engine", "a JPEG picture")),
-    (b"GIF8", marked("engine", "a GIF picture")),
-    (b"%PDF", marked("engine", "a PDF document")),
-    (b"PAR1", marked("engine", "a Parquet file")),
-    (b"ARROW1", marked("engine", "an Arrow file")),
-    (b"PK\x03\x04", marked("engine", "a zip archive or an Excel workbook")),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", marked("engine", "an Excel workbook or another Office file")),
-    (b"\x1f\x8b", marked("engine", "a compressed file")),
-    (b"BZh", marked("engine", "a compressed file")),
-    (b"\xfd7zXZ", marked("engine", "a compressed file")),
-    (b"7z\xbc\xaf\x27\x1c", marked("engine", "a compressed file")),
-    (b"\x28\xb5\x2f\xfd", marked("engine", "a compressed file")),
-    (b"SQLite format 3", marked("engine", "a database")),
+    (b"\x89PNG", marked("engine", "a PNG picture"), _OTHER),
+    (b"\xff\xd8\xff", marked("engine", "a JPEG picture"), _OTHER),
+    (b"GIF8", marked("engine", "a GIF picture"), _OTHER),
+    (b"%PDF", marked("engine", "a PDF document"), _AS_CSV),
+    (b"PAR1", marked("engine", "a Parquet file"), _AS_CSV),
+    (b"ARROW1", marked("engine", "an Arrow file"), _AS_CSV),
+    (b"FEA1", marked("engine", "a Feather file"), _AS_CSV),
+    (b"Obj\x01", marked("engine", "an Avro file"), _AS_CSV),
+    (b"PK\x03\x04", marked("engine", "a zip archive or an Excel workbook"), _AS_CSV),
+    (b"PK\x05\x06", marked("engine", "an empty zip archive"), _OTHER),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        marked("engine", "an Excel workbook or another Office file"),
+        _AS_CSV,
+    ),
+    (b"{\\rtf", marked("engine", "an RTF document"), _AS_CSV),
+    (b"\x1f\x8b", marked("engine", "a compressed file"), _UNPACK),
+    (b"BZh", marked("engine", "a compressed file"), _UNPACK),
+    (b"\xfd7zXZ", marked("engine", "a compressed file"), _UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", marked("engine", "a compressed file"), _UNPACK),
+    (b"\x28\xb5\x2f\xfd", marked("engine", "a compressed file"), _UNPACK),
+    (b"Rar!\x1a", marked("engine", "a compressed file"), _UNPACK),
+    (b"SQLite format 3", marked("engine", "an SQLite database"), _AS_CSV),
+    (b"\x93NUMPY", marked("engine", "a NumPy array"), _FROM_PYTHON),
+    (b"\x89HDF", marked("engine", "an HDF5 file"), _FROM_PYTHON),
+    *((bytes((128, version)), marked("engine", "a Python pickle"), _FROM_PYTHON) for version in range(2, 6)),
 )
 _SAMPLE = 1 << 16
 # What charset-normalizer rates alike is decided by how common an encoding is.
@@ -57,6 +73,7 @@ class Decoded:
     encoding: str
     damaged: bool = False
     guessed: bool = False
+    num_cut: int = 0  # bytes at the end that are half a character, left out
 
 
 def decode(data: bytes, path: Path, encoding: str = "") -> Decoded:
@@ -65,19 +82,32 @@ def decode(data: bytes, path: Path, encoding: str = "") -> Decoded:
     Args:   path: only for sentences. encoding: a codec's name, or "" to detect it.
     Raises: DataError if the bytes are no text, or are not in the encoding asked for (naming the line).
     """
-    for magic, kind in _MAGICS:
-        if data.startswith(magic):
-            raise DataError(
-                marked("engine", "{path} is {kind}, not a text table. Save it as CSV first."),
-                path=path,
-                kind=kind,
-            )
+    check_kind(data, path)
     found = _strict(data, path, encoding_name(encoding)) if encoding else _detect(data, path)
     head = found.text[:_SAMPLE]
     strange = sum(head.count(chr(code)) for code in _CONTROLS)
     if strange > 0.3 * len(head):
         raise _not_text(path)
-    return Decoded(found.text.removeprefix("\ufeff"), found.encoding, found.damaged, found.guessed)
+    return replace(found, text=found.text.removeprefix("\ufeff"))
+
+
+def check_kind(head: bytes, path: Path) -> None:
+    """Refuse what the first bytes of a file show to be no text. Raises: DataError naming what it is."""
+    for magic, kind, remedy in _MAGICS:
+        if head.startswith(magic):
+            raise DataError(
+                marked("engine", "{path} is {kind}, not a text table. {remedy}"),
+                path=path,
+                kind=Sentence(kind),
+                remedy=Sentence(remedy),
+            )
+    if head[257:262] == b"ustar":
+        template = marked("engine", "{path} is {kind}, not a text table. {remedy}")
+        raise DataError(
+            template, path=path, kind=Sentence(marked("engine", "a tar archive")), remedy=Sentence(_UNPACK)
+        )
+    if len(head) >= _SAMPLE and not head.strip(b"\0"):
+        raise _not_text(path)
 
 
 def encoding_name(name: str) -> str:
@@ -119,7 +149,7 @@ def _strict(data: bytes, path: Path, name: str) -> Decoded:
     try:
         if name.startswith(("utf-16", "utf-32")) and 0 not in data:  # its line ends would hold NULs
             raise UnicodeDecodeError(name, data, 0, 1, "no NULs")
-        return Decoded(data.decode(name), name)
+        return _whole_units(data, name) or Decoded(data.decode(name), name)
     except UnicodeDecodeError as error:
         before = data[: error.start].decode(name, "ignore")
         line = 1 + before.count("\n" if "\n" in before else "\r")
@@ -134,6 +164,36 @@ def _strict(data: bytes, path: Path, name: str) -> Decoded:
         ) from error
 
 
+def _whole_units(data: bytes, name: str) -> Decoded | None:
+    """UTF-16 or UTF-32 in which half a character stands, at the end or amid the text; None for all else.
+
+    The bytes of an unfinished unit at the end are left out; half of a pair of surrogates costs its row only.
+    """
+    if not name.startswith(("utf-16", "utf-32")):
+        return None
+    stray = len(data) % (2 if name.startswith("utf-16") else 4)
+    try:
+        text = data[: len(data) - stray].decode(name, "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+    if not text:
+        return None
+    return Decoded(text, name, damaged=SURROGATES.search(text) is not None, num_cut=stray)
+
+
+def cut_note(num_bytes: int) -> Sentence:
+    """Return what to tell of a file that ends within a character."""
+    template = marked(
+        "engine",
+        "The file ends within a character: its last {count} bytes are left out. It may have been cut off.",
+    )
+    if num_bytes == 1:
+        template = marked(
+            "engine", "The file ends within a character: its last byte is left out. It may have been cut off."
+        )
+    return Sentence(template, {"count": num_bytes})
+
+
 def _wide(data: bytes) -> Decoded | None:
     """UTF-16 or UTF-32 without a mark: ASCII characters, line ends above all, carry NULs on one side."""
     head = data[:_SAMPLE]
@@ -141,13 +201,16 @@ def _wide(data: bytes) -> Decoded | None:
     if not num_nuls or (num_nuls < 0.2 * len(head) and _is_utf8(data)):
         return None
     for name in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"):
+        whole = len(data) - len(data) % (2 if name.startswith("utf-16") else 4)
+        if name.startswith("utf-32") and whole != len(data):
+            continue
         try:
-            text = data.decode(name)
+            text = data[:whole].decode(name)
         except UnicodeDecodeError:
             continue
         has_lines = "\n" in text or "\r" in text or b"\n" not in data
         if has_lines and text[:_SAMPLE].count("\0") < 0.01 * len(text[:_SAMPLE]) and re.search("[ -~]", text):
-            return Decoded(text, name)
+            return Decoded(text, name, num_cut=len(data) - whole)
     return None
 
 

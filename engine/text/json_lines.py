@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.errors import DataError, Sentence, marked
+from engine.errors import Sentence, marked
 from engine.text.dialect import MAX_COLUMNS, Records
 from engine.text.encoding import SURROGATES
+
+_NO_OBJECT = marked("engine", "Line {line} is not a JSON object. Write each row between braces.")
 
 
 class _Number(str):
@@ -25,21 +27,11 @@ class _NotARow(ValueError):
 
 
 def is_json_lines(lines: Sequence[str], path: Path) -> bool:
-    """Whether most of the first lines are JSON objects, or the file's name says so.
-
-    Raises: DataError if the name says JSON and the lines are no rows, such as a list over many lines.
-    """
+    """Whether most of the first lines are JSON objects, or the file's name says so."""
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         return True
     head = [line for line in lines[:200] if line.strip()][:20]
-    if 2 * sum(_is_object(line) for line in head) > len(head):
-        return True
-    if path.suffix.lower() == ".json":
-        raise DataError(
-            marked("engine", "{path} is one JSON document. Write it as JSON lines: one object in each line."),
-            path=path,
-        )
-    return False
+    return 2 * sum(_is_object(line) for line in head) > len(head)
 
 
 def json_records(lines: Sequence[str]) -> tuple[Records, list[str]]:
@@ -47,30 +39,48 @@ def json_records(lines: Sequence[str]) -> tuple[Records, list[str]]:
 
     With more than MAX_COLUMNS names it stops there.
     """
-    decoder = json.JSONDecoder(
-        object_pairs_hook=_object, parse_int=_Number, parse_float=_Number, parse_constant=_Number
-    )
-    found, names = Records(), dict[str, None]()
+    reader = RowReader()
     for number, line in enumerate(lines, 1):
-        if not (line := line.strip(" \t\r\n")):
-            continue
+        if (line := line.strip(" \t\r\n")) and not reader.add(line, number):
+            break
+    return reader.finish()
+
+
+class RowReader:
+    """Takes JSON objects one by one; what is none becomes a fault."""
+
+    def __init__(self) -> None:
+        self.found = Records()
+        self._names = dict[str, None]()
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=_object, parse_int=_Number, parse_float=_Number, parse_constant=_Number
+        )
+
+    def add(self, text: str, number: int) -> bool:
+        """Take the object that begins in line `number`; return whether there is room for more columns."""
         try:
-            value, end = decoder.raw_decode(line)
-            if end < len(line):
-                raise json.JSONDecodeError("more follows the object", line, end)
-            row = _row(value, line)
+            value, end = self._decoder.raw_decode(text)
+            if end < len(text):
+                raise json.JSONDecodeError("more follows the object", text, end)
+            row = _row(value, text)
         except (ValueError, RecursionError) as error:
-            found.faults.append((number, _fault(number, error)))
-            continue
-        if not row.keys() <= names.keys():
-            names.update(dict.fromkeys(row))
-            if len(names) > MAX_COLUMNS:
-                return found, list(names)
-        found.rows.append([row.get(name, "") for name in names])
-        found.starts.append(number)
-    for cells in found.rows:  # keys that appeared later stand to the right
-        cells.extend([""] * (len(names) - len(cells)))
-    return found, list(names)
+            self.found.faults.append((number, _fault(number, error)))
+            return True
+        if not row.keys() <= self._names.keys():
+            self._names.update(dict.fromkeys(row))
+        self.found.rows.append([row.get(name, "") for name in self._names])
+        self.found.starts.append(number)
+        return len(self._names) <= MAX_COLUMNS
+
+    def not_an_object(self, number: int) -> None:
+        """Note that what begins in line `number` is no row."""
+        self.found.faults.append((number, Sentence(_NO_OBJECT, {"line": number})))
+
+    def finish(self) -> tuple[Records, list[str]]:
+        """Return the rows, all of one width, and the names of the columns."""
+        for cells in self.found.rows:  # keys that appeared later stand to the right
+            cells.extend([""] * (len(self._names) - len(cells)))
+        return self.found, list(self._names)
 
 
 def _is_object(line: str) -> bool:
@@ -88,7 +98,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _row(row: Any, line: str) -> dict[str, str]:
     if type(row) is not dict:
-        raise _NotARow(marked("engine", "Line {line} is not a JSON object. Write each row between braces."))
+        raise _NotARow(_NO_OBJECT)
     for name, value in row.items():
         if type(value) is not str:
             row[name] = "" if value is None else _json_text(value)

@@ -1,4 +1,4 @@
-"""A CSV, TSV or JSON lines file becomes a Table of text cells; rows become a CSV again.
+"""A CSV, TSV or JSON file becomes a Table of text cells; rows become a CSV again.
 
 Rows in = rows kept + rows reported: whatever cannot be kept is reported with the line it starts in. Empty
 lines are neither. A cell is the text of the file: "NA" is no missing value, an empty cell is "".
@@ -32,12 +32,16 @@ from engine.text.dialect import (
     looks_like_header,
     usual_width,
 )
-from engine.text.encoding import SURROGATES, Decoded, decode, guess_note
+from engine.text.encoding import SURROGATES, Decoded, check_kind, cut_note, decode, guess_note
 from engine.text.file_check import check_file, unreadable
 from engine.text.header import above_note, check_line, find_header, separator_line, without
+from engine.text.json_document import document_records, is_nested_object
 from engine.text.json_lines import is_json_lines, json_records
 from engine.text.line_ends import join_broken, split_lines
+from engine.text.recognise import check_text
 
+_MOST_LINES = 20  # named in one sentence of those that are left out
+_HEAD = 1 << 16  # bytes, enough to see what is no text
 _GUARDED = ("=", "+", "-", "@", "\t", "\r", "\0")
 
 
@@ -45,7 +49,7 @@ _GUARDED = ("=", "+", "-", "@", "\t", "\r", "\0")
 class TableFormat:
     """How a file was read; given back as overrides, it reads the same again."""
 
-    kind: str  # "csv" or "jsonl"
+    kind: str  # "csv", "jsonl" (JSON lines) or "json" (a list of objects, or objects over several lines)
     encoding: str
     separator: str  # "" for one column and for JSON lines
     quoting: str  # "csv": "..." may hold separators and line ends; "none": quotes are plain text; "backslash"
@@ -57,6 +61,8 @@ class TableFormat:
         known = [Sentence("{name}", {"name": self.encoding.upper()})]
         if self.kind == "jsonl":
             return (*known, Sentence(marked("engine", "JSON lines")))
+        if self.kind == "json":
+            return (*known, Sentence(marked("engine", "JSON objects")))
         known.append(Sentence(_SEPARATOR_WORDS[self.separator]))
         if self.separator and self.quoting == "none":
             known.append(Sentence(marked("engine", "quotes are plain text")))
@@ -143,24 +149,41 @@ def read_table(
         raise DataError(marked("engine", "{path} is empty. Choose a file with a header and rows."), path=path)
     lines = split_lines(found.text)
     notes = [guess_note(found)] if found.guessed else []
-    if not separator and not quoting and is_json_lines(lines, path):
+    notes += [cut_note(found.num_cut)] if found.num_cut else []
+    json_found = None
+    if not separator and not quoting:  # who names one of them knows that it is a table
+        json_found = _json(lines, found.text, path)
+        if json_found is None:
+            check_text(found.text, path)
+    if json_found is not None:
         if header:
             notes.append(
-                Sentence(
-                    marked("engine", "JSON lines name their own columns; the header setting is ignored.")
-                )
+                Sentence(marked("engine", "JSON rows name their own columns; the header setting is ignored."))
             )
-        records, names = json_records(lines)
-        how = TableFormat("jsonl", found.encoding, "", "none", has_header=False)
+        kind, records, names = json_found
+        how = TableFormat(kind, found.encoding, "", "none", has_header=False)
     else:
         how, records, names = _cut_cells(lines, found, path, (separator, quoting, header), notes)
     return _build(path, how, records, names, found, notes, hashlib.sha256(data).hexdigest())
 
 
+def _json(lines: list[str], text: str, path: Path) -> tuple[str, Records, list[str]] | None:
+    """Return how JSON is laid out, its rows and their names; None if this is none. Raises: DataError."""
+    filled = [line for line in lines[:100] if line.strip()]
+    alone = len(filled) == 1 and path.suffix.lower() not in (".jsonl", ".ndjson")
+    if is_json_lines(lines, path) and not (alone and is_nested_object(filled[0])):
+        return ("jsonl", *json_records(lines))
+    found = document_records(text, path)
+    return None if found is None else ("json", *found)
+
+
 def _read_bytes(path: Path) -> bytes:
     check_file(path)
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+            check_kind(head, path)
+            return head + file.read()
     except PermissionError:
         raise unreadable(path) from None
     except (OSError, MemoryError) as error:
@@ -296,6 +319,18 @@ def _width_sentence(line: int, found: int, width: int, has_header: bool) -> Sent
             "engine", "Line {line} has {found} columns; most lines have {width}. Check the separator."
         )
     return Sentence(template, values)
+
+
+def reported_note(name: str, reported: Sequence[BadLine]) -> Sentence:
+    """Return what to tell of lines that are left out: how many, which, and why the first."""
+    template = marked("engine", "{count} lines of {name} cannot be used: {lines}. The first: {first}")
+    if len(reported) == 1:
+        template = marked("engine", "Line {lines} of {name} cannot be used: {first}")
+    lines = ", ".join(str(bad.line) for bad in reported[:_MOST_LINES])
+    lines += ", ..." if len(reported) > _MOST_LINES else ""
+    return Sentence(
+        template, {"count": len(reported), "name": name, "lines": lines, "first": reported[0].sentence}
+    )
 
 
 def _nothing_kept(path: Path, first: Sentence | None) -> DataError:

@@ -35,6 +35,7 @@ class Head:
     encoding: str
     guessed: bool
     whole: bool
+    num_cut: int = 0  # bytes at the end of the file that are half a character, left out
 
 
 def read_head(path: Path, encoding: str = "") -> Head:
@@ -55,7 +56,14 @@ def read_head(path: Path, encoding: str = "") -> Head:
     text = found.text
     if not whole:
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1] or text
-    return Head(text, found.encoding, found.guessed, whole)
+    return Head(text, found.encoding, found.guessed, whole, _num_stray(path, found.encoding))
+
+
+def _num_stray(path: Path, encoding: str) -> int:
+    """Return how many bytes at the end of a file are no whole unit of UTF-16 or UTF-32; 0 if it is packed."""
+    unit = 2 if encoding.startswith("utf-16") else 4 if encoding.startswith("utf-32") else 1
+    with _unpacked(path) as (file, raw):
+        return file_size(path) % unit if file is raw else 0
 
 
 def _decode_head(data: bytes, path: Path, encoding: str, whole: bool) -> Decoded:
@@ -97,7 +105,7 @@ def line_blocks(path: Path, head: Head) -> Iterator[tuple[list[str], int]]:
     rest = ""
     with _unpacked(path) as (file, raw):
         blocks = iter(lambda: (file.read(_BLOCK), raw.tell()), None)
-        for text, place in _decoded(_until_empty(blocks), path, head.encoding):
+        for text, place in _decoded(_until_empty(blocks), path, head.encoding, head.num_cut):
             lines = (rest + text).split(end)
             rest = lines.pop()
             while len(rest) > _MAX_LINE:
@@ -115,7 +123,9 @@ def _until_empty(blocks: Iterator[tuple[bytes, int]]) -> Iterator[tuple[bytes, i
         yield data, place
 
 
-def _decoded(blocks: Iterator[tuple[bytes, int]], path: Path, encoding: str) -> Iterator[tuple[str, int]]:
+def _decoded(
+    blocks: Iterator[tuple[bytes, int]], path: Path, encoding: str, num_cut: int = 0
+) -> Iterator[tuple[str, int]]:
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     num_ends, first = 0, True
     final = False
@@ -125,6 +135,8 @@ def _decoded(blocks: Iterator[tuple[bytes, int]], path: Path, encoding: str) -> 
         try:
             text = decoder.decode(data, final)
         except UnicodeDecodeError as error:
+            if final and num_cut and len(error.object) == num_cut:
+                return
             before = error.object[: error.start].decode(encoding, "ignore")
             raise DataError(
                 marked(

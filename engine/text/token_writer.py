@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from engine import device
 from engine.durable import replaced_folder, sync
-from engine.errors import DataError, marked
+from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Progress
-from engine.text.corpus import Corpus, Document, Reading
+from engine.text.corpus import Corpus, Document, Reading, reading_notes
 from engine.text.cutter import Cut, id_type
 from engine.text.cutter_pool import BLOCK, CutterPool
 from engine.text.wordpiece import WordPiece
@@ -71,7 +71,7 @@ def make_store(
                 yield _progress(reading, total)
         if corpus.fingerprint() != wanted["text"]:
             raise DataError(marked("engine", "The text was changed while it was read. Start again."))
-        header = arrays.finish(wanted)
+        header = arrays.finish(wanted, reading_notes(reading))
         yield from _aside(lambda: list(map(sync, beside.iterdir())))
     return header
 
@@ -151,8 +151,11 @@ class _Arrays:
         self._hashers[name].update(data)
         self._sizes[name] += len(data)
 
-    def finish(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        """Write and return the header. Raises: DataError if there is not one token."""
+    def finish(self, wanted: dict[str, Any], notes: Sequence[Sentence]) -> dict[str, Any]:
+        """Write and return the header, with what was told while the text was read.
+
+        Raises: DataError if there is not one token.
+        """
         if not self._num_ids:
             raise no_text()
         assert self._last_end == self._num_sentences
@@ -166,6 +169,7 @@ class _Arrays:
             "num_tokens": self._num_ids,
             "num_sentences": self._num_sentences,
             "num_documents": self._sizes[ARRAYS[2]] // 8 - 1,
+            "notes": [{"template": note.template, "values": _plain(note.values)} for note in notes],
             "arrays": {
                 name: {
                     "dtype": self._types[name].str,
@@ -185,6 +189,11 @@ class _Arrays:
     def __exit__(self, *_: object) -> None:
         for file in self._files.values():
             file.close()
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a sentence as JSON can hold them."""
+    return {name: value if isinstance(value, int | float) else str(value) for name, value in values.items()}
 
 
 def _aside(work: Callable[[], Any]) -> Generator[Event, None, None]:

@@ -74,6 +74,11 @@ class TokenStore:
     def num_documents(self) -> int:
         return len(self.documents) - 1
 
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        """What was told while the text was read; none in stores of earlier versions."""
+        return tuple(Sentence(note["template"], note["values"]) for note in self.header.get("notes", ()))
+
     @cached_property
     def doc_tokens(self) -> Places:
         """(D + 1,) int64, where each document begins in ids; kept in memory."""

@@ -35,13 +35,12 @@ from engine.text.examples import (
     stratified_split,
 )
 from engine.text.labels import spelling_note
-from engine.text.table import Table, read_table
+from engine.text.table import Table, read_table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 
 SPLITS = ("train", "validation", "test")
 TEXTS_AT_ONCE = 512  # encoded between two yields
-MOST_LINES = 20  # line numbers in one sentence; setup.json has all
 
 
 @dataclass(frozen=True)
@@ -274,12 +273,7 @@ def _report(found: Examples, table: Table) -> Iterator[Event]:
         yield Noted(sentence=note, level="fine" if found.is_merged else "look")
     lost = (*table.reported, *found.reported)
     if lost:
-        template = marked("engine", "{count} lines of {name} cannot be used: {lines}. The first: {first}")
-        lines = ", ".join(str(bad.line) for bad in lost[:MOST_LINES]) + (", ..." if lost[MOST_LINES:] else "")
-        values = {"count": len(lost), "name": table.path.name, "lines": lines, "first": lost[0].sentence}
-        if len(lost) == 1:
-            template = marked("engine", "Line {lines} of {name} cannot be used: {first}")
-        yield Noted(sentence=Sentence(template, values))
+        yield Noted(sentence=reported_note(table.path.name, lost))
 
 
 def _reported(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:

@@ -99,6 +99,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:
         note_template = marked("engine", "trim_vocab is for the vocabulary of a model; here it is left out.")
         yield Noted(sentence=Sentence(note_template))
     store = yield from _stored(corpus, wordpiece, config.text.segmenter)
+    yield from (Noted(sentence=note) for note in store.notes)
     yield from _told_unknown(store, wordpiece)
     if start.trim_vocab and not start.model.startswith("new:"):
         keep = ids_to_keep(counts(store), start.trim_vocab, wordpiece)
@@ -116,6 +117,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:
     if config.text.validation_text:
         other = corpus_of(config, config.text.validation_text)
         held_out = yield from _stored(other, wordpiece, config.text.segmenter)
+        yield from (Noted(sentence=note) for note in held_out.notes)
         facts |= {"validation_text": other.fingerprint(), VALIDATION_TOKENS: hash_of(held_out.header)}
     setup = Pretext(shape, wordpiece, keep, (store, held_out), facts)
     yield from _told_overlap(*split(setup, config))  # refuses what is too small, before anything is written

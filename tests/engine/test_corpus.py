@@ -9,6 +9,7 @@ import lzma
 import os
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,6 +160,56 @@ def test_what_is_no_text_is_refused_in_a_sentence(
     with pytest.raises(DataError) as refused:
         read(path, **settings)
     assert str(refused.value).startswith(sentence.format(path=path))
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b'{"data": [{"title": "A", "paragraphs": [{"context": "x", "qas": []}]}]}', "question answering"),
+        (b"<!DOCTYPE html>\n<html><p>Hello there.</p></html>", "a web page (HTML)"),
+        (b"\x80\x04\x95\x10\0\0\0", "a Python pickle"),
+        (b'{"text": "a"}\n{"text": "b"}\n', "is a table. Name the column"),
+        (b'[{"text": "a"}, {"text": "b"}]', "is a table. Name the column"),
+        (b'{"a": [1, 2]}', "one JSON document"),
+        (b"EU B-ORG\nrejects O\nGerman B-MISC\ncall O\n. O\n", "choose its layout"),
+        (b"INSERT INTO a VALUES ('x');\n" * 9, "SQL statements"),
+    ],
+)
+def test_markup_dumps_and_tables_are_no_prose(tmp_path: Path, data: bytes, sentence: str) -> None:
+    for name in ("a.txt", "a.json"):
+        with pytest.raises(DataError) as refused:
+            read(put(tmp_path, data, name))
+        assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize("packed", [lambda text: text, gzip.compress])
+def test_a_long_json_document_is_told_by_its_first_megabyte(tmp_path: Path, packed: Any) -> None:
+    squad = {"data": [{"paragraphs": [{"context": "Some words. " * 50, "qas": []}] * 3000}]}
+    with pytest.raises(DataError, match="question answering"):
+        read(put(tmp_path, packed(json.dumps(squad).encode())))
+
+
+def test_prose_that_looks_a_little_like_markup_is_read(tmp_path: Path) -> None:
+    for text in (
+        '<doc id="1" url="x">\nA title\n\nSome words here.\n</doc>\n',
+        "---\ntitle: x\n---\nSome words here. And more of them.\nAgain.\nAnd again.\n",
+        "[Applause] Thank you.\nThank you all.\n",
+        "{Stage left} He goes.\nShe stays.\n",
+    ):
+        assert sum(len(paragraph) for document in read(put(tmp_path, text)) for paragraph in document) >= 2
+
+
+def test_a_text_in_utf_16_with_a_stray_last_byte_is_read_and_this_is_told(tmp_path: Path) -> None:
+    path = put(tmp_path, "One here.\nTwo there.\n".encode("utf-16") + b"\n")
+    found = report(Corpus((path,)))
+    assert found.num_sentences == 2 and "its last byte is left out" in " ".join(map(str, found.notes))
+
+
+def test_rows_of_a_table_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    path = put(tmp_path, "text,label\n" + "fine words,1\nso so,0\nso,1\nbroken\n" * 30, "t.csv")
+    found = report(Corpus((path,), column="text"))
+    [note] = [str(note) for note in found.notes if "cannot be used" in str(note)]
+    assert found.num_documents == 90 and note.startswith("30 lines of t.csv cannot be used: 5, 9, 13")
 
 
 def test_the_line_of_a_wrong_byte_is_named_wherever_it_is(tmp_path: Path) -> None:

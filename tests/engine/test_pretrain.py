@@ -347,6 +347,20 @@ def test_a_second_run_on_the_same_text_reuses_its_tokens(tmp_path: Path) -> None
     assert [*promised_metrics(tmp_path / "a")] == [*promised_metrics(tmp_path / "b")]
 
 
+def test_rows_that_cannot_be_read_are_told_in_every_run_on_a_table(tmp_path: Path) -> None:
+    texts = write_text(tmp_path / "words.txt").read_text(encoding="utf-8").split("\n")
+    rows = [f'"{text}",{number}' for number, text in enumerate(filter(None, texts))]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["text,label", *rows, "alone", *rows[:9], "two,three,four"]), encoding="utf-8")
+    vocabulary = str(word_vocabulary(tmp_path / "vocab.txt"))
+    where = {"text": str(table), "column": "text", "layout": "lines", "next_sentence": False}
+    config = text_config(tmp_path, steps=1, vocab=vocabulary, **where)
+    for name in "ab":  # the second run finds the text cut already
+        said = notes(list(pretrain(config, tmp_path / name)))
+        lines = f"{len(rows) + 2}, {len(rows) + 12}"
+        assert f"2 lines of table.csv cannot be used: {lines}. The first: Line {len(rows) + 2} has" in said
+
+
 def test_a_model_can_be_made_from_any_shape(tmp_path: Path) -> None:
     list(pretrain(text_config(tmp_path, model="new:1x10x2", steps=1), tmp_path / "run"))
     model, _ = load_pretraining(tmp_path / "run" / "model")

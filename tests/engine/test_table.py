@@ -410,6 +410,55 @@ def test_json_lines_are_rows_and_bad_ones_are_reported(tmp_path: Path) -> None:
     assert table_of(tmp_path, lines[0], "rows.txt").format.kind == "jsonl"
 
 
+def test_a_json_list_is_a_table_whatever_its_name(tmp_path: Path) -> None:
+    content = '[\n {"text": "a, b",\n  "label": 1.50},\n\n {"label": null, "text": "c"}, 3]\n'
+    for name in ("a.json", "a.txt", "a.csv"):
+        table = table_of(tmp_path, content, name)
+        assert table.columns == ("text", "label") and cells_of(table) == [["a, b", "1.50"], ["c", ""]]
+        assert list(table.lines) == [2, 5] and [line for line, _ in reports_of(table)] == [5]
+        assert str(table.format) == "UTF-8 · JSON objects"
+    one_after_another = '{\n "text": "a"\n}\n{\n "text": "b"\n}\n'
+    assert cells_of(table_of(tmp_path, one_after_another)) == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[1] a paper\n[2] another\n",
+        "text,label\n<b>bold</b> film,pos\n<i>x</i>,neg\n",
+        "Alice: hello\nBob: well, hello\nAlice: bye\n",
+        "- a list\n- of things\n- to do\n",
+        "text\tlabel\nSELECT a film\tpos\nDROP TABLE it\tneg\n",
+        "good pos\nbad neg\nnice pos\n\nugly neg\nso pos\nsad neg\n",
+        "word\tB-side\nother\tA-side\n" * 9,
+    ],
+)
+def test_an_ordinary_table_is_not_taken_for_another_format(tmp_path: Path, content: str) -> None:
+    num_lines = sum(map(bool, content.split("\n")))
+    table = table_of(tmp_path, content)
+    assert table.num_rows + table.format.has_header == num_lines
+
+
+def test_who_names_the_separator_is_not_asked_what_the_file_is(tmp_path: Path) -> None:
+    content = "EU\tB-ORG\nrejects\tO\nGerman\tB-MISC\ncall\tO\n.\tO\n"
+    assert "If it is a table all the same, choose its separator." in refusal_of(tmp_path, content)
+    assert table_of(tmp_path, content, separator="\t", header="no").num_rows == 5
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_stray_byte_at_the_end_costs_no_row_and_is_told(tmp_path: Path, encoding: str) -> None:
+    for stray in (b"\n", b"\0"):
+        table = table_of(tmp_path, "text,label\ngood film,1\nbad,0\n".encode(encoding) + stray)
+        assert cells_of(table) == [["good film", "1"], ["bad", "0"]] and not table.reported
+        assert any("ends within a character: its last byte is left out" in note for note in words_of(table))
+
+
+def test_half_a_character_of_utf_16_costs_its_own_row(tmp_path: Path) -> None:
+    data = "text,label\ngood,1\nX,0\nbad,0\n".encode("utf-16").replace("X".encode("utf-16-le"), b"\0\xd8")
+    table = table_of(tmp_path, data)
+    assert cells_of(table) == [["good", "1"], ["bad", "0"]] and [line for line, _ in reports_of(table)] == [3]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
@@ -418,7 +467,32 @@ def test_json_lines_are_rows_and_bad_ones_are_reported(tmp_path: Path) -> None:
         ("a.csv", b"\r\n \n", "is empty"),
         ("a.csv", b"text,label\n", "has a header and no rows"),
         ("a.jsonl", b"{}\n{}\n", "has a header and no rows"),
-        ("a.json", b'[{"text": "a"},\n {"text": "b"}]\n', "one JSON document"),
+        ("a.json", b'["a", "b"]', "a JSON list, but not of objects"),
+        ("a.json", b'[{"text": "a"},\n {"text": ', "not valid JSON in line 2"),
+        ("a.txt", b'{"text": "a",\n "label": "b"}', "one JSON object, not a list of rows"),
+        ("a.json", b'{"rows": [{"text": "a"}, {"text": "b"}]}', "Its 'rows' is a list of 2 objects"),
+        ("a.json", b'{"text": {"0": "a", "1": "b"}, "label": {"0": 1, "1": 0}}', "a list for each column"),
+        ("a.csv", b"<!DOCTYPE html>\n<html><body>No, no</body></html>\n", "a web page (HTML)"),
+        ("a.csv", b"<!-- saved -->\n<html lang=en>\n", "a web page (HTML)"),
+        ("a.csv", b'<?xml version="1.0"?>\n<rows><row a="1"/></rows>\n', "is XML"),
+        ("a.txt", b"<rows>\n<row>a</row>\n<row>b</row>\n</rows>\n", "is XML"),
+        ("a.txt", b"- text: good, film\n  label: pos\n- text: bad\n  label: neg\n", "is YAML"),
+        ("a.yaml", b"text: good\nlabel: pos\n", "is YAML"),
+        ("a.sql", b"-- dump\nCREATE TABLE a (t text);\nINSERT INTO a VALUES ('x', 1);\n", "SQL statements"),
+        ("a.csv", b"INSERT INTO a VALUES ('x', 1);\nINSERT INTO a VALUES ('y', 2);\n", "SQL statements"),
+        ("a.pkl", b"\x80\x04\x95\x10\0\0\0", "a Python pickle"),
+        ("a.csv", b"(lp0\n(dp1\nVtext\np2\n", "a Python pickle"),
+        ("a.npy", b"\x93NUMPY\x01\0v\0", "a NumPy array"),
+        ("a.db", b"SQLite format 3\0\x10\0", "an SQLite database"),
+        ("a.gz", b"\x1f\x8b\x08\0", "a compressed file, not a text table. Unpack it first."),
+        ("a.csv", bytes(1 << 17), "does not hold text"),
+        (
+            "a.conll",
+            b"EU B-ORG\nrejects O\nGerman B-MISC\ncall O\n. O\n\nPeter B-PER\n",
+            "token classification",
+        ),
+        ("a.txt", "我 O\n爱 O\n北 B-LOC\n京 I-LOC\n。 O\n".encode() * 9, "token classification"),
+        ("a.tsv", b"1\tThe\tDET\n2\tcat\tNOUN\n3\tsat\tVERB\n4\t.\tPUNCT\n\n" * 9, "token classification"),
         ("a.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG picture"),
         ("a.xlsx", b"PK\x03\x04\x14\0\x06\0\x08\0", "an Excel workbook"),
         ("a.parquet", b"PAR1\x15\x04\x15", "a Parquet file"),
@@ -432,6 +506,27 @@ def test_what_is_no_table_is_refused_in_one_sentence(
     assert sentence in refusal_of(tmp_path, content, name)
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("squad/xquad.en.json", "data for question answering"),
+        ("squad/tiny-dev-v2.0.json", "data for question answering"),
+        ("cmrc2018/cmrc2018_trial.json", "data for question answering"),
+        ("cloze_chinese/cmrc2019_trial.json", "is one JSON object"),
+        ("conll2003/train.txt", "token classification"),
+        ("conll2003/valid.txt", "token classification"),
+        ("wnut17/wnut17train.conll", "token classification"),
+        ("wnut17/emerging.dev.conll", "token classification"),
+        ("ud_chinese/dev.conllu", "token classification"),
+        ("entity_f1/ground_truth.txt", "token classification"),
+    ],
+)
+def test_real_files_of_other_tasks_say_which(name: str, sentence: str) -> None:
+    with pytest.raises(DataError, match=sentence) as refused:
+        read_table(real(name))
+    assert len(str(refused.value)) < 600
+
+
 def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match="is a folder"):
         read_table(tmp_path)
@@ -442,11 +537,11 @@ def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path, monkeypatch: py
         with pytest.raises(DataError, match="not an ordinary file"):
             read_table(tmp_path / "pipe")
 
-    def refuse(_: Path) -> bytes:  # root may read anything, so the refusal is made here
+    def refuse(*_: object) -> None:  # root may read anything, so the refusal is made here
         raise PermissionError(errno.EACCES, "Permission denied")
 
     (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(DataError, match="may not be read by you"):
         read_table(tmp_path / "mine.csv")
 
