@@ -75,6 +75,8 @@ class Session(QObject):
         self.table: Table | None = None
         self.table_overrides: dict[str, str] = dict.fromkeys(OVERRIDES, "")
         self.roles: Roles | None = None
+        self.roles_before: Roles | None = None  # those that a person changed last, to go back to
+        self.merge_labels = False
         self.study: Study | None = None
         self.model: ModelInfo | None = None
         self.max_length: int = DataConfig().max_length
@@ -106,17 +108,21 @@ class Session(QObject):
     def table_path(self) -> Path | None:
         return self.table.path if self.table else None
 
-    def open_table(self, path: Path | str, *, roles: Roles | None = None, **overrides: str) -> None:
+    def open_table(
+        self, path: Path | str, *, roles: Roles | None = None, merge_labels: bool = False, **overrides: str
+    ) -> None:
         """Read a table on a worker; until it is read, and if it cannot be, the old one stays.
 
         Args: roles: those to keep where their columns are there; the rest is guessed.
         """
-        self._read_table(Path(path).absolute(), {**dict.fromkeys(OVERRIDES, ""), **overrides}, roles)
+        overrides = {**dict.fromkeys(OVERRIDES, ""), **overrides}
+        self._read_table(Path(path).absolute(), overrides, roles, merge_labels)
 
     def reread_table(self, **overrides: str) -> None:
         """Read the same file another way; roles whose columns are still there stay."""
         if self.table is not None:
-            self._read_table(self.table.path, {**self.table_overrides, **overrides}, self.roles)
+            overrides = {**self.table_overrides, **overrides}
+            self._read_table(self.table.path, overrides, self.roles, self.merge_labels)
 
     def set_roles(self, roles: Roles) -> None:
         """Say which columns hold what. Raises: DataError for a column that the table does not have."""
@@ -125,36 +131,56 @@ class Session(QObject):
         for column in (roles.text, roles.text_pair, roles.label):
             if column:
                 self.table.column(column)
-        self.roles = roles
+        self._take_roles(roles, self.roles)
+
+    def _take_roles(self, roles: Roles, before: Roles | None) -> None:
+        if self.roles is not None and roles.label != self.roles.label:
+            self.merge_labels = False  # that was said of other labels
+        self.roles_before, self.roles = before, roles
         self.roles_changed.emit()
         self._study()
 
     def set_role(self, column: str, role: str) -> None:
-        """Give a column a role ("" for none); whoever had the role loses it."""
+        """Give a column a role; "" for no column, or for no role. Two columns with a role change places."""
         if self.roles is None:
             return
-        now = {name: getattr(self.roles, name) for name in ROLES}
-        kept = {name: "" if held == column or name == role else held for name, held in now.items()}
-        self.set_roles(Roles(**{**kept, role: column} if role else kept))
+        now = {name: str(getattr(self.roles, name)) for name in ROLES}
+        lost = now.get(role, "")
+        now = {name: lost if column and held == column else held for name, held in now.items()}
+        self.set_roles(Roles(**{**now, role: column} if role else now))
+
+    @Slot()
+    def undo_roles(self) -> None:
+        """Go back to the roles before the last change."""
+        if self.roles_before is not None:
+            self._take_roles(self.roles_before, None)
+
+    def set_merge_labels(self, merge: bool) -> None:
+        """Say whether nearly equal labels count as one; the table is studied again."""
+        if self.table is not None and merge != self.merge_labels:
+            self.merge_labels = merge
+            self._study()
 
     @property
     def is_studying(self) -> bool:
         return self._student.is_wanted
 
-    def _read_table(self, path: Path, overrides: dict[str, str], roles: Roles | None) -> None:
+    def _read_table(
+        self, path: Path, overrides: dict[str, str], roles: Roles | None, merge_labels: bool
+    ) -> None:
         self._show_busy("table", self.tr("Reading %1").replace("%1", path.name))
         self._reader.start(
             partial(read_table_task, path, overrides, roles),
-            heard=partial(self._take_table, overrides),
+            heard=partial(self._take_table, overrides, merge_labels),
             failed=self.table_problem.emit,
             ended=partial(self._show_idle, "table", self._reader),
             name="table",
         )
 
-    def _take_table(self, overrides: dict[str, str], events: list[Event]) -> None:
+    def _take_table(self, overrides: dict[str, str], merge_labels: bool, events: list[Event]) -> None:
         for answer in answers(events):
             self.table, self.roles = answer
-            self.table_overrides = overrides
+            self.table_overrides, self.merge_labels, self.roles_before = overrides, merge_labels, None
             self.settings.add_recent_file(self.table.path)
             self.table_changed.emit()
             self.roles_changed.emit()
@@ -166,7 +192,7 @@ class Session(QObject):
             self._student.stop()
         else:
             self._student.start(
-                partial(study_task, self.table, self.roles, self.model),
+                partial(study_task, self.table, self.roles, self.model, merge_labels=self.merge_labels),
                 heard=self._take_study,
                 failed=self.table_problem.emit,
                 ended=partial(self._show_idle, "study", self._student),
@@ -235,6 +261,7 @@ class Session(QObject):
             "data": str(self.table.path) if self.table else "",
             **{name: getattr(roles, name) for name in ROLES},
             **self.table_overrides,
+            "merge_labels": self.merge_labels,
             "model": self.model.model if self.model else "",
             "vocab": self.model.vocab if self.model else "",
             "lowercase": self._lowercase,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from app.table_rows import DoubtfulRows, Rows, doubtful_rows
 from app.titles import model_title
 from engine.config import DataConfig
 from engine.errors import ConfigError, DataError, Sentence, marked
@@ -25,13 +26,12 @@ from engine.text.examples import (
     Example,
     Examples,
     Roles,
-    count_contradictions,
-    count_duplicates,
     count_leaks,
     examples_from,
     guess_roles,
     stratified_split,
 )
+from engine.text.labels import Spelling
 from engine.text.table import BadLine, Table, read_table
 from engine.text.wordpiece import WordPiece
 from engine.train.runs import list_runs
@@ -111,12 +111,24 @@ class Study:
     notes: tuple[Sentence, ...]
     labels: tuple[str, ...]
     counts: np.ndarray  # (C,) int64, rows of each label
-    num_duplicates: int
+    spellings: tuple[Spelling, ...]  # nearly equal labels
+    is_merged: bool  # whether they are counted as one
+    doubtful: DoubtfulRows
     num_leaking: int  # validation rows whose text is in training too, with the default split
-    num_contradicting: int  # texts that carry more than one label
+    rows: Rows  # (E,) the table's row of each example
     lengths: np.ndarray  # (E,) int64, special tokens included when in pieces
     unit: str  # "pieces" or "words"
     unknown_share: float | None  # 0..1 of all pieces; None when in words
+
+    @property
+    def num_duplicates(self) -> int:
+        """How many rows repeat an earlier text."""
+        return self.doubtful.num_repeats
+
+    @property
+    def num_contradicting(self) -> int:
+        """How many texts carry more than one label."""
+        return self.doubtful.num_contradicting
 
     @property
     def is_pair(self) -> bool:
@@ -156,13 +168,17 @@ def read_model_task(model: str, vocab: str, lowercase: str) -> Iterator[Event]:
     yield Answer(value=_new_model(model, vocab, lowercase) if model.startswith(NEW) else _folder_model(model))
 
 
-def study_task(table: Table, roles: Roles, model: ModelInfo | None) -> Iterator[Event]:
+def study_task(
+    table: Table, roles: Roles, model: ModelInfo | None, *, merge_labels: bool = False
+) -> Iterator[Event]:
     """Answer with the `Study` of a table; what cannot be trained on is still measured. Raises: DataError."""
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    found, refusal = _examples(table, roles)
+    found, refusal = _examples(table, roles, merge_labels)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     numbers = np.array([-1 if each.label is None else each.label for each in found.examples], dtype=np.int64)
     leaking = _count_leaking(found, numbers)
+    yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
+    doubtful = doubtful_rows(found)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     lengths, unknown = yield from _measure(found.examples, model)
     yield Answer(
@@ -175,9 +191,11 @@ def study_task(table: Table, roles: Roles, model: ModelInfo | None) -> Iterator[
             notes=tuple(found.notes),
             labels=tuple(found.labels),
             counts=np.bincount(numbers[numbers >= 0], minlength=len(found.labels)),
-            num_duplicates=count_duplicates(found.examples),
+            spellings=found.spellings,
+            is_merged=merge_labels,
+            doubtful=doubtful,
             num_leaking=leaking,
-            num_contradicting=count_contradictions(found.examples),
+            rows=np.array([each.row for each in found.examples], np.int64),
             lengths=lengths,
             unit="words" if model is None else "pieces",
             unknown_share=unknown,
@@ -214,12 +232,12 @@ def _folder_model(model: str) -> ModelInfo:
     return ModelInfo(model, "", config, WordPiece.from_folder(folder), read_info(folder))
 
 
-def _examples(table: Table, roles: Roles) -> tuple[Examples, Sentence | None]:
+def _examples(table: Table, roles: Roles, merge_labels: bool) -> tuple[Examples, Sentence | None]:
     """Return what can be used and, where nothing can be learned from it, why; then labels are left aside."""
     refusal: Sentence | None = None
     for tried in (roles, Roles(roles.text, roles.text_pair)):
         try:
-            return examples_from(table, tried), refusal
+            return examples_from(table, tried, merge=merge_labels), refusal
         except DataError as error:
             refusal = refusal or error.sentence
     return Examples([], (), ()), refusal

@@ -1,6 +1,7 @@
 """A table as Qt sees it: cells are read when they are shown, so millions of rows cost nothing.
 
-Rows are the Table's 0-based ones; the vertical header shows the 1-based line of the file.
+Rows are the Table's 0-based ones, or some of them in an order of their own; the vertical header shows the
+1-based line of the file.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ class TableModel(QAbstractTableModel):
     def __init__(self, table: Table | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._table: Table | None = None
-        self._columns: list[Any] = []
+        self._columns: dict[int, Any] = {}  # cells of the columns that have been on screen
         self._roles: dict[str, str] = {}
         self._answers: dict[str, np.ndarray] = {}
+        self._only: np.ndarray | None = None
         self.set_table(table)
 
     @property
@@ -42,11 +44,14 @@ class TableModel(QAbstractTableModel):
         """Show another table, or none."""
         self.beginResetModel()
         self._table = table
-        names = table.columns if table is not None else ()
-        self._columns = (
-            [table.frame.iloc[:, i].to_numpy() for i in range(len(names))] if table is not None else []
-        )
-        self._roles, self._answers = {}, {}
+        self._columns, self._roles, self._answers, self._only = {}, {}, {}, None
+        self.endResetModel()
+
+    def show_only(self, rows: np.ndarray | None) -> None:
+        """Show some rows of the table, in the order given, or all of them. Not beside columns of answers."""
+        assert not self._answers
+        self.beginResetModel()
+        self._only = rows
         self.endResetModel()
 
     def set_roles(self, roles: Mapping[str, str] | Roles) -> None:
@@ -75,40 +80,54 @@ class TableModel(QAbstractTableModel):
         if not len(places):
             return
         self._answers[name][places] = np.array(values, dtype=object)
-        column = len(self._columns) + list(self._answers).index(name)
+        column = self._num_columns + list(self._answers).index(name)
         self.dataChanged.emit(self.index(int(places.min()), column), self.index(int(places.max()), column))
 
     def clear_columns(self) -> None:
         """Take all columns of answers away."""
         if self._answers:
-            first = len(self._columns)
+            first = self._num_columns
             self.beginRemoveColumns(QModelIndex(), first, first + len(self._answers) - 1)
             self._answers = {}
             self.endRemoveColumns()
 
     def full_text(self, row: int, column: int) -> str:
         """Return a cell as it stands in the file."""
-        if column < len(self._columns):
-            return str(self._columns[column][row])
-        return str(list(self._answers.values())[column - len(self._columns)][row])
+        if column >= self._num_columns:
+            return str(list(self._answers.values())[column - self._num_columns][row])
+        if column not in self._columns:
+            assert self._table is not None
+            self._columns[column] = self._table.frame.iloc[:, column].to_numpy()
+        return str(self._columns[column][self._row(row)])
+
+    @property
+    def _num_columns(self) -> int:
+        return len(self._table.columns) if self._table is not None else 0
 
     def line_of(self, row: int) -> int:
         """Return the 1-based line of the file where a row starts."""
         assert self._table is not None
-        return int(self._table.lines[row])
+        return int(self._table.lines[self._row(row)])
+
+    def _row(self, shown: int) -> int:
+        """Return the table's row of one that is shown."""
+        return shown if self._only is None else int(self._only[shown])
 
     def row_of_line(self, line: int) -> int:
         """Return the row that starts at a line; -1 when none does."""
         if self._table is None:
             return -1
-        row = int(np.searchsorted(self._table.lines, line))
-        return row if row < self.rowCount() and self.line_of(row) == line else -1
+        lines = self._table.lines if self._only is None else self._table.lines[self._only]
+        found = np.flatnonzero(lines == line)
+        return int(found[0]) if len(found) else -1
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() or self._table is None else len(self._table.lines)
+        if parent.isValid() or self._table is None:
+            return 0
+        return len(self._table.lines if self._only is None else self._only)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self._columns) + len(self._answers)
+        return 0 if parent.isValid() else self._num_columns + len(self._answers)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():

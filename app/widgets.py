@@ -6,7 +6,7 @@ People's own text is always shown as plain text, never guessed to be markup.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
@@ -239,11 +239,11 @@ class Advice(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._rows: dict[str, tuple[str, str]] = {}
-        self._actions: dict[str, Action] = {}
+        self._actions: dict[str, Sequence[Action]] = {}
         self._build()
 
     def set_items(
-        self, items: Iterable[tuple[str, str]], actions: Mapping[str, Action] | None = None
+        self, items: Iterable[tuple[str, str]], actions: Mapping[str, Sequence[Action]] | None = None
     ) -> None:
         """Replace all remarks by (level, text) pairs. Args: actions: text -> what can be done about it."""
         self._rows = {str(i): item for i, item in enumerate(items)}
@@ -289,11 +289,16 @@ class Advice(QScrollArea):
         column = QVBoxLayout()
         column.setSpacing(2)
         column.addWidget(label(text, wrap=True))
-        if text in self._actions:
-            words, call = self._actions[text]
+        links = QHBoxLayout()
+        links.setSpacing(12)
+        for words, call in self._actions.get(text, ()):
             link = button(words, "link")
+            link.setAccessibleDescription(text)
             link.clicked.connect(call)
-            column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)  # its width would bound the text's
+            links.addWidget(link)
+        if links.count():
+            links.addStretch(1)
+            column.addLayout(links)
         return column
 
 

@@ -135,6 +135,11 @@ def number(n: float) -> str:
     return _locale().toString(int(n))
 
 
+def counted(n: int, one: str, many: str) -> str:
+    """Return a sentence on a count: `one` for 1, else `many`, with {count} filled. Both are translated."""
+    return (one if n == 1 else many).replace("{count}", number(n))
+
+
 def decimal(x: float | None, digits: int = 3) -> str:
     """Return a number with a fixed count of digits; a dash when there is none."""
     return "–" if x is None or not math.isfinite(x) else _locale().toString(float(x), "f", digits)

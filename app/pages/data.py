@@ -6,10 +6,11 @@ All reading and counting is the session's; this page shows and asks.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
@@ -23,7 +24,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.banner import Banner
 from app.inputs import SpinBox
-from app.pages.data_advice import remarks
+from app.pages.data_advice import DataRemark, remarks
 from app.pages.data_dialogs import LinesDialog
 from app.pages.data_empty import DataEmpty
 from app.pages.table_card import TableCard
@@ -32,7 +33,7 @@ from app.plots.histogram import HistogramPlot
 from app.session import Session, sample_data_path
 from app.study import Study
 from app.titles import model_title
-from app.widgets import GAP, Advice, Card, Page, button
+from app.widgets import GAP, Action, Advice, Card, Page, button
 from engine.errors import UserError, marked
 
 MOST_BARS = 200  # labels drawn; more are said in words
@@ -57,6 +58,9 @@ class DataPage(Page):
         self.stack.addWidget(self.empty)
         self.stack.addWidget(self._build_work())
         self.body.addWidget(self.stack, 1)
+        undo = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self)
+        undo.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        undo.activated.connect(session.undo_roles)
         session.table_changed.connect(self._show_table)
         session.roles_changed.connect(self._show_state)
         session.study_changed.connect(self._show_study)
@@ -141,6 +145,11 @@ class DataPage(Page):
         super().resizeEvent(event)
         self._show_length_title()
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if not event.spontaneous():  # another page; what is wrong with a file has been read
+            self.banner.hide()
+
     # ---- showing
 
     @Slot()
@@ -158,8 +167,11 @@ class DataPage(Page):
         if table is None or roles is None:
             return
         reason = "" if roles.text else self.tr("Say first which column holds the text.")
+        study = self._session.study
         if roles.text and not roles.label:
             reason = self.tr("Say first which column holds the label.")
+        elif study is not None and study.refusal is not None:
+            reason = words.say(study.refusal)
         self.next_button.setEnabled(not reason)
         self.next_button.setToolTip(reason or self.tr("Go on to training with this table"))
         self._show_advice()
@@ -168,8 +180,24 @@ class DataPage(Page):
         table, roles = self._session.table, self._session.roles
         if table is not None and roles is not None:
             found = remarks(table, roles, self._session.study, self._session.max_length)
-            self.advice.set_items(found)
-            self.advice_card.set_hint(self.tr("{count} remarks").format(count=len(found)))
+            actions = {remark.text: self._actions(remark) for remark in found}
+            self.advice.set_items([(remark.level, remark.text) for remark in found], actions)
+            hint = words.counted(len(found), self.tr("{count} remark"), self.tr("{count} remarks"))
+            self.advice_card.set_hint(hint)
+
+    def _actions(self, remark: DataRemark) -> list[Action]:
+        """Return what a click can do about a remark: show its rows, merge labels or take that back."""
+        found: list[Action] = []
+        if remark.rows is not None and len(remark.rows):
+            show = partial(self.table_card.show_only, remark.rows, remark.what)
+            found.append((self.tr("Show rows"), lambda: show()))
+        if remark.lines:
+            found.append((self.tr("Show lines"), self._show_lines))
+        if remark.merge is not None:
+            said = self.tr("Merge") if remark.merge else self.tr("Undo")
+            set_merge = partial(self._session.set_merge_labels, remark.merge)
+            found.append((said, lambda: set_merge()))
+        return found
 
     @Slot()
     def _show_study(self) -> None:
@@ -188,13 +216,23 @@ class DataPage(Page):
             path = self._session.table_path
             for plot in (self.labels_plot, self.lengths_plot):
                 plot.set_caption([(self.tr("table"), path.name)] if path else [])
-            bars = sorted(zip(study.labels, map(int, study.counts), strict=True), key=lambda bar: -bar[1])
-            self.labels_plot.set_empty_text(self.tr("No label column is chosen. Choose one above the table."))
+            self._show_state()
+            odd = {} if study.is_merged else {each.label: each.seen[0] for each in study.spellings}
+            names = [odd.get(name, name) for name in study.labels]
+            bars = sorted(zip(names, map(int, study.counts), strict=True), key=lambda bar: -bar[1])
+            lacking = self.tr("No label column is chosen. Choose one above the table.")
+            if study.refusal is not None:
+                lacking = self.tr("“{name}” cannot be the label. “Good to know” says why.").format(
+                    name=words.shorten(study.roles.label, 40)
+                )
+            self.labels_plot.set_empty_text(lacking)
             total = max(1, sum(count for _label, count in bars))
             self.labels_plot.set_bars(
                 bars[:MOST_BARS], shares=[count / total for _label, count in bars[:MOST_BARS]]
             )
-            hint = self.tr("{count} labels").format(count=words.number(len(bars))) if bars else ""
+            hint = (
+                words.counted(len(bars), self.tr("{count} label"), self.tr("{count} labels")) if bars else ""
+            )
             if len(bars) > MOST_BARS:
                 hint = self.tr("the {shown} largest of {count}").format(
                     shown=MOST_BARS, count=words.number(len(bars))

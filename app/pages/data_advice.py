@@ -3,32 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app import words
 from app.study import Study
+from app.table_rows import Rows
 from engine.text.examples import Roles
+from engine.text.labels import spelling_words
 from engine.text.table import BadLine, Table
 
 translate = QCoreApplication.translate
 
-Remark = tuple[str, str]  # level, text
-
 MOST_LINES = 5  # line numbers named in a remark
-UNBALANCED = 10  # the largest label has this many times the rows of the smallest
+MOST_SPELLINGS = 3
+EVEN = 1.25  # called balanced while the largest label has at most this many times the rows of the smallest
+UNBALANCED = 10  # from here on accuracy hides the smallest
 MUCH_CUT = 0.05
 MUCH_UNKNOWN = 0.01
 
 
-def remarks(table: Table, roles: Roles, study: Study | None, max_length: int) -> list[Remark]:
+@dataclass(frozen=True, slots=True, eq=False)
+class DataRemark:
+    """One line of advice. level: "fine", "look", "wrong" or "note".
+
+    rows: those it is about, which a click shows; what: those rows in words. lines: whether it is about lines
+    that are no rows. merge: what a click would set `merge_labels` to.
+    """
+
+    level: str
+    text: str
+    rows: Rows | None = None
+    what: str = ""
+    lines: bool = False
+    merge: bool | None = None
+
+
+def remarks(table: Table, roles: Roles, study: Study | None, max_length: int) -> list[DataRemark]:
     """Return what a person should know before training with this table."""
     found = [*_lines(table), *_roles(roles)]
     if study is not None:
-        found += [*_rows(study), *_labels(study), *_duplicates(study), *_lengths(study, max_length)]
-    found += [("note", words.say(sentence)) for sentence in table.notes]
+        found += [*_rows(table, study), *_labels(table, study), *_duplicates(study)]
+        found += _lengths(study, max_length)
+    found += [DataRemark("note", words.say(sentence)) for sentence in table.notes]
     order = {"wrong": 0, "look": 1, "note": 2, "fine": 3}
-    return sorted(found, key=lambda remark: order.get(remark[0], 2))
+    return sorted(found, key=lambda remark: order.get(remark.level, 2))
 
 
 def line_list(reported: Sequence[BadLine]) -> str:
@@ -40,127 +61,189 @@ def line_list(reported: Sequence[BadLine]) -> str:
     return translate("advice", "{lines} and {count} more").format(lines=named, count=words.number(more))
 
 
-def _lines(table: Table) -> Iterator[Remark]:
+def _lines(table: Table) -> Iterator[DataRemark]:
     if not table.reported:
-        yield "fine", translate("advice", "Every line could be read.")
-    elif len(table.reported) == 1:
-        text = translate("advice", "Line {line} could not be read and is left out.")
-        yield "look", text.format(line=line_list(table.reported))
+        yield DataRemark("fine", translate("advice", "Every line could be read."))
     else:
-        text = translate("advice", "{count} lines could not be read and are left out: lines {lines}.")
-        yield "look", text.format(count=words.number(len(table.reported)), lines=line_list(table.reported))
+        text = words.counted(
+            len(table.reported),
+            translate("advice", "Line {lines} could not be read and is left out."),
+            translate("advice", "{count} lines could not be read and are left out: lines {lines}."),
+        )
+        yield DataRemark("look", text.format(lines=line_list(table.reported)), lines=True)
     if not table.num_rows:
-        yield "wrong", translate("advice", "There is not a single row in this table.")
+        yield DataRemark("wrong", translate("advice", "There is not a single row in this table."))
 
 
-def _roles(roles: Roles) -> Iterator[Remark]:
+def _roles(roles: Roles) -> Iterator[DataRemark]:
     if not roles.text:
-        yield "wrong", translate("advice", "Say which column holds the text.")
+        yield DataRemark("wrong", translate("advice", "Say which column holds the text."))
     if not roles.label:
-        yield (
-            "look",
-            translate("advice", "No label column is chosen. Training needs one; predicting does not."),
-        )
+        text = translate("advice", "No label column is chosen. Training needs one; predicting does not.")
+        yield DataRemark("look", text)
 
 
-def _rows(study: Study) -> Iterator[Remark]:
+def _rows(table: Table, study: Study) -> Iterator[DataRemark]:
     if not study.reported:
-        yield "fine", translate("advice", "No row lacks its text or label.")
-    elif len(study.reported) == 1:
-        text = translate("advice", "The row in line {line} lacks a text or a label and is left out.")
-        yield "look", text.format(line=line_list(study.reported))
-    else:
-        text = translate("advice", "{count} rows lack a text or a label and are left out: lines {lines}.")
-        yield "look", text.format(count=words.number(len(study.reported)), lines=line_list(study.reported))
-
-
-def _labels(study: Study) -> Iterator[Remark]:
-    if study.refusal is not None:
-        yield "wrong", words.say(study.refusal)
-    yield from (("look", words.say(note)) for note in study.notes)
-    if study.refusal is not None or not study.labels:
+        yield DataRemark("fine", translate("advice", "No row lacks its text or label."))
         return
-    alike = _alike(study.labels)
-    if alike:
-        text = translate("advice", "Labels that differ only in case count as different: {labels}.")
-        yield "look", text.format(labels=words.shorten(alike, 80))
-    rarest = int(study.counts.argmin())
+    text = words.counted(
+        len(study.reported),
+        translate("advice", "The row in line {lines} lacks a text or a label and is left out."),
+        translate("advice", "{count} rows lack a text or a label and are left out: lines {lines}."),
+    )
+    rows = np.searchsorted(table.lines, [bad.line for bad in study.reported])
+    what = translate("advice", "a text or a label is lacking")
+    yield DataRemark("look", text.format(lines=line_list(study.reported)), rows, what)
+
+
+def _labels(table: Table, study: Study) -> Iterator[DataRemark]:
+    if study.refusal is not None:
+        yield DataRemark("wrong", words.say(study.refusal))
+    yield from _spellings(table, study)
+    for note in study.notes:
+        what = translate("advice", "no other row has the label")
+        yield DataRemark("look", words.say(note), study.doubtful.lone, what)
+    if study.refusal is None and study.labels:
+        yield _balance(study)
+
+
+def _spellings(table: Table, study: Study) -> Iterator[DataRemark]:
+    """Say which labels are nearly equal, or have been made one, with the way there or back."""
+    if not study.spellings:
+        if study.is_merged:
+            text = translate("advice", "Nearly equal labels count as one.")
+            yield DataRemark("note", text, merge=False)
+        return
+    named = "; ".join(words.say(spelling_words(table, each)) for each in study.spellings[:MOST_SPELLINGS])
+    if more := len(study.spellings[MOST_SPELLINGS:]):
+        more_words = translate("advice", "{spellings}; and {count} more")
+        named = more_words.format(spellings=named, count=words.number(more))
+    rows = np.concatenate([each.rows for each in study.spellings])
+    what = translate("advice", "the label is nearly equal to a commoner one")
+    if study.is_merged:
+        text = words.counted(
+            len(rows),
+            translate("advice", "Nearly equal labels count as one. One row changed: {spellings}."),
+            translate("advice", "Nearly equal labels count as one. {count} rows changed: {spellings}."),
+        )
+        yield DataRemark("note", text.format(spellings=named), rows, what, merge=False)
+        return
+    text = words.counted(
+        len(rows),
+        translate("advice", "One row has a label that is nearly equal to a commoner one: {spellings}."),
+        translate("advice", "{count} rows have a label that is nearly equal to a commoner one: {spellings}."),
+    )
+    leaves_some = len(study.labels) - len(study.spellings) > 1
+    yield DataRemark("look", text.format(spellings=named), rows, what, merge=True if leaves_some else None)
+
+
+def _balance(study: Study) -> DataRemark:
+    """Say how evenly the labels are spread: a judgement where it is clear, the shares where it is not."""
+    most, least = int(study.counts.argmax()), int(study.counts.argmin())
+    largest, smallest = int(study.counts[most]), int(study.counts[least])
+    total = int(study.counts.sum())
     values = {
-        "label": words.shorten(study.labels[rarest], 40),
-        "rows": words.number(int(study.counts[rarest])),
+        "most": words.shorten(study.labels[most], 40),
+        "least": words.shorten(study.labels[least], 40),
+        "largest": words.share(largest / total),
+        "smallest": words.share(smallest / total),
     }
-    if study.counts.max() > UNBALANCED * study.counts.min():
-        text = translate(
-            "advice", "Labels are far from balanced: “{label}” has {rows} rows. Look at F1, not accuracy."
+    if largest > UNBALANCED * smallest:
+        text = words.counted(
+            smallest,
+            translate(
+                "advice", "Labels are far from balanced: “{least}” has one row, “{most}” {largest} of all."
+            ),
+            translate(
+                "advice",
+                "Labels are far from balanced: “{least}” has {count} rows, “{most}” {largest} of all.",
+            ),
         )
-        yield "look", text.format(**values)
-    else:
-        yield (
-            "fine",
-            translate("advice", "Labels are balanced. Rarest: “{label}”, {rows} rows.").format(**values),
-        )
-
-
-def _alike(labels: Sequence[str]) -> str:
-    """Return labels that differ only in upper and lower case, or in blanks: "sport = SPORT, tech = Tech"."""
-    groups: dict[str, list[str]] = {}
-    for label in labels:
-        groups.setdefault("".join(label.casefold().split()), []).append(label)
-    return ", ".join(" = ".join(group) for group in groups.values() if len(group) > 1)
-
-
-def _duplicates(study: Study) -> Iterator[Remark]:
-    if study.num_contradicting:
-        text = translate("advice", "{count} texts carry more than one label.")
-        if study.num_contradicting == 1:
-            text = translate("advice", "One text carries more than one label.")
-        yield "look", text.format(count=words.number(study.num_contradicting))
-    if not study.num_duplicates:
-        yield "fine", translate("advice", "No text appears twice.")
-    elif not study.num_leaking:
-        text = translate("advice", "{count} rows repeat an earlier text.")
-        yield "look", text.format(count=words.number(study.num_duplicates))
-    else:
+        text += " " + translate("advice", "Look at F1, not accuracy.")
+        return DataRemark("look", text.format(**values))
+    if largest > EVEN * smallest:
         text = translate(
             "advice",
-            "{count} rows repeat an earlier text. After a random split {leaking} validation rows are in "
-            "training too, so results look better than they are.",
+            "“{most}” has {largest} of the rows, “{least}” {smallest}. Always answering “{most}” would be "
+            "right as often.",
         )
-        yield (
-            "look",
-            text.format(count=words.number(study.num_duplicates), leaking=words.number(study.num_leaking)),
-        )
+        return DataRemark("note", text.format(**values))
+    text = translate("advice", "Labels are balanced: each has {smallest} to {largest} of the rows.")
+    if largest == smallest:
+        text = translate("advice", "Labels are balanced: each has {largest} of the rows.")
+    return DataRemark("fine", text.format(**values))
 
 
-def _lengths(study: Study, max_length: int) -> Iterator[Remark]:
+def _duplicates(study: Study) -> Iterator[DataRemark]:
+    doubtful = study.doubtful
+    if doubtful.num_contradicting:
+        text = words.counted(
+            doubtful.num_contradicting,
+            translate("advice", "One text carries more than one label."),
+            translate("advice", "{count} texts carry more than one label."),
+        )
+        what = translate("advice", "a text with more than one label, row beside row")
+        yield DataRemark("look", text, doubtful.contradicting, what)
+    text = translate("advice", "No text appears twice.")
+    if doubtful.num_repeats:
+        text = words.counted(
+            doubtful.num_repeats,
+            translate("advice", "One row repeats an earlier text."),
+            translate("advice", "{count} rows repeat an earlier text."),
+        )
+    elif study.num_leaking:
+        text = translate("advice", "Some pairs appear twice, with their two texts swapped.")
+    if study.num_leaking:
+        text += " " + words.counted(
+            study.num_leaking,
+            translate(
+                "advice",
+                "After a random split one validation row is in training too, so results look better than "
+                "they are.",
+            ),
+            translate(
+                "advice",
+                "After a random split {count} validation rows are in training too, so results look better "
+                "than they are.",
+            ),
+        )
+    what = translate("advice", "a text that stands in several rows, row beside row")
+    level = "look" if doubtful.num_repeats or study.num_leaking else "fine"
+    yield DataRemark(level, text, doubtful.repeating, what)
+
+
+def _lengths(study: Study, max_length: int) -> Iterator[DataRemark]:
     if study.unit != "pieces":
-        yield (
-            "note",
-            translate("advice", "Lengths are in words until a model is chosen: its vocabulary counts."),
-        )
+        text = translate("advice", "Lengths are in words until a model is chosen: its vocabulary counts.")
+        yield DataRemark("note", text)
         return
     cut = study.cut_share(max_length)
+    rows = study.rows[study.lengths > max_length]
+    what = translate("advice", "longer than {length} pieces").format(length=words.number(max_length))
     if cut > MUCH_CUT:
         text = translate(
             "advice", "{share} of texts are cut at {length} pieces. A larger maximum keeps more, slower."
         )
-        yield "look", text.format(share=words.share(cut, 0), length=words.number(max_length))
+        text = text.format(share=words.share(cut, 0), length=words.number(max_length))
+        yield DataRemark("look", text, rows, what)
     elif cut:
         text = translate("advice", "{share} of texts are cut at {length} pieces.")
-        yield "fine", text.format(share=words.share(cut, 1), length=words.number(max_length))
+        text = text.format(share=words.share(cut, 1), length=words.number(max_length))
+        yield DataRemark("fine", text, rows, what)
     else:
-        yield (
-            "fine",
-            translate("advice", "No text is cut at {length} pieces.").format(length=words.number(max_length)),
-        )
+        text = translate("advice", "No text is cut at {length} pieces.")
+        yield DataRemark("fine", text.format(length=words.number(max_length)))
     unknown = study.unknown_share or 0.0
     if unknown > MUCH_UNKNOWN:
         text = translate(
             "advice", "{share} of pieces are [UNK]: the model's vocabulary does not suit these texts."
         )
-        yield "look", text.format(share=words.share(unknown, 1))
+        yield DataRemark("look", text.format(share=words.share(unknown, 1)))
     elif unknown:
         text = translate("advice", "The vocabulary suits these texts: {share} of pieces are [UNK].")
-        yield "fine", text.format(share=words.share(unknown, 2) if unknown >= 5e-5 else "< 0.01 %")
+        share = words.share(unknown, 2) if unknown >= 5e-5 else "< 0.01 %"
+        yield DataRemark("fine", text.format(share=share))
     else:
-        yield "fine", translate("advice", "The vocabulary suits these texts: no piece is [UNK].")
+        text = translate("advice", "The vocabulary suits these texts: no piece is [UNK].")
+        yield DataRemark("fine", text)

@@ -167,7 +167,7 @@ class TextCard(Card):
         drop = self.tr("Use all lines again") if self.outlook.drops_repeated else self.tr("Leave them out")
         said = {DROP_REPEATED: drop, NO_PAIRS: self.tr("Do without next sentence")}
         mends = {DROP_REPEATED: self._drop_repeated, NO_PAIRS: self._drop_pairs}
-        actions = {r.text: (said[r.mend], mends[r.mend]) for r in remarks if r.mend and not self._locked}
+        actions = {r.text: [(said[r.mend], mends[r.mend])] for r in remarks if r.mend and not self._locked}
         self.advice.set_items(items, actions)
 
     @Slot()

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app import words
 from app.inputs import ComboBox
-from app.session import ROLES, Session
+from app.pages.data_roles import RolesStrip, role_menu
+from app.session import Session
 from app.table_model import TableModel
+from app.table_rows import Rows
 from app.table_view import TableView
-from app.widgets import Card, button, label
+from app.widgets import Card, ElidedLabel, button, label
 from engine.text.examples import Roles
 
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "big5", "shift_jis", "euc_kr", "cp1252", "latin-1", "cp1251")
 WIDEST = 200  # pixels for the label column at most
 NARROW = 88  # for a column that is not used
+MOST_FITTED = 100  # columns that are measured; of more, the rest are narrow
 
 
 class TableCard(Card):
@@ -55,9 +57,13 @@ class TableCard(Card):
         header.sectionClicked.connect(self._open_role_menu)
         header.customContextMenuRequested.connect(self._open_role_menu_at)
         header.setToolTip(self.tr("Click a column's name to say what it holds"))
+        self.shown_rows = ShownRows()
+        self.shown_rows.all_wanted.connect(self.show_all)
+        self.add(self.shown_rows)
         self.add(self.view, 1)
         session.table_changed.connect(self.show_table)
         session.roles_changed.connect(self._show_roles)
+        session.roles_changed.connect(self.show_all)
         session.study_changed.connect(self._show_hint)
         session.busy_changed.connect(self._show_hint)
 
@@ -66,6 +72,7 @@ class TableCard(Card):
         """Show the session's table from its first row."""
         table = self._session.table
         self.model.set_table(table)
+        self.shown_rows.hide()
         self.set_title(words.shorten(table.path.name, 48) if table else "")
         self.title_label.setToolTip(str(table.path) if table else "")
         self.view.scrollToTop()
@@ -76,35 +83,63 @@ class TableCard(Card):
         self.model.set_roles(self._session.roles or Roles(text=""))
         self._fit_columns()
 
+    def show_only(self, rows: Rows, what: str) -> None:
+        """Show these rows alone, and say what they are."""
+        if self._session.table is not None:
+            self.model.show_only(rows)
+            self.view.scrollToTop()
+            self.shown_rows.say(len(rows), self._session.table.num_rows, what)
+
+    @Slot()
+    def show_all(self) -> None:
+        """Show all rows again, where some were shown alone."""
+        if not self.shown_rows.isHidden():
+            self.shown_rows.hide()
+            self.model.show_only(None)
+
     @Slot()
     def _show_hint(self) -> None:
         table, study = self._session.table, self._session.study
         if table is None:
             return
-        num_reported = len(table.reported) + (len(study.reported) if study else 0)
-        rows = self.tr("{count} row kept") if table.num_rows == 1 else self.tr("{count} rows kept")
-        kept = rows.format(count=words.number(table.num_rows))
-        self.set_hint(" · ".join([kept, *map(words.say, table.format.parts())]))
-        self.reported_button.setText(self.tr("{count} reported").format(count=words.number(num_reported)))
-        self.reported_button.setEnabled(num_reported > 0)
+        num_unread, num_unused = len(table.reported), len(study.reported) if study else 0
+        rows = words.counted(table.num_rows, self.tr("{count} row"), self.tr("{count} rows"))
+        if num_unread or num_unused:
+            rows = self.tr("{used} of {all} rows can be used").format(
+                used=words.number(table.num_rows - num_unused), all=words.number(table.num_rows + num_unread)
+            )
+        self.set_hint(" · ".join([rows, *map(words.say, table.format.parts())]))
+        self.reported_button.setText(
+            self.tr("{count} left out").format(count=words.number(num_unread + num_unused))
+        )
+        self.reported_button.setVisible(num_unread + num_unused > 0)
 
     def _fit_columns(self) -> None:
         """Give the text columns the room and the others what their first rows need."""
         table, roles = self._session.table, self._session.roles
         if table is None or roles is None:
             return
-        texts = [name for name in (roles.text, roles.text_pair) if name]
+        header = self.view.horizontalHeader()
+        needed = [
+            max(self.view.sizeHintForColumn(place), header.sectionSizeHint(place)) + 8
+            for place in range(min(len(table.columns), MOST_FITTED))
+        ]
+        texts = [table.columns.index(name) for name in (roles.text, roles.text_pair) if name]
+        if not texts:  # nobody has said which: whatever is long
+            texts = [place for place, width in enumerate(needed) if width > WIDEST]
+        widths = {
+            place: max(64, min(width, WIDEST if table.columns[place] == roles.label else NARROW))
+            for place, width in enumerate(needed)
+            if place not in texts
+        }
         room = max(360, self.view.viewport().width())
-        widths = {}
-        for place, name in enumerate(table.columns):
-            if name not in texts:
-                needed = max(
-                    self.view.sizeHintForColumn(place), self.view.horizontalHeader().sectionSizeHint(place)
-                )
-                widths[place] = max(64, min(needed + 8, WIDEST if name == roles.label else NARROW))
         left = max(200, (room - sum(widths.values())) // max(1, len(texts)))
+        header.setStretchLastSection(False)  # with it, each width that is set costs a look at all columns
         for place in range(len(table.columns)):
-            self.view.setColumnWidth(place, widths.get(place, left))
+            wanted = left if place in texts else widths.get(place, NARROW)
+            if header.sectionSize(place) != wanted:
+                header.resizeSection(place, wanted)
+        header.setStretchLastSection(True)
 
     @Slot(bool)
     def _show_reading(self, shown: bool) -> None:
@@ -127,82 +162,30 @@ class TableCard(Card):
         menu.popup(header.mapToGlobal(QPoint(header.sectionViewportPosition(section) + 4, header.height())))
 
 
-def role_words(role: str) -> str:
-    """Return what a column is for, as a person says it."""
-    names = {
-        "text": words.label_of("text"),
-        "text_pair": words.label_of("text_pair"),
-        "label": words.label_of("label"),
-    }
-    return names.get(role, words.translate("roles", "Not used"))
+class ShownRows(QWidget):
+    """Says that some rows are shown alone, and which; a click on "Show all rows" leads back."""
 
+    all_wanted = Signal()
 
-def role_menu(session: Session, column: str, parent: QWidget) -> QMenu:
-    """Return the menu that says what a column holds; it deletes itself."""
-    menu = QMenu(parent)
-    menu.setObjectName("role_menu")
-    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    group = QActionGroup(menu)
-    held = next((role for role in ROLES if getattr(session.roles, role, "") == column), "")
-    for role in (*ROLES, ""):
-        action = QAction(role_words(role), menu, checkable=True, checked=role == held)
-        action.triggered.connect(lambda _checked=False, role=role: session.set_role(column, role))
-        group.addAction(action)
-        menu.addAction(action)
-    return menu
-
-
-class RolesStrip(QWidget):
-    """Three choices from the real columns: text, second text, label."""
-
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self.setObjectName("shown_rows")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        self._boxes: dict[str, ComboBox] = {}
-        for role in ROLES:
-            box = ComboBox(minimumContentsLength=4)
-            box.setObjectName(f"role_{role}")
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setToolTip(words.tr_engine(words.settings()[role].help))
-            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-            box.setMaximumWidth(200)
-            box.activated.connect(self._choose)
-            name = label(role_words(role), "muted")
-            name.setBuddy(box)
-            box.setAccessibleName(role_words(role))
-            self._boxes[role] = box
-            layout.addWidget(name)
-            layout.addWidget(box, 100)
-        layout.addStretch(1)
-        session.table_changed.connect(self._show)
-        session.roles_changed.connect(self._show)
+        self.label = ElidedLabel("")
+        self.label.setObjectName("shown_rows_words")
+        self.back = button(self.tr("Show all rows"), "link", name="show_all_rows")
+        self.back.clicked.connect(self.all_wanted)
+        layout.addWidget(self.label, 1)
+        layout.addWidget(self.back)
+        self.hide()
 
-    @Slot()
-    def _show(self) -> None:
-        table, roles = self._session.table, self._session.roles
-        if table is None or roles is None:
-            return
-        for role, box in self._boxes.items():
-            box.clear()
-            box.addItem(self.tr("none"), "")
-            for column in table.columns:
-                box.addItem(words.shorten(column, 60), column)
-            box.setCurrentIndex(max(0, box.findData(getattr(roles, role))))
-
-    @Slot()
-    def _choose(self) -> None:
-        chosen = {role: str(box.currentData() or "") for role, box in self._boxes.items()}
-        before = self._session.roles
-        for role in ROLES:  # a column taken from another role leaves that role empty
-            if before is not None and chosen[role] and chosen[role] != getattr(before, role):
-                chosen = {
-                    name: "" if name != role and held == chosen[role] else held
-                    for name, held in chosen.items()
-                }
-        self._session.set_roles(Roles(**chosen))
+    def say(self, count: int, total: int, what: str) -> None:
+        """Say how many of the table's rows are shown, and what they are."""
+        text = self.tr("{count} of {total} rows: {what}")
+        self.label.setText(text.format(count=words.number(count), total=words.number(total), what=what))
+        self.show()
 
 
 class ReadingStrip(QWidget):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,7 +185,8 @@ def examples_from(
     notes: tuple[Sentence, ...] = ()
     if labels is None:
         found = Counter(answers[row] for row in usable) if columns[2] else Counter[str]()
-        notes = _check_labels(columns[2], found, len(usable)) if columns[2] else ()
+        seen = {} if merge else {each.label: each.seen[0] for each in spellings}
+        notes = _check_labels(columns[2], found, len(usable), seen) if columns[2] else ()
         labels = _in_order(found)
     places = {label: place for place, label in enumerate(labels)} if columns[2] else {}
     has_pair = bool(columns[1])
@@ -334,7 +335,10 @@ def _find_unknown(problems: list[Sentence | None], answers: list[str], labels: S
             problems[row] = Sentence(note, values)
 
 
-def _check_labels(column: str, found: Counter[str], num_rows: int) -> tuple[Sentence, ...]:
+def _check_labels(
+    column: str, found: Counter[str], num_rows: int, seen: Mapping[str, str]
+) -> tuple[Sentence, ...]:
+    """Return what to say of a column's labels. Args: seen: how to write those that look like others."""
     if len(found) == 1:
         raise DataError(
             marked(
@@ -364,7 +368,11 @@ def _check_labels(column: str, found: Counter[str], num_rows: int) -> tuple[Sent
         "engine",
         "{num_labels} labels appear in one row only, so they are trained on but never measured: {labels}.",
     )
-    names = ", ".join(label[:40] for label in once[:5]) + (", ..." if len(once) > 5 else "")
+    if len(once) == 1:
+        note = marked(
+            "engine", "One label appears in one row only, so it is trained on but never measured: {labels}."
+        )
+    names = ", ".join(seen.get(label, label[:40]) for label in once[:5]) + (", ..." if len(once) > 5 else "")
     return (Sentence(note, {"num_labels": len(once), "labels": names}),)
 
 

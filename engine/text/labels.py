@@ -69,6 +69,11 @@ class Spelling:
     kept: str
     rows: npt.NDArray[np.int64]
 
+    @property
+    def seen(self) -> tuple[str, str]:
+        """The two, short, and so that their difference can be seen."""
+        return shown_pair(self.label, self.kept)
+
 
 def nearly_equal(counts: Mapping[str, int]) -> tuple[Alike, ...]:
     """Return the groups of nearly equal labels, in order of the spelling that each would keep.
@@ -150,7 +155,7 @@ def spelling_note(table: Table, spellings: Sequence[Spelling], *, is_merged: boo
 
 def spelling_words(table: Table, spelling: Spelling) -> Sentence:
     """Return "Sport for sport in lines 7, 12"."""
-    label, kept = shown_pair(spelling.label, spelling.kept)
+    label, kept = spelling.seen
     lines = ", ".join(map(str, table.lines[spelling.rows[:MOST_LINES]].tolist()))
     values = {"label": label, "kept": kept, "lines": lines, "count": len(spelling.rows)}
     template = marked("engine", "{label} for {kept} in {count} rows (lines {lines}, ...)")

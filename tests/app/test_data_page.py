@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QDialog, QPlainTextEdit, QPushButton
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.pages.data import DataPage
+from app.pages.data_advice import remarks
 from app.session import Session
 from app.settings import AppSettings
 from engine.text.examples import Roles
@@ -39,6 +42,34 @@ def table_file(tmp_path: Path) -> Path:
     return path
 
 
+def wheel(target: QWidget) -> None:
+    middle = QPointF(target.rect().center())
+    turn = QWheelEvent(
+        middle, target.mapToGlobal(middle), QPoint(), QPoint(0, -120), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(target, turn)
+
+
+def links(page: DataPage, words: str) -> dict[str, QPushButton]:
+    """Return what can be clicked beside the remark that says these words, by what it says."""
+    found = page.advice.findChildren(QPushButton)
+    return {link.text(): link for link in found if words in link.accessibleDescription()}
+
+
+def remark(page: DataPage, words: str) -> str:
+    return next(text for text in page.advice.texts() if words in text)
+
+
+def together(texts: dict[str, list[tuple[int, str]]]) -> list[int]:
+    return [line for found in texts.values() for line, _label in found]
+
+
+def lines_shown(page: DataPage) -> list[int]:
+    model = page.table_card.view.model()
+    return [int(model.headerData(row, Qt.Orientation.Vertical)) for row in range(model.rowCount())]
+
+
 def open_file(page: DataPage, path: Path, **overrides: str) -> Session:
     session: Session = page.session  # type: ignore[attr-defined]
     session.open_table(path, **overrides)
@@ -65,7 +96,7 @@ def test_a_table_shows_its_lines_its_reading_and_advice(page: DataPage, table_fi
 
 def test_reported_rows_are_listed_with_their_reason(qtbot: QtBot, page: DataPage, table_file: Path) -> None:
     open_file(page, table_file, encoding="cp1252")
-    assert page.table_card.reported_button.text() == "1 reported"
+    assert page.table_card.reported_button.text() == "1 left out"
     qtbot.mouseClick(page.table_card.reported_button, Qt.MouseButton.LeftButton)
     dialog = page.findChild(QDialog, "lines_dialog")
     assert dialog is not None
@@ -116,14 +147,42 @@ def test_the_label_can_be_chosen_and_training_asks_for_it(
     assert asked.args == ["finetune"]
 
 
-def test_a_column_that_takes_a_role_gives_up_its_own(page: DataPage, table_file: Path) -> None:
+def test_two_columns_change_their_roles_and_undo_changes_them_back(
+    qtbot: QtBot, page: DataPage, table_file: Path
+) -> None:
     session = open_file(page, table_file, encoding="cp1252")
-    box = page.findChild(QComboBox, "role_text")
-    assert box is not None
+    box, undo = page.findChild(QComboBox, "role_text"), page.findChild(QPushButton, "undo_roles")
+    assert box is not None and undo is not None and not undo.isVisible()
     box.setCurrentIndex(box.findData("topic"))
     box.activated.emit(box.currentIndex())
     assert session.wait_idle()
-    assert session.roles == Roles("topic", "", "")
+    assert session.roles == Roles("topic", "", "story"), "neither column is left without a role"
+    assert undo.isVisible() and "Text: story · Label: topic" in undo.toolTip()
+    qtbot.mouseClick(undo, Qt.MouseButton.LeftButton)
+    assert session.wait_idle()
+    assert session.roles == Roles("story", "", "topic") and not undo.isVisible()
+    session.set_role("story", "")
+    page.activateWindow()
+    page.table_card.view.setFocus()
+    qtbot.keyClick(page.table_card.view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert session.wait_idle()
+    assert session.roles == Roles("story", "", "topic")
+
+
+def test_walking_through_a_role_box_with_the_keyboard_takes_no_column(
+    qtbot: QtBot, page: DataPage, table_file: Path
+) -> None:
+    session = open_file(page, table_file, encoding="cp1252")
+    box = page.findChild(QComboBox, "role_label")
+    assert box is not None
+    box.setFocus()
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_End, Qt.Key.Key_S):
+        qtbot.keyClick(box, key)
+        assert box.view().isVisible(), "the list is open to choose from"
+        box.hidePopup()
+        assert session.roles == Roles("story", "", "topic") and box.currentText() == "topic"
+    wheel(box)
+    assert session.roles == Roles("story", "", "topic")
 
 
 def test_the_maximum_length_is_set_here_and_the_cut_share_follows(
@@ -154,3 +213,197 @@ def test_a_recent_file_that_is_gone_is_said_and_forgotten(
     page.open_path(table_file)
     assert "not there any more" in page.banner.text()
     assert session.settings.recent_files == []
+
+
+WIDE = [("x", "text", "label"), *((str(n), f"a film of number {n} or so", "ab"[n % 2]) for n in range(9))]
+
+
+def write(path: Path, rows: Iterable[tuple[str, str]]) -> None:
+    path.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows), encoding="utf-8")
+
+
+def planted(path: Path) -> list[tuple[str, str]]:
+    """Write a table with 7 repeats, 3 contradictions, 5 empty cells and 6 odd spellings; return its rows."""
+    rows = [(f"film {n} of the week", ("good", "bad", "dull")[n % 3]) for n in range(60)]
+    rows += [rows[3], rows[9], rows[9], rows[30]]  # 4 repeats
+    rows += [(rows[n][0], "dull") for n in (0, 1, 4)]  # 3 more that contradict
+    rows += [("", "good"), (" ", "bad"), ("a film", ""), ("another", "  "), ("", "")]
+    odd = ("Good", "GOOD", "Good", "b\u0430d", "dull\u200b", " Bad ")
+    rows += [(f"odd film {n}", label) for n, label in enumerate(odd)]
+    write(path, rows)
+    return rows
+
+
+def test_what_is_said_of_rows_is_what_a_script_counts_and_a_click_shows_those_rows(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    rows = planted(tmp_path / "planted.csv")
+    session = open_file(page, tmp_path / "planted.csv")
+    numbered = ((line, text.strip(), label.strip()) for line, (text, label) in enumerate(rows, 2))
+    usable = [(line, text, label) for line, text, label in numbered if text and label]
+    by_text: dict[str, list[tuple[int, str]]] = {}
+    for line, text, label in usable:
+        by_text.setdefault(text, []).append((line, label))
+    copies = {text: found for text, found in by_text.items() if len(found) > 1}
+    torn = {text: found for text, found in copies.items() if len({label for _line, label in found}) > 1}
+    odd = [line for line, _text, label in usable if label not in ("good", "bad", "dull")]
+    lacking = {*range(2, len(rows) + 2)} - {line for line, *_ in usable}
+    expected = {
+        f"{len(lacking)} rows lack a text or a label": sorted(lacking),
+        f"{sum(len(found) - 1 for found in copies.values())} rows repeat an earlier text": together(copies),
+        f"{len(torn)} texts carry more than one label": together(torn),
+        f"{len(odd)} rows have a label that is nearly equal": odd,
+    }
+    back = page.findChild(QPushButton, "show_all_rows")
+    assert back is not None and not back.isVisible()
+    for words, lines in expected.items():
+        assert remark(page, words), words
+        qtbot.mouseClick(links(page, words)["Show rows"], Qt.MouseButton.LeftButton)
+        assert sorted(lines_shown(page)) == sorted(lines), words
+        assert lines_shown(page) == lines or lines is odd, "rows of one text stand together"
+        assert page.table_card.shown_rows.label.text().startswith(f"{len(lines)} of {len(rows)} rows: ")
+        assert back.isVisible()
+    qtbot.mouseClick(back, Qt.MouseButton.LeftButton)
+    assert lines_shown(page) == [*range(2, len(rows) + 2)] and not back.isVisible()
+    assert f"{len(usable)} of {len(rows)} rows can be used" in page.table_card.hint_label.text()
+    assert page.table_card.reported_button.text() == f"{len(rows) - len(usable)} left out"
+    assert session.study is not None and session.study.counts.sum() == len(usable)
+
+
+def test_one_click_merges_nearly_equal_labels_and_one_takes_it_back(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    planted(tmp_path / "planted.csv")
+    session = open_file(page, tmp_path / "planted.csv")
+    words = "nearly equal to a commoner one"
+    assert "b‹U+0430›d for bad in line 77" in remark(page, words)
+    before = dict(page.labels_plot.bars)
+    assert len(before) == 8 and session.values()["merge_labels"] is False
+    qtbot.mouseClick(links(page, words)["Merge"], Qt.MouseButton.LeftButton)
+    assert session.wait_idle()
+    assert session.values()["merge_labels"] is True
+    merged = dict(page.labels_plot.bars)
+    assert set(merged) == {"good", "bad", "dull"} and sum(merged.values()) == sum(before.values())
+    assert "6 rows changed" in remark(page, "count as one")
+    session.set_model("new:nowhere")  # whatever else is studied anew, it stays
+    session.reread_table(quoting="csv")
+    assert session.wait_idle() and session.merge_labels
+    qtbot.mouseClick(links(page, "count as one")["Undo"], Qt.MouseButton.LeftButton)
+    assert session.wait_idle()
+    assert dict(page.labels_plot.bars) == before and not session.merge_labels
+
+
+def test_a_merge_was_said_of_one_table_and_one_label_column(
+    page: DataPage, tmp_path: Path, table_file: Path
+) -> None:
+    planted(tmp_path / "planted.csv")
+    session = open_file(page, tmp_path / "planted.csv")
+    session.set_merge_labels(True)
+    session.set_roles(Roles("text"))
+    assert session.wait_idle() and not session.merge_labels
+    session.undo_roles()
+    session.set_merge_labels(True)
+    open_file(page, table_file, encoding="cp1252")
+    assert not session.merge_labels
+
+
+def test_a_label_that_cannot_be_one_is_said_everywhere_and_training_waits(
+    page: DataPage, tmp_path: Path
+) -> None:
+    path = tmp_path / "ids.csv"
+    path.write_text(
+        "id,text,label\n" + "".join(f"{n},film {n},{'ab'[n % 2]}\n" for n in range(30)), encoding="utf-8"
+    )
+    session = open_file(page, path)
+    assert page.next_button.isEnabled()
+    session.set_role("id", "label")
+    assert session.wait_idle()
+    assert "30 different values in 30 rows" in remark(page, "different values")
+    assert not page.next_button.isEnabled() and "different values" in page.next_button.toolTip()
+    assert "“id” cannot be the label" in page.labels_plot.empty_text
+
+
+@pytest.mark.parametrize(
+    ("counts", "said", "level"),
+    [
+        ((50, 50), "Labels are balanced: each has 50.0 % of the rows.", "fine"),
+        ((55, 45), "Labels are balanced: each has 45.0 % to 55.0 % of the rows.", "fine"),
+        (
+            (675, 325),
+            "“a” has 67.5 % of the rows, “b” 32.5 %. Always answering “a” would be right as often.",
+            "note",
+        ),
+        ((200, 100), "“a” has 66.7 % of the rows, “b” 33.3 %.", "note"),
+        ((99, 9), "far from balanced: “b” has 9 rows, “a” 91.7 % of all. Look at F1", "look"),
+        ((99, 1), "far from balanced: “b” has one row, “a” 99.0 % of all. Look at F1", "look"),
+    ],
+)
+def test_labels_are_called_balanced_only_where_they_are(
+    page: DataPage, tmp_path: Path, counts: tuple[int, int], said: str, level: str
+) -> None:
+    path = tmp_path / "films.csv"
+    labels = "a" * counts[0] + "b" * counts[1]
+    path.write_text(
+        "text,label\n" + "".join(f"film {n},{label}\n" for n, label in enumerate(labels)), encoding="utf-8"
+    )
+    session = open_file(page, path)
+    assert session.table is not None and session.roles is not None
+    found = {each.text: each.level for each in remarks(session.table, session.roles, session.study, 128)}
+    assert [found[text] for text in found if said in text] == [level], found
+
+
+def test_one_of_anything_is_said_in_the_singular(page: DataPage, tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    rows = [f"film {n},{'ab'[n % 2]}" for n in range(9)] + ["film 0,a", ",b", "Film,A", "film 1,a"]
+    path.write_text("text,label\n" + "\n".join(rows[:10]) + "\n", encoding="utf-8")
+    open_file(page, path)
+    assert remark(page, "One row repeats an earlier text.")
+    path.write_text("text,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    open_file(page, path)
+    assert remark(page, "One row has a label that is nearly equal to a commoner one: A for a in line 13.")
+    assert remark(page, "The row in line 12 lacks a text or a label and is left out.")
+    assert remark(page, "One text carries more than one label.")
+    assert remark(page, "One label appears in one row only, so it is trained on but never measured: A.")
+    assert not [text for text in page.advice.texts() if text.startswith("1 ")]
+
+
+def test_what_was_wrong_with_a_file_goes_with_the_next_file_or_page(
+    page: DataPage, table_file: Path, tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty.csv"
+    empty.write_bytes(b"")
+    for go_on in (lambda: open_file(page, table_file, encoding="cp1252"), lambda: (page.hide(), page.show())):
+        open_file(page, empty)
+        assert page.banner.isVisible()
+        go_on()
+        assert not page.banner.isVisible()
+
+
+def test_the_text_column_is_wide_whether_or_not_it_has_its_role(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    path = tmp_path / "wide.csv"
+    row = "a question that takes a good many words until it has been asked,{label}\n"
+    path.write_text(
+        "question,topic\n" + "".join(row.format(label="ab"[n % 2]) for n in range(20)), encoding="utf-8"
+    )
+    session = open_file(page, path)
+    with_role = page.table_card.view.columnWidth(0)
+    session.set_role("question", "")
+    assert session.wait_idle()
+    assert session.roles == Roles("", "", "topic")
+    assert page.table_card.view.columnWidth(0) == with_role > 400
+
+
+def test_five_thousand_columns_do_not_hold_the_window(page: DataPage, tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    lines = [",".join(f"{cell}{n}" for n in range(4998)) + f",{text},{label}" for cell, text, label in WIDE]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    session = open_file(page, path)
+    assert session.table is not None and session.roles == Roles("text", "", "label")
+    start = time.perf_counter()
+    session.set_role("x7", "label")
+    assert time.perf_counter() - start < 2, (
+        "seconds of the window's thread; 12 when each width moves the rest"
+    )
+    assert page.table_card.view.columnWidth(4998) >= 200

@@ -146,7 +146,9 @@ def test_a_role_moves_and_never_stands_on_two_columns(session: Session, table_fi
     session.open_table(table_file)
     assert session.wait_idle()
     session.set_role("label", "text")
-    assert session.roles == Roles("label", "", "")
+    assert session.roles == Roles("label", "", "text")
+    session.set_role("label", "")
+    assert session.roles == Roles("", "", "text")
     with pytest.raises(DataError):
         session.set_roles(Roles("nowhere"))
 

@@ -149,8 +149,8 @@ def test_without_a_label_column_every_label_is_none() -> None:
 def test_a_label_that_appears_once_is_kept_and_noted() -> None:
     found = examples_from(table("text|label", "a|x", "b|x", "c|y"), Roles("text", "", "label"))
     assert len(found.examples) == 3
-    assert str(found.notes[0]).endswith(
-        "appear in one row only, so they are trained on but never measured: y."
+    assert str(found.notes[0]) == (
+        "One label appears in one row only, so it is trained on but never measured: y."
     )
 
 
