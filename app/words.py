@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from engine import events
 from engine.config import FineTuneConfig
-from engine.errors import ConfigError, Sentence, UserError
+from engine.errors import ConfigError, Said, Sentence, UserError, filled
 from engine.pretrain_config import PretrainConfig
 from engine.setting import Setting, settings_of
 from engine.train.metrics import student_interval, wilson_interval
@@ -37,7 +37,7 @@ def say(sentence: Sentence | str) -> str:
     values = {name: _filler(value) for name, value in sentence.values.items()}
     for template in (tr_engine(sentence.template), sentence.template):
         try:
-            return template.format(**values)
+            return filled(template, values)
         except (KeyError, IndexError, ValueError, TypeError, AttributeError):
             continue
     return sentence.template
@@ -63,7 +63,7 @@ def say_error(error: BaseException) -> str:
 
 def _filler(value: Any) -> Any:
     """Return a sentence inside a sentence translated; names and texts of people stay as they are."""
-    return say(value) if isinstance(value, Sentence) else value
+    return Said(say(value)) if isinstance(value, Sentence) else value
 
 
 def settings() -> Mapping[str, Setting]:

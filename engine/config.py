@@ -395,7 +395,7 @@ def with_values(config: Config, values: dict[str, Any]) -> Config:
             raise ConfigError(
                 marked("engine", "There is no setting named {field}. The nearest names are: {names}."),
                 field=name,
-                names=", ".join(difflib.get_close_matches(name[:MOST_REASON], homes, 5, 0.0)),
+                names=difflib.get_close_matches(name[:MOST_REASON], homes, 5, 0.0),
             )
         group = groups[homes[name]]
         if settings_of(group)[name].or_number and type(value) is int:  # a number, not in quotes

@@ -172,7 +172,7 @@ def examples_from(
             _find_unknown(problems, answers, labels)
     usable = [row for row, problem in enumerate(problems) if problem is None]
     reported = tuple(
-        BadLine(line, Sentence(problem.template, {"line": line, **problem.values}))
+        BadLine(line, Sentence(problem.template, {**problem.values, "line": line}))
         for line, problem in zip(table.lines.tolist(), problems, strict=True)
         if problem is not None
     )
@@ -291,7 +291,7 @@ def _resolve(table: Table, roles: Roles) -> list[str]:
     if not roles.text:
         raise DataError(
             marked("engine", "No text column is chosen. The columns are: {names}."),
-            names=", ".join(table.columns[:20]),
+            names=list(table.columns[:20]),
         )
     columns = [table.column(name) if name else "" for name in (roles.text, roles.text_pair, roles.label)]
     if twice := [name for name, count in Counter(filter(None, columns)).items() if count > 1]:
@@ -303,15 +303,15 @@ def _resolve(table: Table, roles: Roles) -> list[str]:
 
 
 def _empty(columns: list[str], cells: tuple[str, str, str]) -> Sentence | None:
-    """Return what a row lacks, but for its line; None where it lacks nothing."""
+    """Return what a row lacks, its line still 0; None where it lacks nothing."""
     for column, text in zip(columns[:2], cells[:2], strict=True):
         if column and not text.strip():
             return Sentence(
-                marked("engine", "Line {line} has no text in column {column}."), {"column": column}
+                marked("engine", "Line {line} has no text in column {column}."), {"line": 0, "column": column}
             )
     if columns[2] and not cells[2]:
         note = marked("engine", "Line {line} has no label in column {column}.")
-        return Sentence(note, {"column": columns[2]})
+        return Sentence(note, {"line": 0, "column": columns[2]})
     return None
 
 
@@ -372,7 +372,7 @@ def _check_labels(
         note = marked(
             "engine", "One label appears in one row only, so it is trained on but never measured: {labels}."
         )
-    names = ", ".join(seen.get(label, label[:40]) for label in once[:5]) + (", ..." if len(once) > 5 else "")
+    names = [*(seen.get(label, label) for label in once[:5]), *(["..."] if len(once) > 5 else [])]
     return (Sentence(note, {"num_labels": len(once), "labels": names}),)
 
 

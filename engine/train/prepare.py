@@ -219,7 +219,7 @@ def roles_of(data: DataConfig, table: Table) -> Roles:
             raise ConfigError(
                 marked("engine", "No column was chosen for {field}. The columns are: {columns}."),
                 field=field,
-                columns=", ".join(table.columns),
+                columns=list(table.columns),
             )
     pair = table.column(data.text_pair) if data.text_pair else ""
     return Roles(table.column(data.text), pair, table.column(data.label))
