@@ -173,8 +173,16 @@ def with_interval(x: float | None, rows: int) -> str:
     "0.972 (95 %: 0.944 to 0.986)"; the share alone where the rows are not known.
     """
     if x is None or not math.isfinite(x) or rows <= 0:
-        return decimal(x)
+        return score(x)
     return _between(x, wilson_interval(x * rows, rows))
+
+
+def score(x: float | None) -> str:
+    """Return a score of 0 to 1 with three digits, with more where three would round it to 0 or to 1."""
+    if x is None or not math.isfinite(x):
+        return decimal(x)
+    digits = next((n for n in (3, 4, 5) if 0 < round(x, n) < 1), 3 if x in (0, 1) else 6)
+    return decimal(x, digits)
 
 
 def interval_help() -> str:
@@ -189,7 +197,7 @@ def interval_help() -> str:
 def _between(x: float, interval: tuple[float, float]) -> str:
     low, high = interval
     return translate("words", "{value} (95 %: {low} to {high})").format(
-        value=decimal(x), low=decimal(low), high=decimal(high)
+        value=score(x), low=score(low), high=score(high)
     )
 
 
