@@ -71,6 +71,17 @@ class DataConfig:
         advanced=True,
         kind="hidden",
     )
+    whole_labels: bool = setting(
+        False,
+        marked("engine", "Labels as they stand"),
+        marked(
+            "engine",
+            "Whether labels that look like several in one, such as a|b, or like tags of words are classes of "
+            "their own; else they are refused.",
+        ),
+        advanced=True,
+        kind="hidden",
+    )
     encoding: str = setting(
         "",
         marked("engine", "Encoding"),

@@ -134,7 +134,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     yield from _ignored(config)
     table = open_table(data, data.data, "data")
     roles = roles_of(data, table)
-    found = examples_from(table, roles, merge=data.merge_labels)
+    found = examples_from(table, roles, merge=data.merge_labels, whole_labels=data.whole_labels)
     yield from _report(found, table)
     labels = found.labels
     parts = split_of(data, found)
