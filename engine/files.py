@@ -13,8 +13,9 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from engine.errors import ModelError, UserError, marked
 
@@ -25,7 +26,7 @@ _HALF = re.compile("[\ud800-\udfff]")  # lone surrogates: half a character, whic
 _OPENING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # no pipe makes it wait
 
 
-def open_regular(path: Path, *, most: int | None = None, kind: type[UserError] = UserError) -> BinaryIO:
+def open_regular(path: Path, *, most: int | None = None, kind: type[UserError] = UserError) -> BufferedReader:
     """Open an ordinary file for reading. Args: most: bytes it may have; None: any number.
 
     Raises: `kind`: it is not there, cannot be read, is a folder, pipe or device, or larger than `most`.
@@ -129,8 +130,7 @@ def _look_over(document: Any, most_number: int | None) -> tuple[int, tuple[str, 
                 if isinstance(value, dict | list):
                     inner.append((name, value))
                 what = _oddity(value, most_number) or _oddity(name, most_number)
-                if what is not None:
-                    odd = odd or (_HALF.sub("?", name), what)
+                odd = odd or (what and (_HALF.sub("?", name), what))
         depth, level = depth + 1, inner
     return depth, odd
 

@@ -19,10 +19,10 @@ from app.session import Session
 from app.study import Answer
 from app.widgets import ElidedLabel, label, tip
 from engine.errors import marked
-from engine.events import Event, Progress
+from engine.events import Evaluated, Event, Progress, Step
 from engine.inspect.subject import About
 from engine.train.history import Kept, history, run_of
-from engine.train.runs import read_metrics
+from engine.train.runs import read_events
 
 BOX_WIDTH = 220
 
@@ -200,11 +200,11 @@ def _history_task(folder: Path, _bench: Bench) -> Iterator[Event]:
     steps: list[float] = []
     losses: list[float] = []
     if run is not None and len(kept) > 1:
-        records = read_metrics(run)
-        for kind in ("evaluated", "step"):
-            found = [one for one in records if one.get("event") == kind and one.get("loss") is not None]
+        events = [event for event in read_events(run) if isinstance(event, Evaluated | Step)]
+        for kind in (Evaluated, Step):
+            found = [event for event in events if isinstance(event, kind)]
             if len(found) > 2:
-                steps = [float(one["step"]) for one in found]
-                losses = [float(one["loss"]) for one in found]
+                steps = [float(one.step) for one in found]
+                losses = [one.loss for one in found]
                 break
     yield Answer(value=_History(folder, kept, np.array(steps), np.array(losses)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from app.study import Answer
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Finished, Noted, Pinned, Progress, Started, Step
-from engine.train.runs import RunInfo, event_from_record, list_runs, read_config, read_metrics
+from engine.train.runs import RunInfo, list_runs, read_config, read_events
 
 CHUNK = 2_000  # events in one answer
 
@@ -20,13 +20,12 @@ def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
     The run may append to the file meanwhile; what it adds is at `first_step` or after, and is heard live.
     """
     chunk: list[Event] = []
-    for record in read_metrics(run_dir):
-        event = event_from_record(record)
+    for event in read_events(run_dir):
         if isinstance(event, Step | Evaluated | Pinned):
             keep = first_step is None or event.step < first_step
         else:
             keep = isinstance(event, Noted) or (first_step is None and isinstance(event, Started | Finished))
-        if keep and event is not None:
+        if keep:
             chunk.append(event)
         if len(chunk) == CHUNK:
             yield Answer(value=chunk)

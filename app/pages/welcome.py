@@ -220,7 +220,8 @@ class WelcomePage(Page):
             empty = words.say(found.problem)
         self.recent_card.list.set_entries([*runs, *tables], empty)
         hint = self.tr("{count} runs").format(count=words.number(found.num_runs))
-        self.recent_card.set_hint(hint if found.num_runs > len(runs) else "")
+        hint = hint if found.num_runs > len(runs) else ""
+        self.recent_card.set_hint(empty if found.problem is not None and (runs or tables) else hint)
 
     def _run_entry(self, place: int, run: FoundRun) -> Entry:
         return Entry(
@@ -228,9 +229,11 @@ class WelcomePage(Page):
             title=words.shorten(run.name, LONGEST_NAME),
             detail=run_words(run),
             icon=run.page,
-            tooltip=QDir.toNativeSeparators(str(run.info.path)),
+            tooltip=words.say(run.info.problem)
+            if run.info.problem is not None
+            else QDir.toNativeSeparators(str(run.info.path)),
             call=partial(self._open_run, run),
-            level=LEVELS.get(run.info.state, ""),
+            level="wrong" if run.info.problem is not None else LEVELS.get(run.info.state, ""),
         )
 
     def _table_entry(self, place: int, path: Path) -> Entry:

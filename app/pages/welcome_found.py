@@ -119,14 +119,20 @@ def _runs(root: Path) -> tuple[tuple[FoundRun, ...], int, Sentence | None]:
         template = marked("engine", "The folder for runs cannot be read: {path}: {reason}.")
         return (), 0, Sentence(template, {"path": root, "reason": error.strerror})
     found: list[FoundRun] = []
+    unread: list[str] = []
     for info in sorted(infos, key=lambda one: one.state != "crashed"):
         if len(found) == MOST_RUNS:
             break
         try:
             found.append(FoundRun(info, read_run_config(info.path)))
         except UserError:
-            continue  # a damaged one; its own folder still tells what it can
-    return tuple(found), len(infos), None
+            unread.append(info.name)
+    if not unread:
+        return tuple(found), len(infos), None
+    template = marked("engine", "The settings of {count} runs cannot be read; the first is {name}.")
+    if len(unread) == 1:
+        template = marked("engine", "The settings of the run {name} cannot be read.")
+    return tuple(found), len(infos), Sentence(template, {"count": len(unread), "name": unread[0]})
 
 
 def _model(path: Path) -> FoundModel:
@@ -179,6 +185,8 @@ def run_words(run: FoundRun) -> str:
         said = words.translate("WelcomePage", "stopped at step {step}").format(step=step)
     else:
         said = _reached(info) or words.translate("WelcomePage", "finished at step {step}").format(step=step)
+    if info.problem is not None:
+        said = words.translate("WelcomePage", "its files are damaged; step {step}").format(step=step)
     kind = (
         words.translate("WelcomePage", "pretrained")
         if run.page == "pretrain"

@@ -113,11 +113,10 @@ def _open_shards(
         if not plain or not shard.endswith(ending):
             raise ModelError(
                 marked(
-                    "engine",
-                    "{path} sends for {shard!r}, which is not the name of a {ending} file beside it.",
+                    "engine", "{path} sends for {shard}, which is not the name of a {ending} file beside it."
                 ),
                 path=index,
-                shard=shard,
+                shard=repr(shard[:80]),
                 ending=ending,
             )
         path = file_in(folder, shard)

@@ -141,6 +141,19 @@ class EncodedSet:
         """(E,) int64: tokens of each example."""
         return np.diff(self.bounds)
 
+    def fits(self, vocab_size: int, num_labels: int) -> bool:
+        """Whether the arrays belong together, and to a model with so many pieces and labels."""
+        arrays = (self.input_ids, self.bounds, self.num_a, self.targets, self.rows)
+        if any(one.ndim != 1 or one.dtype.kind not in "iu" for one in arrays):
+            return False
+        count = len(self.num_a)
+        if not count or (len(self.bounds) - 1, len(self.targets), len(self.rows)) != (count,) * 3:
+            return False
+        if self.bounds[0] != 0 or self.bounds[-1] != len(self.input_ids) or self.lengths.min() < 1:
+            return False
+        is_piece = (self.input_ids >= 0) & (self.input_ids < vocab_size)
+        return bool(is_piece.all() and self.targets.max() < num_labels)
+
     @classmethod
     def from_pieces(
         cls,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import torch
 
@@ -17,6 +17,7 @@ from engine.errors import RunError, Sentence, UserError, marked
 from engine.events import Event, Noted
 from engine.model.config import BertConfig, count_parameters
 from engine.model.kernels import cpu_kernels
+from engine.setting import check, convert
 from engine.train.runs import MODEL, Checkpoint, Run, read_status
 
 
@@ -98,7 +99,9 @@ def as_before(
 ) -> tuple[Device, list[Sentence]]:
     """Return the device a run was begun on, as near as there is one here, and what differs from then."""
     names = ("device", "precision", "num_threads", "micro_batch_tokens")
-    wanted = replace(config, **{name: recipe[name] for name in names})
+    hints = get_type_hints(DeviceConfig)
+    wanted = replace(config, **{name: convert(name, recipe.get(name), hints[name]) for name in names})
+    check(wanted)  # it may have been edited
     if checkpoint is not None:  # smaller, where memory ran out on the way
         wanted = replace(wanted, micro_batch_tokens=int(checkpoint.state["micro_batch_tokens"]))
     if wanted.device == "cuda" and not torch.cuda.is_available():
@@ -112,10 +115,28 @@ def as_before(
     )
     told = ("device", "precision", "cpu_kernels", "cpu_capability", "torch")
     return device, [
-        Sentence(template, {"name": name, "before": recipe[name], "now": now[name]})
+        Sentence(template, {"name": name, "before": recipe.get(name, "?"), "now": now[name]})
         for name in told
-        if recipe[name] != now[name]
+        if recipe.get(name) != now[name]
     ]
+
+
+@contextmanager
+def fitting(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """Tell in a sentence that what a checkpoint holds does not fit the run. Raises: RunError."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        if checkpoint is None or is_out_of_memory(error):
+            raise
+        raise RunError(
+            marked(
+                "engine",
+                "The checkpoint {path} does not fit the run that it lies in, so the run cannot go on. Start "
+                "a new one.",
+            ),
+            path=checkpoint.path,
+        ) from error
 
 
 def check_space(run_dir: Path, config: BertConfig, num_kept: int) -> None:

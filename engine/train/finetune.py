@@ -21,7 +21,7 @@ from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import Dropout
 from engine.model.weights import load_classifier, save_model
-from engine.train.conduct import as_before, check_space, guarded, noting, recipe_of, reopened
+from engine.train.conduct import as_before, check_space, fitting, guarded, noting, recipe_of, reopened
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.history import Keeper
@@ -29,6 +29,7 @@ from engine.train.loop import Loop, evaluated
 from engine.train.metrics import ONE_ANSWER, notes_on
 from engine.train.optimizer import default_learning_rate
 from engine.train.prepare import Setup, prepare
+from engine.train.records import event_from_record
 from engine.train.runs import (
     MODEL,
     SETUP,
@@ -36,7 +37,6 @@ from engine.train.runs import (
     Run,
     chain_of,
     check_new,
-    event_from_record,
     notes_document,
     notes_from,
     origin_of,
@@ -141,16 +141,19 @@ def _again(run: Run) -> Iterator[Event]:
 
 
 def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None) -> Iterator[Event]:
-    run.open_metrics(int(checkpoint.state["metrics_bytes"]) if checkpoint else 0)
+    lost = run.open_metrics(checkpoint.state["metrics_bytes"] if checkpoint else 0)
     model, notes = _model(_config(run), setup, device, checkpoint)
     loop = _loop(run, setup, device, model)
     if checkpoint is not None:
-        loop.restore(checkpoint)
+        with fitting(checkpoint):
+            loop.restore(checkpoint)
         run.keep_only({checkpoint.step, loop.at.best_step})  # a kill may have come before that
     started = _started(run, setup, device, loop)
     if checkpoint is None:
         run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
     try:
+        if lost is not None:
+            yield Noted(sentence=lost)
         for note in notes:
             yield Noted(sentence=note, level="fine")
         if checkpoint is None:
@@ -316,7 +319,8 @@ def _model(
     notes: list[Sentence] = []
     if checkpoint is not None:
         model = SequenceClassifier(setup.config)
-        model.load_state_dict(checkpoint.weights())
+        with fitting(checkpoint):
+            model.load_state_dict(checkpoint.weights())
     elif config.model.model.startswith("new:"):
         model = SequenceClassifier(setup.config)
         initialize(model, setup.config.initializer_range, config.training.seed)

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.errors import Sentence, marked
-from engine.events import Gained
+from engine.errors import RunError, Sentence, marked
+from engine.events import Evaluated, Finished, Gained, Started
 from engine.model.folder import open_weights
 from engine.model.source import Source
 from engine.model.weights import read_config
 from engine.train.metrics import student_interval, wilson_interval
-from engine.train.runs import MODEL, chain_of, read_metrics
+from engine.train.runs import MODEL, chain_of, read_events
 
 SCHEMA_VERSION = 1
 
@@ -90,37 +90,62 @@ class StageFound:
 
 
 def fine_tuned(run_dir: Path, seed: int) -> FineTuned:
-    """Read a finished fine-tuning run. The figure is the test set's where there is one."""
-    records = read_metrics(run_dir)
-    started = next(record for record in records if record["event"] == "started")
-    finished = next(record for record in reversed(records) if record["event"] == "finished")
-    metric, validation = started["metric"], finished["best_metric"]
+    """Read a finished fine-tuning run. The figure is the test set's where there is one.
+
+    Raises: RunError if its files do not tell.
+    """
+    events = list(read_events(run_dir))
+    started = next((event for event in events if isinstance(event, Started)), None)
+    finished = next((event for event in reversed(events) if isinstance(event, Finished)), None)
+    if started is None or finished is None:
+        raise _untold(run_dir)
+    metric, validation, tested = (
+        started.metric,
+        finished.best_metric,
+        (finished.metrics or {}).get(started.metric),
+    )
     if validation is None:  # the best checkpoint was damaged: the last one is the result
-        measured = [record for record in records if record.get("split") == "validation"]
-        validation = measured[-1]["metrics"][metric]
-    has_test = bool(started["num_test"])
+        measured = [event for event in events if isinstance(event, Evaluated) and event.split == "validation"]
+        validation = measured[-1].metrics.get(metric) if measured else None
+    value = tested if started.num_test else validation
+    if value is None or validation is None:
+        raise _untold(run_dir)
     return FineTuned(
         run=run_dir.name,
         seed=seed,
         metric=metric,
-        split="test" if has_test else "validation",
-        value=float(finished["metrics"][metric] if has_test else validation),
-        validation=float(validation),
-        num_rows={name: started[f"num_{name}"] for name in ("train", "validation", "test")},
-        best_step=finished["best_step"],
-        num_steps=int(started["num_steps"]),
-        seconds=float(finished["seconds"]),
+        split="test" if started.num_test else "validation",
+        value=value,
+        validation=validation,
+        num_rows={
+            "train": started.num_train,
+            "validation": started.num_validation,
+            "test": started.num_test,
+        },
+        best_step=finished.best_step,
+        num_steps=started.num_steps,
+        seconds=finished.seconds,
+    )
+
+
+def _untold(run_dir: Path) -> RunError:
+    return RunError(
+        marked(
+            "engine",
+            "The run in {path} is finished, but its files do not tell what it reached. Remove the folder, "
+            "and it is done again.",
+        ),
+        path=run_dir,
     )
 
 
 def pretrained(run_dir: Path) -> Pretrained:
-    """Read a finished pretraining run."""
-    losses = [
-        float(record["metrics"]["mlm_loss"])
-        for record in read_metrics(run_dir)
-        if record["event"] == "evaluated"
-    ]
-    stage = chain_of(str(run_dir / MODEL))[-1]
+    """Read a finished pretraining run. Raises: RunError if its files do not tell."""
+    measured = [event.metrics for event in read_events(run_dir) if isinstance(event, Evaluated)]
+    losses = [metrics["mlm_loss"] for metrics in measured if "mlm_loss" in metrics]
+    stage = (chain_of(str(run_dir / MODEL)) or [{}])[-1]
+    if any(name not in stage for name in ("steps", "tokens", "seconds", "text")):
+        raise _untold(run_dir)
     return Pretrained(
         run=run_dir.name,
         loss_before=losses[0] if losses else None,

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from engine.durable import explained
 from engine.model.bert import Bert
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import Tokenizer, save_model
@@ -47,7 +48,8 @@ class Keeper:
     def keep(self, step: int) -> None:
         """Write the weights as they are now. Raises: UserError if the disk is full or read-only."""
         folder = self.run_dir / HISTORY
-        folder.mkdir(exist_ok=True)
+        with explained(folder):
+            folder.mkdir(exist_ok=True)
         save_model(folder / f"{_STEP}{step:08d}", self.model, self.tokenizer, self.cloze, dtype=torch.float16)
 
     def drop_after(self, step: int) -> None:

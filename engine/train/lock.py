@@ -8,7 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.durable import explained
-from engine.errors import RunError, marked
+from engine.errors import RunError, UserError, marked
+from engine.files import open_regular, read_regular
+
+MOST_LOCK = 64  # bytes: a process's id
 
 if os.name == "nt":
     import msvcrt
@@ -26,6 +29,8 @@ else:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock file `path`, with this process's id in it. Raises: RunError if somebody else holds it."""
+    if os.path.lexists(path):
+        open_regular(path, most=MOST_LOCK, kind=RunError).close()  # a pipe or a device is no lock
     with explained(path):
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -48,8 +53,9 @@ def locked(path: Path) -> Iterator[None]:
 def is_locked(path: Path) -> bool:
     """Whether a living process holds the lock file."""
     try:
+        open_regular(path, most=MOST_LOCK).close()
         handle = os.open(path, os.O_RDWR)
-    except OSError:
+    except (OSError, UserError):
         return False  # no lock file, or not ours to ask
     try:
         _take(handle)
@@ -62,6 +68,7 @@ def is_locked(path: Path) -> bool:
 
 def _owner(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip() or "unknown"
-    except (OSError, UnicodeDecodeError):
+        owner = read_regular(path, most=MOST_LOCK).decode().strip()
+    except (UserError, UnicodeDecodeError):
         return "unknown"
+    return owner if owner.isdecimal() else "unknown"

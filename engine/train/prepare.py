@@ -20,10 +20,9 @@ import torch
 
 from engine.config import DataConfig, FineTuneConfig
 from engine.durable import replaced_folder
-from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
+from engine.errors import ConfigError, DataError, ModelError, RunError, Sentence, marked
 from engine.events import Event, Noted, Progress
 from engine.model.config import PRESETS, BertConfig
-from engine.model.folder import read_json
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
 from engine.text.batch import EncodedSet
 from engine.text.examples import (
@@ -38,7 +37,15 @@ from engine.text.labels import spelling_note
 from engine.text.table import Table, read_table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
+from engine.train.records import read_setup
 
+_KINDS = {  # of what a run that goes on reads in its setup.json
+    "labels": tuple[str, ...],
+    "cut_share": float,
+    "data": dict,
+    "recipe": dict,
+    "chain": tuple[dict, ...],
+}
 SPLITS = ("train", "validation", "test")
 TEXTS_AT_ONCE = 512  # encoded between two yields
 
@@ -73,15 +80,28 @@ class Setup:
     @classmethod
     def load(cls, folder: Path) -> Setup:
         """Read what `save` wrote. Raises: ModelError if it is damaged."""
+        about = read_setup(folder / "setup.json", _KINDS)
+        config, wordpiece = read_config(folder), WordPiece.from_folder(folder)
         tensors = load_tensors(folder / "data.safetensors")
         names = [field.name for field in dataclasses.fields(EncodedSet)]
         sets = {
             split: EncodedSet(**{name: tensors[f"{split}/{name}"].numpy() for name in names})
             for split in SPLITS
-            if f"{split}/bounds" in tensors
+            if all(f"{split}/{name}" in tensors for name in names)
         }
-        about = read_json(folder / "setup.json")
-        return cls(read_config(folder), WordPiece.from_folder(folder), tuple(about["labels"]), sets, about)
+        labels = tuple(about["labels"])
+        fits = len(config.id2label) == len(labels)
+        fits = fits and all(one.fits(config.vocab_size, len(labels)) for one in sets.values())
+        if "train" not in sets or not fits:
+            raise RunError(
+                marked(
+                    "engine",
+                    "{path} is damaged: texts, vocabulary and labels in it do not belong together. Start the "
+                    "run again.",
+                ),
+                path=folder,
+            )
+        return cls(config, wordpiece, labels, sets, about)
 
 
 def starting_config(config: FineTuneConfig) -> BertConfig:
@@ -134,7 +154,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     yield from _ignored(config)
     table = open_table(data, data.data, "data")
     roles = roles_of(data, table)
-    found = examples_from(table, roles, merge=data.merge_labels, whole_labels=data.whole_labels)
+    found = examples_from(table, roles, merge=data.merge_labels)
     yield from _report(found, table)
     labels = found.labels
     parts = split_of(data, found)
@@ -219,7 +239,7 @@ def roles_of(data: DataConfig, table: Table) -> Roles:
             raise ConfigError(
                 marked("engine", "No column was chosen for {field}. The columns are: {columns}."),
                 field=field,
-                columns=list(table.columns),
+                columns=", ".join(table.columns),
             )
     pair = table.column(data.text_pair) if data.text_pair else ""
     return Roles(table.column(data.text), pair, table.column(data.label))

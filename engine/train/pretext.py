@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -14,10 +15,10 @@ import numpy as np
 
 from engine.config import with_values
 from engine.durable import replaced_folder
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import ConfigError, DataError, RunError, Sentence, marked
 from engine.events import Event, Noted
+from engine.files import MOST_JSON, read_regular
 from engine.model.config import PRESETS, BertConfig
-from engine.model.folder import read_json
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.trim import ids_to_keep, trimmed_wordpiece
 from engine.model.weights import check_weights, read_config
@@ -31,7 +32,9 @@ from engine.text.overlap import Overlap, overlap
 from engine.text.token_writer import hash_of
 from engine.text.tokens import TokenStore, counts, default_store_root, hold_out, open_store, store_key
 from engine.text.wordpiece import WordPiece
+from engine.train.records import read_setup
 
+_KINDS = {"text": dict, "recipe": dict, "chain": tuple[dict, ...]}  # what has to stand in setup.json
 TOKENS, VALIDATION_TOKENS = "tokens", "validation"  # folders in setup/
 _TOLD_SHARE = 0.01  # of the text kept apart, in long sentences that are learned from too
 _VALIDATION_SALT, _VALIDATION_SEED = 2**31, 7  # the same held-out examples and masks in every run
@@ -68,16 +71,29 @@ class Pretext:
 def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, Pretext]:
     """Read what `save` wrote; a token store that was cut or lost is built again from the text.
 
-    Raises: DataError if the text is needed and has changed; ModelError if the rest is damaged.
+    Raises: DataError if the text is needed and has changed; ModelError, RunError if the rest is damaged.
     """
-    wordpiece, about = WordPiece.from_folder(folder), read_json(folder / "setup.json")
-    keep = np.load(folder / "keep.npy") if (folder / "keep.npy").is_file() else None
+    kinds = {**_KINDS, **({"validation_text": dict} if config.text.validation_text else {})}
+    wordpiece, about = WordPiece.from_folder(folder), read_setup(folder / "setup.json", kinds)
+    keep = _read_keep(folder / "keep.npy") if os.path.lexists(folder / "keep.npy") else None
     train = yield from _reopened(folder / TOKENS, config, config.text.text, wordpiece, about, "text")
     held_out, places = train, config.text.validation_text
     if places:
         path = folder / VALIDATION_TOKENS
         held_out = yield from _reopened(path, config, places, wordpiece, about, "validation_text")
     return Pretext(read_config(folder), wordpiece, keep, (train, held_out), about)
+
+
+def _read_keep(path: Path) -> np.ndarray:
+    """Return the ids that were kept of a vocabulary. Raises: RunError."""
+    data = read_regular(path, most=MOST_JSON, kind=RunError)
+    try:
+        keep: np.ndarray = np.load(io.BytesIO(data), allow_pickle=False)
+        if keep.ndim == 1 and keep.dtype.kind in "iu":
+            return keep
+    except (ValueError, EOFError, OSError, MemoryError, SyntaxError):
+        pass
+    raise RunError(marked("engine", "{path} is damaged. Start the run again."), path=path)
 
 
 def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:

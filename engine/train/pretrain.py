@@ -18,7 +18,7 @@ from engine.model.weights import save_model
 from engine.pretrain_config import PretrainConfig
 from engine.text.masking import Masker
 from engine.train import pretext
-from engine.train.conduct import as_before, check_space, guarded, recipe_of, reopened
+from engine.train.conduct import as_before, check_space, fitting, guarded, recipe_of, reopened
 from engine.train.first_weights import placed, starting_model
 from engine.train.history import Keeper
 from engine.train.language import LanguageModel
@@ -131,19 +131,22 @@ def _train(
     questions: Questions | None,
     ranks: Ranks,
 ) -> Iterator[Event]:
-    run.open_metrics(int(checkpoint.state["metrics_bytes"]) if checkpoint else 0)
+    lost = run.open_metrics(checkpoint.state["metrics_bytes"] if checkpoint else 0)
     model, notes = yield from starting_model(config, setup, checkpoint)
     loop = loop_of(run, config, setup, device, placed(model, config, device), ranks)
     pins = [line.strip() for line in config.budget.pins.split("\n") if line.strip()]
     if ranks.is_first:
         loop.watch = PinWatch(questions or Questions(pins), setup.wordpiece)
     if checkpoint is not None:
-        loop.restore(checkpoint)
+        with fitting(checkpoint):
+            loop.restore(checkpoint)
         run.keep_only({checkpoint.step})  # a kill may have come before that
     started = _started(run, config, setup, loop)
     if checkpoint is None:
         run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
     try:
+        if lost is not None:
+            yield Noted(sentence=lost)
         for note in notes:
             yield Noted(sentence=note, level="fine")
         if checkpoint is None:

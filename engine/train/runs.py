@@ -13,7 +13,6 @@ runs/<time>-<name>/
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import os
@@ -23,13 +22,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-import numpy as np
 import platformdirs
 from torch import Tensor
 
-from engine import events
 from engine.config import FineTuneConfig, from_toml, to_toml, with_values
 from engine.durable import (
     PARTIAL,
@@ -39,22 +36,44 @@ from engine.durable import (
     replaced_folder,
     sweep_partials,
 )
-from engine.errors import ModelError, RunError, Sentence, marked
+from engine.errors import ModelError, RunError, Sentence, UserError, marked
 from engine.events import Event, Noted
+from engine.files import open_regular, read_json_object
 from engine.model.folder import read_json
 from engine.model.weights import load_tensors, save_tensors
 from engine.pretrain_config import PretrainConfig
 from engine.train.lock import is_locked, locked
+from engine.train.records import (
+    MOST_DAMAGED,
+    event_from_record,
+    real_number,
+    record_in,
+    record_of,
+    records_in,
+    whole_number,
+)
 
 CONFIG, METRICS, STATUS, LOCK = "config.toml", "metrics.jsonl", "status.json", "lock"
 AnyConfig = FineTuneConfig | PretrainConfig
 SETUP, CHECKPOINTS, MODEL, MANIFEST = "setup", "checkpoints", "model", "manifest.json"
+CHECKPOINT = {
+    "weights.safetensors",
+    "optimizer.safetensors",
+    "state.json",
+}  # files of one, beside the manifest
 HISTORY = "history"  # see train/history.py
+STATES = ("running", "finished", "stopped", "failed")  # a run that says "running" and is not, has crashed
+MOST_STATUS = 2**20  # bytes of status.json, of a checkpoint's state and its manifest
+LONGEST_METRIC = 80  # characters of a metric's name
+_END = 65536  # bytes of metrics.jsonl in which the last step is looked for
 
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What a list of runs shows. state: running, finished, stopped, failed or crashed."""
+    """What a list of runs shows. state: running, finished, stopped, failed or crashed.
+
+    problem: what its files say that cannot be.
+    """
 
     path: Path
     name: str
@@ -63,6 +82,7 @@ class RunInfo:
     num_steps: int
     metric_name: str
     best_metric: float | None
+    problem: Sentence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +163,32 @@ class Run:
 
     # --- metrics ---------------------------------------------------------------------------------
 
-    def open_metrics(self, offset: int) -> None:
-        """Cut metrics.jsonl back to `offset` bytes and append from there."""
-        with explained(self.path / METRICS):
-            self._metrics = os.open(self.path / METRICS, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            os.ftruncate(self._metrics, offset)
-        told = _texts_noted(self.path)
+    def open_metrics(self, offset: int) -> Sentence | None:
+        """Cut metrics.jsonl back to `offset` bytes and append from there; return what is amiss with it.
+
+        Where it is shorter, lines were lost: what is whole of it is kept. Raises: UserError.
+        """
+        path, lost = self.path / METRICS, None
+        with explained(path):
+            if os.path.lexists(path):
+                with open_regular(path, kind=RunError) as file:  # refuses a pipe before it is waited for
+                    length = _whole_lines(file, offset)
+            else:
+                length = 0
+            self._metrics = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            os.ftruncate(self._metrics, length)
+        if length < offset:
+            template = marked(
+                "engine",
+                "{path} is not whole: the curves of the steps before this one are lost, in part or all. The "
+                "training itself goes on as it was.",
+            )
+            lost = Sentence(template, {"path": path})
+        told = _texts_noted(path)
         for note in self.notes:
             if str(note.sentence) not in told:
                 self.log(note)
+        return lost
 
     def note(self, note: Noted) -> None:
         """Keep what a person was told in metrics.jsonl, once; what comes before that is open, when it is."""
@@ -164,7 +201,7 @@ class Run:
         """Append one event to metrics.jsonl."""
         assert self._metrics is not None
         with explained(self.path / METRICS):
-            os.write(self._metrics, json.dumps(_record(event), ensure_ascii=False).encode() + b"\n")
+            os.write(self._metrics, json.dumps(record_of(event), ensure_ascii=False).encode() + b"\n")
 
     # --- status ----------------------------------------------------------------------------------
 
@@ -214,24 +251,24 @@ class Run:
     def newest_checkpoint(self) -> Checkpoint | None:
         """Return the newest checkpoint whose manifest holds, or None."""
         for path in sorted((self.path / CHECKPOINTS).glob("step-*"), reverse=True):
-            if _holds(path):
-                state = json.loads((path / "state.json").read_text(encoding="utf-8"))
-                return Checkpoint(path, int(state["step"]), state)
+            state = _state_in(path)
+            if state is not None:
+                return Checkpoint(path, state["step"], state)
         return None
 
     def checkpoint(self, step: int) -> Checkpoint | None:
         """Return the checkpoint of a step if it is there and whole."""
         path = self.path / CHECKPOINTS / f"step-{step:08d}"
-        if not _holds(path):
-            return None
-        return Checkpoint(path, step, json.loads((path / "state.json").read_text(encoding="utf-8")))
+        state = _state_in(path)
+        return None if state is None else Checkpoint(path, step, state)
 
 
 class FollowedRun(Run):
     """The run folder of another process, the first of many ranks: read here, never written."""
 
-    def open_metrics(self, offset: int) -> None:
+    def open_metrics(self, offset: int) -> Sentence | None:
         """Do nothing."""
+        return None
 
     def note(self, note: Noted) -> None:
         """Do nothing."""
@@ -307,30 +344,48 @@ def document_of(config: AnyConfig) -> str:
 def read_status(path: Path) -> dict[str, Any]:
     """Return what status.json says, or nothing."""
     try:
-        document = json.loads((path / STATUS).read_text(encoding="utf-8"))
-        return document if isinstance(document, dict) else {}
-    except (OSError, ValueError):
+        return read_json_object(path / STATUS, most=MOST_STATUS)
+    except UserError:
         return {}
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """Return the records of metrics.jsonl; a last line that was cut off by a crash is left out."""
-    records = []
+    """Return the records of metrics.jsonl; lines that are none, and a last one cut off, are left out.
+
+    Raises: RunError if it is no ordinary file, or far too large.
+    """
+    return [record for record in _records(path) if record is not None]
+
+
+def read_events(path: Path) -> Iterator[Event]:
+    """Yield what a run said, read from metrics.jsonl; at the end, what of it could not be read.
+
+    Only what a person should see comes, and no exception: a damaged history is told as a `Noted`.
+    """
+    num_damaged = 0
     try:
-        lines = (path / METRICS).read_bytes().split(b"\n")
-    except OSError:
-        return []
-    for line in lines[:-1]:
-        try:
-            records.append(json.loads(line))
-        except ValueError:
-            continue
-    return records
+        for record in _records(path):
+            event = event_from_record(record) if record is not None else None
+            if event is not None:
+                yield event
+            else:
+                num_damaged += 1
+    except RunError as error:
+        yield Noted(sentence=error.sentence, level="wrong")
+    if num_damaged:
+        template = marked("engine", "{count} lines of {path} cannot be read and are left out.")
+        values = {"count": f"{num_damaged} +" if num_damaged >= MOST_DAMAGED else num_damaged}
+        yield Noted(sentence=Sentence(template, {**values, "path": path / METRICS}), level="wrong")
+
+
+def _records(path: Path) -> Iterator[dict[str, Any] | None]:
+    file = path / METRICS
+    return records_in(file) if os.path.lexists(file) else iter(())
 
 
 def notes_document(notes: Iterable[Noted]) -> list[dict[str, Any]]:
     """Return notes as JSON can hold them: what was said in English, and what it was made of."""
-    return [{name: value for name, value in _record(note).items() if name != "event"} for note in notes]
+    return [{name: value for name, value in record_of(note).items() if name != "event"} for note in notes]
 
 
 def notes_from(document: Any) -> list[Noted]:
@@ -342,119 +397,91 @@ def notes_from(document: Any) -> list[Noted]:
 
 def _texts_noted(path: Path) -> set[str]:
     """Return what metrics.jsonl says was noted."""
-    lines = (path / METRICS).read_bytes().split(b"\n")[:-1]
-    events = (event_from_record(json.loads(line)) for line in lines if line.startswith(b'{"event": "noted"'))
+    notes = (record for record in records_in(path) if record and record.get("event") == "noted")
+    events = (event_from_record(record) for record in notes)
     return {str(event.sentence) for event in events if isinstance(event, Noted)}
 
 
 def list_runs(root: Path) -> list[RunInfo]:
-    """Return the runs under a root, newest first. Folders that are not runs are passed over."""
+    """Return the runs under a root, newest first. Folders that are not runs are passed over.
+
+    A damaged run is listed with what can be read of it, and `problem` says what cannot.
+    """
     if not root.is_dir():
         return []
-    found = []
-    for path in sorted(root.iterdir(), key=lambda entry: entry.name, reverse=True):
-        if not (path / CONFIG).is_file():
-            continue
-        status = read_status(path)
-        state = str(status.get("state", "running"))
-        if state == "running" and not is_locked(path / LOCK):
-            state = "crashed"
-        best = status.get("best_metric")
-        found.append(
-            RunInfo(
-                path=path,
-                name=path.name,
-                state=state,
-                step=_last_step(path, int(status.get("step", 0))),
-                num_steps=int(status.get("num_steps", 0)),
-                metric_name=str(status.get("metric", "accuracy")),
-                best_metric=None if best is None else float(best),
-            )
-        )
-    return found
+    entries = sorted(root.iterdir(), key=lambda entry: entry.name, reverse=True)
+    return [_info(path) for path in entries if _is_run(path)]
 
 
-def event_from_record(record: Mapping[str, Any]) -> Event | None:
-    """Return the event that a record of metrics.jsonl was made from, or None if this version knows none."""
-    values = dict(record)
-    kind = getattr(events, str(values.pop("event", "")).title(), None)
-    if kind is None or not dataclasses.is_dataclass(kind):
-        return None
+def _is_run(path: Path) -> bool:
     try:
-        for name in ("run_dir", "path"):
-            if values.get(name) is not None:
-                values[name] = Path(values[name])
-        if "sentence" in values:
-            values["sentence"] = _sentence(values["sentence"])
-            values.pop("text", None)
-        if values.get("confusion") is not None:
-            values["confusion"] = np.asarray(values["confusion"], np.int64)
-        if "labels" in values:
-            values["labels"] = tuple(values["labels"])
-        if "per_label" in values:
-            values["per_label"] = {label: tuple(scores) for label, scores in values["per_label"].items()}
-        if "readings" in values:
-            values["readings"] = tuple(_reading(reading) for reading in values["readings"])
-        made: Event = kind(**values)  # type: ignore[operator,assignment]
-        return made
-    except TypeError:
-        return None
+        return (path / CONFIG).is_file()
+    except OSError:  # a folder that this person may not enter
+        return False
 
 
-def _sentence(values: Any) -> Any:
-    """Return a sentence, and those inside it, as they were."""
-    if not isinstance(values, Mapping) or set(values) != {"template", "values"}:
-        return values
-    return Sentence(values["template"], {k: _sentence(value) for k, value in values["values"].items()})
-
-
-def _reading(values: Mapping[str, Any]) -> events.Reading:
-    guesses = tuple((str(word), float(share)) for word, share in values["guesses"])
-    return events.Reading(**{**values, "guesses": guesses})
+def _info(path: Path) -> RunInfo:
+    """Return what a run's files say, each held to what it can be."""
+    status, problem = dict[str, Any](), None
+    try:
+        if os.path.lexists(path / STATUS):  # without one it was cut off as it began
+            status = read_json_object(path / STATUS, most=MOST_STATUS)
+    except UserError as error:
+        problem = error.sentence
+    state, metric = status.get("state", "running"), status.get("metric", "accuracy")
+    step, num_steps = (whole_number(status.get(name, 0)) for name in ("step", "num_steps"))
+    best = real_number(status.get("best_metric"))
+    wrong = {
+        "state": state not in STATES,
+        "step": step is None,
+        "num_steps": num_steps is None,
+        "metric": not isinstance(metric, str) or len(metric) > LONGEST_METRIC,
+        "best_metric": best is None and status.get("best_metric") is not None,
+    }
+    if any(wrong.values()):
+        template = marked(
+            "engine", "{path} is damaged: {names} cannot be what it says. The rest of the run is shown."
+        )
+        names = ", ".join(name for name, is_wrong in wrong.items() if is_wrong)
+        problem = Sentence(template, {"path": path / STATUS, "names": names})
+    if state not in STATES or (state == "running" and not is_locked(path / LOCK)):
+        state = "crashed"
+    return RunInfo(
+        path=path,
+        name=path.name,
+        state=state,
+        step=_last_step(path, step or 0),
+        num_steps=num_steps or 0,
+        metric_name="accuracy" if wrong["metric"] else metric,
+        best_metric=best,
+        problem=problem,
+    )
 
 
 def _last_step(path: Path, fallback: int) -> int:
     """Return the last step in metrics.jsonl, read from its end."""
     try:
-        with open(path / METRICS, "rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - 65536))
-            lines = file.read().split(b"\n")[:-1]
-    except OSError:
+        with open_regular(path / METRICS) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _END))
+            lines = file.read(_END).split(b"\n")[:-1]
+    except (OSError, UserError):
         return fallback
     for line in reversed(lines):
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if record.get("event") == "step":
-            return int(record["step"])
+        record = record_in(line)
+        step = whole_number(record.get("step")) if record and record.get("event") == "step" else None
+        if step is not None:
+            return step
     return fallback
 
 
-def _record(event: Event) -> dict[str, Any]:
-    record: dict[str, Any] = {"event": type(event).__name__.lower()}
-    for field in dataclasses.fields(event):
-        record[field.name] = _plain(getattr(event, field.name))
-    if isinstance(event, Noted):
-        record["text"] = str(event.sentence)
-    return record
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, events.Reading):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Sentence):
-        return {"template": value.template, "values": {k: _plain(v) for k, v in value.values.items()}}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Path) else value
+def _whole_lines(file: BinaryIO, offset: int) -> int:
+    """Return `offset`, or where the last whole line before it ends if the file is shorter."""
+    length = os.fstat(file.fileno()).st_size
+    if length >= offset:
+        return offset
+    start = max(0, length - _END)
+    file.seek(start)
+    return start + file.read(_END).rfind(b"\n") + 1
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -465,17 +492,23 @@ def _manifest(folder: Path) -> dict[str, Any]:
     }
 
 
-def _holds(path: Path) -> bool:
+def _state_in(path: Path) -> dict[str, Any] | None:
+    """Return the state that a checkpoint holds, or None unless all of it is whole and what it can be."""
     try:
-        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-        return bool(manifest) and all(
-            (path / name).stat().st_size == about["bytes"] and _sha256(path / name) == about["sha256"]
-            for name, about in manifest.items()
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
+        manifest = read_json_object(path / MANIFEST, most=MOST_STATUS)
+        if not set(manifest) >= CHECKPOINT or any(Path(name).name != name for name in manifest):
+            return None
+        for name, about in manifest.items():
+            if os.lstat(path / name).st_size != about["bytes"] or _sha256(path / name) != about["sha256"]:
+                return None
+        state = read_json_object(path / "state.json", most=MOST_STATUS)
+    except (OSError, UserError, KeyError, TypeError):
+        return None
+    counts = [whole_number(state.get(name)) for name in ("step", "metrics_bytes", "micro_batch_tokens")]
+    fits = all(count is not None for count in counts) and path.name == f"step-{counts[0]:08d}"
+    return state if fits and isinstance(state.get("feed", {}), dict) else None
 
 
 def _sha256(file: Path) -> str:
-    with open(file, "rb") as stream:
+    with open_regular(file) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -208,17 +208,14 @@ def test_a_resumed_run_shows_every_step_once(
     run = InventedRun(FIVE, num_steps=30)
     every = list(run.fine_tune(FineTuneConfig(), tmp_path / "run"))
     steps = [event for event in every if isinstance(event, Step)]
-    before = [
-        {"step": number} for number in range(1, 18)
-    ]  # the file had gone on to 17; the checkpoint is at 12
+    before = steps[:17]  # the file had gone on to 17; the checkpoint is at 12
 
     def again(run_dir: Path, **_: object) -> Iterator[Event]:
         started = next(event for event in every if isinstance(event, Started))
         yield replace(started, first_step=13)
         yield from steps[12:]
 
-    monkeypatch.setattr("app.pages.past_run.read_metrics", lambda run_dir: before)
-    monkeypatch.setattr("app.pages.past_run.event_from_record", lambda record: steps[record["step"] - 1])
+    monkeypatch.setattr("app.pages.past_run.read_events", lambda run_dir: iter(before))
     monkeypatch.setattr(session_module, "resume", again)
     monkeypatch.setattr(session_module, "read_config", lambda run_dir: FineTuneConfig())
     session = session_of(ready)

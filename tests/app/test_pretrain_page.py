@@ -379,10 +379,7 @@ def test_a_resumed_run_shows_every_step_once(
         yield replace(started, first_step=13)
         yield from steps[12:]
 
-    monkeypatch.setattr(
-        "app.pages.past_run.read_metrics", lambda run_dir: [{"step": n} for n in range(1, 18)]
-    )
-    monkeypatch.setattr("app.pages.past_run.event_from_record", lambda record: steps[record["step"] - 1])
+    monkeypatch.setattr("app.pages.past_run.read_events", lambda run_dir: iter(steps[:17]))
     monkeypatch.setattr(session_module, "resume", again)
     monkeypatch.setattr(session_module, "read_config", lambda run_dir: config)
     session_of(ready).resume_training(tmp_path / "run")
@@ -398,8 +395,7 @@ def test_an_earlier_run_is_shown_as_its_files_tell_it(
     run_dir = tmp_path / "runs" / "20260101-120000-story"
     every = list(InventedReading(num_steps=40).pretrain(PretrainConfig(), run_dir))
     told = [event for event in every if type(event).__name__ in ("Started", "Step", "Evaluated", "Pinned")]
-    monkeypatch.setattr("app.pages.past_run.read_metrics", lambda run_dir: list(range(len(told))))
-    monkeypatch.setattr("app.pages.past_run.event_from_record", lambda place: told[place])
+    monkeypatch.setattr("app.pages.past_run.read_events", lambda run_dir: iter(told))
     info = RunInfo(run_dir, run_dir.name, "stopped", 40, 0, "mlm_accuracy", 0.3)
     config = with_values(PretrainConfig(), {"text": ready.setup.config().text.text, "tokens": 9000})
     (run_dir / "config.toml").write_text(to_toml(config))

@@ -15,8 +15,9 @@ from engine.events import Event, Noted, Step
 from engine.train.finetune import fine_tune, resume
 from engine.train.prepare import prepare
 from engine.train.pretrain import pretrain
+from engine.train.records import event_from_record
 from engine.train.resume import resume as resume_any
-from engine.train.runs import event_from_record, read_metrics
+from engine.train.runs import read_metrics
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.engine.tiny_texts import text_config
 

@@ -22,10 +22,10 @@ from engine.events import Evaluated, Finished, Noted, Saved, Started, Step
 from engine.train import runs
 from engine.train.finetune import fine_tune, resume
 from engine.train.lock import is_locked, locked
+from engine.train.records import event_from_record
 from engine.train.runs import (
     Run,
     check_new,
-    event_from_record,
     list_runs,
     new_run_dir,
     read_config,

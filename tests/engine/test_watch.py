@@ -10,7 +10,8 @@ import pytest
 from engine.events import Finished, Pinned, Step
 from engine.train import pretext
 from engine.train.pretrain import pretrain
-from engine.train.runs import event_from_record, read_metrics
+from engine.train.records import event_from_record
+from engine.train.runs import read_metrics
 from engine.train.watch import Questions
 from tests.engine.tiny_texts import (
     notes,
