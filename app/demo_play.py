@@ -150,10 +150,14 @@ class Demo:
         """Let a person go through the tour; wait until it has ended, and the training with it."""
         self._is_alone = False
         self.session.training_failed.connect(self.tour.leave)
-        self.tour.step_changed.connect(lambda place: self._note(self.tour.steps[max(0, place - 1)].key))
+        self.tour.step_changed.connect(self._note_left)
         self.tour.start()
         self._until(lambda: self.tour.has_ended and not self.session.is_training, math.inf, must=False)
         self._note("learn")
+
+    def _note_left(self, _place: int) -> None:
+        for key in self.tour.shown_keys[:-1]:
+            self._note(key)
 
     # ---- what happened
 

@@ -133,6 +133,8 @@ QTableView::item:focus { border: 2px solid @focus; }
 QHeaderView { background: @card; }
 QHeaderView::section { background: @card; color: @muted; border: 0; padding: 4px 8px; }
 QHeaderView::section:horizontal { padding-left: 11px; padding-right: 11px; border-bottom: 1px solid @line; }
+QTableView[role="dense"]::item { padding: 0 4px; }
+QHeaderView[role="dense"]::section:horizontal { font-size: 11px; padding-left: 7px; padding-right: 7px; }
 QTableView QTableCornerButton::section { background: @card; border: 0; border-bottom: 1px solid @line; }
 QListView, QTreeView { background: @card; border: 1px solid @line; border-radius: 6px; outline: 0; }
 QListView:focus, QTreeView:focus { border: 2px solid @focus; }

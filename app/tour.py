@@ -41,7 +41,10 @@ class Step:
     """One stop of a tour.
 
     page, target: where it is: a page's key and a widget's object name; the whole card that holds it is lit.
-    words: may change while the step is shown. action: done on arrival. holds: Next waits until it is done.
+    clear: the name of another widget there that the card speaks of, and does not cover.
+    words: may change while the step is shown. action: done on arrival; Next never waits for it. is_long: it
+    takes minutes, and Next reads Skip until it is done. can_show: a step that has nothing to show yet is
+    passed over; its turn comes at the end if it has something by then.
     """
 
     key: str
@@ -50,7 +53,9 @@ class Step:
     title: str
     words: str | Callable[[], str]
     action: Action | None = None
-    holds: bool = False
+    clear: str = ""
+    is_long: bool = False
+    can_show: Callable[[], bool] | None = None
 
 
 class Guide(QWidget):
@@ -75,6 +80,7 @@ class Guide(QWidget):
         self.host = window
         self.steps = tuple(steps)
         self.index = -1
+        self._way: list[int] = []  # the steps that were shown, up to this one
         self._page, self._show_page = page, show_page
         self._action: Generator[Wait, None, None] | None = None
         self._wait: Wait | None = None
@@ -107,6 +113,23 @@ class Guide(QWidget):
         return self._action is None
 
     @property
+    def shown_keys(self) -> tuple[str, ...]:
+        """The keys of the steps on the way here, this one the last."""
+        return tuple(self.steps[index].key for index in self._way)
+
+    @property
+    def following(self) -> int | None:
+        """The step that Next leads to: the next that has something to show, then those passed over."""
+        furthest = max(self._way, default=-1)
+        passed_over = (index for index in range(furthest) if index not in self._way)
+        candidates: tuple[int, ...] = (*range(furthest + 1, len(self.steps)), *passed_over)
+        for index in candidates:
+            can_show = self.steps[index].can_show
+            if can_show is None or can_show():
+                return index
+        return None
+
+    @property
     def has_ended(self) -> bool:
         """Whether it was left, or came to its end."""
         return self.index >= len(self.steps)
@@ -137,14 +160,17 @@ class Guide(QWidget):
         if self._action is not None:
             self._action.close()
         self.index, self._wait = index, None
+        self._way = (
+            [*self._way[: self._way.index(index)], index] if index in self._way else [*self._way, index]
+        )
         step = self.step
         if step.page:
             self._show_page(step.page)
         self._action = step.action() if step.action is not None else None
         count = self.tr("{step} of {all}").format(
-            step=words.number(index + 1), all=words.number(len(self.steps))
+            step=words.number(len(self._way)), all=words.number(len(self.steps))
         )
-        self.card.show_step(step.title, count, is_first=index == 0, is_last=index == len(self.steps) - 1)
+        self.card.show_step(step.title, count, is_first=len(self._way) == 1)
         self.look()
         self._reveal()
         self.take_keyboard()
@@ -153,19 +179,20 @@ class Guide(QWidget):
 
     @Slot()
     def next(self) -> None:
-        """Go on, if the step lets."""
-        if self.has_ended or not self.card.next_button.isEnabled():
+        """Go on, whatever the step still waits for."""
+        if self.has_ended:
             return
-        if self.index + 1 == len(self.steps):
+        following = self.following
+        if following is None:
             self._end(True)
         else:
-            self.go(self.index + 1)
+            self.go(following)
 
     @Slot()
     def back(self) -> None:
         """Show the step before."""
-        if 0 < self.index < len(self.steps):
-            self.go(self.index - 1)
+        if not self.has_ended and len(self._way) > 1:
+            self.go(self._way[-2])
 
     @Slot()
     def leave(self) -> None:
@@ -194,35 +221,28 @@ class Guide(QWidget):
         """Go on with the action where it can, and show everything as it is now."""
         if not 0 <= self.index < len(self.steps):
             return
-        was_ready = self.is_ready
         while self._action is not None and (self._wait is None or self._wait()):
             self._wait = next(self._action, None)
             if self._wait is None:
                 self._action = None
         step = self.step
         self.card.show_words(step.words if isinstance(step.words, str) else step.words())
-        self._let_on(self.is_ready or not step.holds)
-        if self.is_ready and not was_ready and not self.card.is_turning_away:
-            self.take_keyboard()
+        self.card.show_way_on(is_skip=step.is_long and not self.is_ready, is_last=self.following is None)
         if self._has_to_reveal:
             self._has_to_reveal = False
             self._reveal()
         self._show_place()
 
-    def _let_on(self, may: bool) -> None:
-        """Let a person go on, or not yet; the keyboard does not slip to "Leave" meanwhile."""
-        if self.card.next_button.isEnabled() != may:
-            if self.card.next_button.hasFocus():
-                self.card.setFocus()
-            self.card.next_button.setEnabled(may)
-
     def _find(self) -> QWidget | None:
         """Return the step's widget, or the card that holds it; None where it is not on screen."""
-        step = self.step
-        if not step.target:
+        return self._named(self.step.target)
+
+    def _named(self, name: str) -> QWidget | None:
+        """Return what has this name on the step's page, or the card that holds it; None where it is not."""
+        if not name:
             return None
-        place = self._page(step.page) if step.page else self.host
-        found = next((one for one in place.findChildren(QWidget, step.target) if one.isVisible()), None)
+        place = self._page(self.step.page) if self.step.page else self.host
+        found = next((one for one in place.findChildren(QWidget, name) if one.isVisible()), None)
         widget = found
         while widget is not None and widget is not place:
             if isinstance(widget, QFrame) and widget.property("role") == "card":
@@ -243,7 +263,8 @@ class Guide(QWidget):
         """Light the widget where it is now, and put the card beside it."""
         self._lit = self._find()
         hole = self._seen(self._lit) if self._lit is not None else None
-        at = place(hole, self.card.size(), self.rect())
+        clear = self._named(self.step.clear)
+        at = place(hole, self.card.size(), self.rect(), self._seen(clear) if clear is not None else None)
         is_whole = self.mask().boundingRect() == self.rect()  # all of the window as it is now
         if (hole, at) != (self._hole, self.card.pos()) or not is_whole:
             self._hole = hole
@@ -286,18 +307,14 @@ class Guide(QWidget):
             painter.fillPath(path - hole, ink)
             painter.setPen(QPen(colors.color("focus"), RING))
             painter.drawRoundedRect(ring.adjusted(1, 1, -1, -1), RADIUS, RADIUS)
-        if self.card.hasFocus():  # while there is no way on
-            painter.setPen(QPen(colors.color("focus"), RING))
-            painter.drawRoundedRect(QRectF(self.card.geometry()).adjusted(-1, -1, 1, 1), RADIUS, RADIUS)
         painter.end()
 
     # ---- keyboard, mouse, window
 
     def take_keyboard(self) -> None:
-        """Give the keyboard to the way on; to the card, where that is not open yet."""
+        """Give the keyboard to the way on."""
         if not self.has_ended:
-            way_on = self.card.next_button
-            (way_on if way_on.isEnabled() else self.card).setFocus(Qt.FocusReason.OtherFocusReason)
+            self.card.next_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focusNextPrevChild(self, onward: bool) -> bool:
         entries = self.card.buttons

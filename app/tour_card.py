@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 from app.widgets import CARD_X, GAP, button, label, set_role
 
 WIDTH = 306  # px
+WAY_ON = 68  # px, of the button whose words change while a pointer rests on it
 MARGIN = 12  # px, to the window's edges
 REACH = 8  # px that the ring takes around what it is about
 
@@ -25,7 +26,6 @@ class TourCard(QFrame):
         self.setObjectName("tour_card")
         set_role(self, "card")
         self.setFixedWidth(WIDTH)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # it has the keyboard while there is no way on
         self.title = label("", "card-title", wrap=True)
         self.title.setObjectName("tour_title")
         self.words = label("", wrap=True)
@@ -37,6 +37,7 @@ class TourCard(QFrame):
         self.leave_button.setToolTip(self.tr("Leave the tour (Esc)"))
         self.back_button = button(self.tr("Back"), name="tour_back")
         self.next_button = button(self.tr("Next"), "primary", name="tour_next")
+        self.next_button.setMinimumWidth(WAY_ON)
         self.next_button.setToolTip(self.tr("Enter or the right arrow key"))
         self.leave_button.clicked.connect(self.leave_wanted)
         self.back_button.clicked.connect(self.back_wanted)
@@ -64,23 +65,23 @@ class TourCard(QFrame):
         column.addLayout(foot)
 
     @property
-    def is_turning_away(self) -> bool:
-        """Whether the keyboard is on a way back or out."""
-        return self.leave_button.hasFocus() or self.back_button.hasFocus()
-
-    @property
     def buttons(self) -> list[QPushButton]:
         """The buttons that can be pressed now, in the order of the Tab key."""
         every = (self.next_button, self.leave_button, self.back_button)
         return [one for one in every if one.isEnabled()]
 
-    def show_step(self, title: str, count: str, *, is_first: bool, is_last: bool) -> None:
+    def show_step(self, title: str, count: str, *, is_first: bool) -> None:
         """Show another step; its words follow."""
         self.title.setText(title)
         self.count.setText(count)
         self.back_button.setEnabled(not is_first)
-        self.next_button.setText(self.tr("Done") if is_last else self.tr("Next"))
         self.setAccessibleName(title)
+
+    def show_way_on(self, *, is_skip: bool, is_last: bool) -> None:
+        """Say what the way on does: skip what takes long, go on, or end."""
+        said = self.tr("Done") if is_last else self.tr("Skip") if is_skip else self.tr("Next")
+        if said != self.next_button.text():
+            self.next_button.setText(said)
 
     def show_words(self, words: str) -> None:
         """Show what the step says now."""
@@ -98,8 +99,11 @@ class TourCard(QFrame):
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))
 
 
-def place(hole: QRect | None, card: QSize, window: QRect) -> QPoint:
-    """Return where a card stands: beside the hole, else below or above it, else in its lower right corner."""
+def place(hole: QRect | None, card: QSize, window: QRect, clear: QRect | None = None) -> QPoint:
+    """Return where a card stands: beside the hole, else below or above it, else in a corner of it.
+
+    Args: clear: what it does not cover either, where that can be helped.
+    """
     room = window.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
     if hole is None or not hole.isValid():
         return QRect(QPoint(), card).translated(room.center() - QRect(QPoint(), card).center()).topLeft()
@@ -110,12 +114,17 @@ def place(hole: QRect | None, card: QSize, window: QRect) -> QPoint:
         QPoint(hole.right() - card.width() + 1, ring.bottom() + MARGIN),
         QPoint(hole.right() - card.width() + 1, ring.top() - MARGIN - card.height()),
     )
-    for wish in wishes:
-        at = _inside(QRect(wish, card), room)
-        if not at.intersects(ring):
-            return at.topLeft()
-    corner = QPoint(hole.right() - card.width() - MARGIN, hole.bottom() - card.height() - MARGIN)
-    return _inside(QRect(corner, card), room).topLeft()
+    places = [_inside(QRect(wish, card), room) for wish in wishes]
+    right, bottom = hole.right() - card.width() - MARGIN, hole.bottom() - card.height() - MARGIN
+    corners = (
+        QPoint(right, bottom),
+        QPoint(hole.left() + MARGIN, bottom),
+        QPoint(right, hole.top() + MARGIN),
+    )
+    beside = [at for at in places if not at.intersects(ring)]
+    within = [_inside(QRect(corner, card), room) for corner in corners]
+    free = [at for at in (*beside, *within) if clear is None or not at.intersects(clear)]
+    return (free or beside or within)[0].topLeft()
 
 
 def _inside(rect: QRect, room: QRect) -> QRect:

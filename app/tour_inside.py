@@ -60,6 +60,7 @@ class InsideScenes(QObject):
         self.window, self.session = window, window.session
         self.laboratory = window.session.laboratory
         self.reader = language_model(window.session)
+        self._has_hidden = False  # the word of the tour's own sentence
 
     def inside(self) -> list[Step]:
         """Return the steps that look inside a model, as far as there is one."""
@@ -105,6 +106,7 @@ class InsideScenes(QObject):
         page.tabs.setCurrentIndex(0)
         yield lambda: page.enquiry.about is self.laboratory.about
         page.enquiry.go(Question(CLOZE, "", (HIDDEN,)))
+        self._has_hidden = True
         plot = page.words_view.cards[0].plots[0]
         yield lambda: plot.isVisible() and not (plot.is_empty or plot.is_dim)
 
@@ -115,7 +117,13 @@ class InsideScenes(QObject):
             target="probe_gap_1",
             title=self.tr("What belongs there?"),
             words=self._guess_words,
+            action=self._guess,
         )
+
+    def _guess(self) -> Acting:
+        """Hide the word where the step before was left too early for it; what a person has hidden stays."""
+        if not self._has_hidden:
+            yield from self._hide_word()
 
     def told_guesses(self) -> list[tuple[str, float]]:
         """Return the first guesses for the first gap, as they stand on the screen."""
@@ -208,12 +216,27 @@ class InsideScenes(QObject):
             page="attention",
             target="attention_heads",
             title=self.tr("Every head at once"),
-            words=self.tr(
-                "Click a head to see it large; sort them by what they do. The card below switches heads off "
-                "and shows how the answers change. That is the tour. Ctrl+O opens a table of your own, F1 "
-                "tells the keys."
-            ),
+            words=self._heads_words,
         )
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the tour trains a classifier that is not done."""
+        return False
+
+    def _heads_words(self) -> str:
+        told = self.tr(
+            "Click a head to see it large; sort them by what they do. The card below switches heads off and "
+            "shows how the answers change."
+        )
+        if self.is_awaited and self.session.is_training:
+            end = self.tr(
+                "That is the tour so far: your model is still learning. Stay for its result, or find it on "
+                "Fine-tune and ask it on Predict later."
+            )
+        else:
+            end = self.tr("Ctrl+O opens a table of your own, F1 tells the keys.")
+        return f"{told} {end}"
 
     def no_model(self) -> Step:
         return Step(

@@ -25,11 +25,13 @@ class Scenes(InsideScenes):
     """Makes the steps for a window as it is now, and does what they do on arrival."""
 
     was_stopped = False  # before its end, to keep it short
+    trains = False  # a classifier, in this tour
     _has_tried = False
 
     def steps(self) -> tuple[Step, ...]:
         """Return the tour: with a training, where that touches nothing of the person's own."""
-        if self.will_train:
+        self.trains = self.will_train
+        if self.trains:
             return (self.data(), self.learn(), self.result(), self.ask(), self.reasons(), *self.inside())
         found = [self.data(), self.setup()]
         found = [*found, self.result()] if self._best() is not None else [self.rail(), *found]
@@ -65,6 +67,7 @@ class Scenes(InsideScenes):
             key="data",
             page="data",
             target="table_card",
+            clear="data_advice",
             title=self.tr("A table with texts and labels"),
             words=self.data_words,
             action=self._open_sample,
@@ -133,7 +136,7 @@ class Scenes(InsideScenes):
             title=self.tr("Watch it learn"),
             words=self._learning_words,
             action=self._train,
-            holds=True,
+            is_long=True,
         )
 
     def _train(self) -> Acting:
@@ -168,7 +171,9 @@ class Scenes(InsideScenes):
         else:
             told = self.tr("A model that has read a lot is being taught the labels.")
         told += " " + self._moment_words()
-        return told + " " + self.tr("You can leave; it goes on learning.") if is_running else told
+        if not is_running:
+            return told
+        return f"{told} " + self.tr("Skip shows masked words and attention meanwhile; it goes on learning.")
 
     def _moment_words(self) -> str:
         state = self.session.training
@@ -203,7 +208,14 @@ class Scenes(InsideScenes):
             target="confusion_plot",
             title=self.tr("How good is it?"),
             words=self._result_words,
+            can_show=lambda: self._best() is not None or not self.is_awaited,
         )
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the classifier of this tour is still to come."""
+        session = self.session
+        return self.trains and (session.is_training or session.last_model is None)
 
     def _result_words(self) -> str:
         best = self._best()
@@ -215,6 +227,12 @@ class Scenes(InsideScenes):
             "would score {chance}. The best moment, step {step}, is kept. Lit here: which label was taken "
             "for which."
         )
+        if self.session.is_training:
+            template = self.tr(
+                "It is still learning. On {rows} rows that are kept apart, its best accuracy so far is "
+                "{accuracy}, at step {step}; always answering {label} would score {chance}. Lit here: which "
+                "label was taken for which."
+            )
         return template.format(
             rows=words.number(true.sum()),
             accuracy=accuracy_words(best) or "–",
@@ -233,6 +251,7 @@ class Scenes(InsideScenes):
             title=self.tr("Ask it"),
             words=self._ask_words,
             action=self.ask_about_review,
+            can_show=lambda: not self.is_awaited,
         )
 
     def ask_about_review(self) -> Acting:
@@ -264,6 +283,7 @@ class Scenes(InsideScenes):
             title=self.tr("Why this answer?"),
             words=self._reasons_words,
             action=self._explain,
+            can_show=lambda: not self.is_awaited,
         )
 
     def _explain(self) -> Acting:

@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from engine import events
 from engine.config import FineTuneConfig
-from engine.errors import ConfigError, Sentence, UserError
+from engine.errors import ConfigError, Said, Sentence, UserError, filled
 from engine.pretrain_config import PretrainConfig
 from engine.setting import Setting, settings_of
 from engine.train.metrics import student_interval, wilson_interval
@@ -37,7 +37,7 @@ def say(sentence: Sentence | str) -> str:
     values = {name: _filler(value) for name, value in sentence.values.items()}
     for template in (tr_engine(sentence.template), sentence.template):
         try:
-            return template.format(**values)
+            return filled(template, values)
         except (KeyError, IndexError, ValueError, TypeError, AttributeError):
             continue
     return sentence.template
@@ -63,7 +63,7 @@ def say_error(error: BaseException) -> str:
 
 def _filler(value: Any) -> Any:
     """Return a sentence inside a sentence translated; names and texts of people stay as they are."""
-    return say(value) if isinstance(value, Sentence) else value
+    return Said(say(value)) if isinstance(value, Sentence) else value
 
 
 def settings() -> Mapping[str, Setting]:
@@ -173,8 +173,16 @@ def with_interval(x: float | None, rows: int) -> str:
     "0.972 (95 %: 0.944 to 0.986)"; the share alone where the rows are not known.
     """
     if x is None or not math.isfinite(x) or rows <= 0:
-        return decimal(x)
+        return score(x)
     return _between(x, wilson_interval(x * rows, rows))
+
+
+def score(x: float | None) -> str:
+    """Return a score of 0 to 1 with three digits, with more where three would round it to 0 or to 1."""
+    if x is None or not math.isfinite(x):
+        return decimal(x)
+    digits = next((n for n in (3, 4, 5) if 0 < round(x, n) < 1), 3 if x in (0, 1) else 6)
+    return decimal(x, digits)
 
 
 def interval_help() -> str:
@@ -189,7 +197,7 @@ def interval_help() -> str:
 def _between(x: float, interval: tuple[float, float]) -> str:
     low, high = interval
     return translate("words", "{value} (95 %: {low} to {high})").format(
-        value=decimal(x), low=decimal(low), high=decimal(high)
+        value=score(x), low=score(low), high=score(high)
     )
 
 

@@ -71,6 +71,17 @@ class DataConfig:
         advanced=True,
         kind="hidden",
     )
+    whole_labels: bool = setting(
+        False,
+        marked("engine", "Labels as they stand"),
+        marked(
+            "engine",
+            "Whether labels that look like several in one, such as a|b, or like tags of words are classes of "
+            "their own; else they are refused.",
+        ),
+        advanced=True,
+        kind="hidden",
+    )
     encoding: str = setting(
         "",
         marked("engine", "Encoding"),
@@ -395,7 +406,7 @@ def with_values(config: Config, values: dict[str, Any]) -> Config:
             raise ConfigError(
                 marked("engine", "There is no setting named {field}. The nearest names are: {names}."),
                 field=name,
-                names=", ".join(difflib.get_close_matches(name[:MOST_REASON], homes, 5, 0.0)),
+                names=difflib.get_close_matches(name[:MOST_REASON], homes, 5, 0.0),
             )
         group = groups[homes[name]]
         if settings_of(group)[name].or_number and type(value) is int:  # a number, not in quotes

@@ -1,14 +1,26 @@
 """What a person can mend, in one whole sentence.
 
 Every sentence is a literal template marked for translation plus named values; anything that is not a
-`UserError` is our own bug and must keep its traceback.
+`UserError` is our own bug and must keep its traceback. Values come from strangers' files: however long they
+are, `filled` quotes the beginning alone, on one line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+import string
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
+
+MOST_SENTENCE = 600  # characters
+_MOST_TEXT, _MOST_LIST, _MOST_PATH = 80, 200, 200  # of what is put in: a text, a list of texts, a path
+_SHARES = (1.0, 0.5, 0.25, 0.1)  # of these, tried until the sentence is short enough
+# control characters, ends of lines, turns of the direction of writing, halves of characters
+_NUMBERS = re.compile("[0-9 ,.\u2013\u2026-]*")
+_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 def marked(context: str, text: str) -> str:
@@ -26,7 +38,72 @@ class Sentence:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return self.template.format(**self.values)
+        return filled(self.template, self.values)
+
+
+class Said(str):
+    """A sentence that stands inside another: put in as it is."""
+
+    __slots__ = ()
+
+
+def filled(template: str, values: Mapping[str, Any]) -> str:
+    """Return a template with its values put in: at most MOST_SENTENCE characters, whatever they are.
+
+    A text is quoted up to 80 characters; of a list of texts as many as fit into 200; of a path both ends.
+    Raises: KeyError, ValueError and the like, as `str.format`.
+    """
+    for share in _SHARES:
+        text = _Filler(share).vformat(template, (), values)
+        if len(text) <= MOST_SENTENCE:
+            return text
+    return _cut(text, MOST_SENTENCE)
+
+
+class _Filler(string.Formatter):
+    """Puts values in, each shortened to a share of its length."""
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion is not None and isinstance(value, str):
+            return Said(super().convert_field(_cut(value, int(_MOST_TEXT * self._share)), conversion))
+        return super().convert_field(value, conversion)
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if isinstance(value, Said | Sentence):
+            return str(value)
+        if isinstance(value, PurePath) or (isinstance(value, str) and os.path.isabs(value)):
+            return _both_ends(str(value), int(_MOST_PATH * self._share))
+        if isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value):
+            return self._listed(value)
+        own = isinstance(value, str) and _NUMBERS.fullmatch(value)  # line numbers, all of which are wanted
+        most = int((2 * _MOST_LIST if own else _MOST_TEXT) * self._share)
+        return _cut(value if isinstance(value, str) else super().format_field(value, format_spec), most)
+
+    def _listed(self, texts: Sequence[str]) -> str:
+        most, found = int(_MOST_LIST * self._share), ""
+        each = max(most // 4, most // len(texts))
+        for text in texts[:most]:
+            short = (_both_ends if os.path.isabs(text) else _cut)(text, each)
+            more = f", {short}" if found else short
+            if len(found) + len(more) > most:
+                return found + ", …"
+            found += more
+        return found if len(texts) <= most else found + ", …"
+
+
+def _cut(text: str, most: int) -> str:
+    """Return the beginning of a text, on one line."""
+    line = _ODD.sub(" ", text[: most + 1])
+    return line if len(text) <= most else line[: most - 1] + "…"
+
+
+def _both_ends(path: str, most: int) -> str:
+    if len(path) <= most:
+        return _ODD.sub(" ", path)
+    return _ODD.sub(" ", f"{path[: most // 3]}…{path[most // 3 + 1 - most :]}")
 
 
 class UserError(Exception):

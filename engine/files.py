@@ -130,7 +130,8 @@ def _look_over(document: Any, most_number: int | None) -> tuple[int, tuple[str, 
                 if isinstance(value, dict | list):
                     inner.append((name, value))
                 what = _oddity(value, most_number) or _oddity(name, most_number)
-                odd = odd or (what and (_HALF.sub("?", name), what))
+                if what is not None:
+                    odd = odd or (_HALF.sub("?", name), what)
         depth, level = depth + 1, inner
     return depth, odd
 

@@ -201,6 +201,11 @@ class AttributionCard(QWidget):
         """Return which heads are missing and the way, where nothing can be asked."""
         if self._encoding is None or self.choices.wanted is not None or self._about is None:
             return ""
+        if self._about.has_masked_words:
+            return self.tr(
+                "There is no word here that could be hidden. Type a text, or put [MASK] in the place of a "
+                "word, to see what the guess rests on."
+            )
         if self._about.has_next_sentence:
             return self.tr(
                 "This model only tells whether B follows A. Type a second text to see what its answer rests "

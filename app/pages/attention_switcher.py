@@ -44,7 +44,17 @@ class Switcher(QObject):
         card.mask_wanted.connect(self._mask)
 
     def take(self, about: About | None, looked: Looked | None, chosen: Chosen, seconds: float) -> None:
-        """Show what changes for this choice. Args: seconds: that one look takes."""
+        """Show what changes for this choice. Args: seconds: that one look takes.
+
+        A look of another model than `about`, or of another shape than the choice, is no look here: the look,
+        the heads and the question always belong to one model.
+        """
+        if looked is not None and (
+            about is None
+            or looked.asked.folder != about.folder
+            or looked.look.attentions.shape[:2] != chosen.shape
+        ):
+            looked = None
         self._about, self._looked, self._chosen = about, looked, chosen
         self._show_state()
         if looked is None or about is None or self.reason():
@@ -134,7 +144,7 @@ class Switcher(QObject):
             return
         self._laboratory.ask(
             "attention_effects",
-            partial(effects_task, asked, self._chosen.shape),
+            partial(effects_task, asked),
             heard=partial(self._take_effects, asked),
             failed=self.failed.emit,
         )

@@ -21,6 +21,7 @@ from engine.events import Event, Progress
 from engine.inspect import attention, switches
 from engine.inspect.attention import Detail, Look
 from engine.inspect.head_measures import TableMeasures, measure, over_table
+from engine.inspect.subject import Subject
 from engine.inspect.switches import Effects, EveryHead, Watched
 from engine.inspect.views import (
     BlockMasses,
@@ -74,11 +75,11 @@ class Drawn:
     cells: Cells | None
 
 
-def switched(shape: tuple[int, int], off: frozenset[Head]) -> np.ndarray | None:
-    """Return (L, H) bool, False where a head is off; None when all are on."""
+def switched(subject: Subject, off: frozenset[Head]) -> np.ndarray | None:
+    """Return (L, H) bool, False where a head of this model is off; None when all are on."""
     if not off:
         return None
-    on = np.ones(shape, bool)
+    on = switches.all_on(subject)
     for layer, head in off:
         on[layer, head] = False
     return on
@@ -93,8 +94,7 @@ def look_task(asked: Asked, bench: Bench) -> Iterator[Event]:
     """Answer with a `Looked`. Raises: UserError, ModelError."""
     yield Progress(stage=STAGE, done=0, total=0)
     subject = bench.subject(asked.folder)
-    shape = subject.config.num_hidden_layers, subject.config.num_attention_heads
-    seen = attention.look(subject, asked.text, asked.text_pair, on=switched(shape, asked.off))
+    seen = attention.look(subject, asked.text, asked.text_pair, on=switched(subject, asked.off))
     yield Answer(value=Looked(asked, seen))
 
 
@@ -149,14 +149,14 @@ def detail_task(looked: Looked, head: Head, place: int, bench: Bench) -> Iterato
     yield Answer(value=found)
 
 
-def effects_task(asked: Asked, shape: tuple[int, int], bench: Bench) -> Iterator[Event]:
+def effects_task(asked: Asked, bench: Bench) -> Iterator[Event]:
     """Answer with `Effects`: what the heads that are off change."""
     yield Progress(stage=STAGE, done=0, total=0)
-    on = switched(shape, asked.off)
-    assert on is not None
     masks = f"{asked.text} {asked.text_pair}".count(MASK)
     top_k = max(1, MOST_GUESSES - masks)
     subject = bench.subject(asked.folder)
+    on = switched(subject, asked.off)
+    assert on is not None
     found: Effects = switches.effects(subject, asked.text, asked.text_pair, on, top_k=top_k)
     yield Answer(value=found)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLayout, QSizePolicy, QToolButton, QWidget
 
+from app import theme
 from app.pages.page_parts import ChoiceBox
 from app.widgets import set_role
 
@@ -26,9 +27,12 @@ class Toggles(QWidget):
         accessible: str,
         entries: Sequence[tuple[str, str, str]],
         parent: QWidget | None = None,
+        *,
+        room: int = ROOM,
     ) -> None:
-        """Args: entries: key, word, and what it shows in a sentence."""
+        """Args: entries: key, word, and what it shows in a sentence. room: around a word, in px."""
         super().__init__(parent)
+        self._room = room
         self.setObjectName(name)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._row = QHBoxLayout(self)
@@ -46,6 +50,7 @@ class Toggles(QWidget):
         self.box.setMaximumWidth(MOST_BOX)
         self.box.hide()
         self.set_current(entries[0][0])
+        theme.on_theme_change(self, self._fit_words)
 
     def _add(self, name: str, key: str, text: str, tip: str) -> None:
         entry = QToolButton()
@@ -56,11 +61,21 @@ class Toggles(QWidget):
         entry.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_role(entry, "toggle")
         entry.clicked.connect(lambda: self._clicked(key))
-        entry.setFixedWidth(entry.fontMetrics().horizontalAdvance(text) + ROOM)
         self._group.addButton(entry)
         self.buttons[key] = entry
         self._row.addWidget(entry)
         self.box.addItem(text, key)
+
+    def _fit_words(self) -> None:
+        """Make every button as wide as its word is, in the font that it is shown in."""
+        for entry in self.buttons.values():
+            entry.ensurePolished()
+            entry.setFixedWidth(entry.fontMetrics().horizontalAdvance(entry.text()) + self._room)
+        self.updateGeometry()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit_words()
 
     @property
     def current(self) -> str:

@@ -189,7 +189,7 @@ class AttributionChoices(QWidget):
         before = self.question.currentData()
         self._has_masked_words, is_same = about.has_masked_words, found == self._words
         self._words = found
-        if not is_same or not about.has_masked_words:
+        if not is_same or not about.has_masked_words or self._hidden is None:  # another model hid none
             self._hidden = _longest(found, encoding) if about.has_masked_words else None
         self._labels = about.labels
         self.question.clear()

@@ -9,28 +9,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QCursor, QResizeEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QScrollArea,
-    QToolTip,
     QVBoxLayout,
     QWidget,
 )
 
-from app.pages.finetune_watch import Outlook, Watch, accuracy_words, result_words
+from app.pages.finetune_watch import Outlook, Watch, result_words
 from app.pages.page_parts import save_icon, yield_to_layout
+from app.pages.scores import ScoresCard
 from app.pages.watching import WatchingCard
-from app.plots.confusion import ConfusionPlot
 from app.plots.curve import CurvePlot
 from app.widgets import GAP, Card, label, set_role, tip
-from app.words import decimal, duration, interval_help, number, scientific
+from app.words import decimal, duration, interval_help, number, scientific, score
 from engine.events import Evaluated, Event, Step
 
-NARROW = 560  # px; below, the cards stand in one column
+NARROW, WIDE = 560, 1080  # px; below, the cards stand in one column; above, in three
 LOW_CARD, LOW_PLOT = 228, 120  # px; heights below which a card and its plot say nothing
 
 
@@ -90,30 +88,39 @@ class Charts(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         inner = QWidget()
         set_role(inner, "clear")
-        self._grid = QGridLayout(inner)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(GAP)
+        self._column = QVBoxLayout(inner)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(GAP)
+        self._rows = [QHBoxLayout() for _ in range(4)]
+        for row in self._rows:
+            row.setSpacing(GAP)
+            self._column.addLayout(row)
         self._controls: list[QWidget] = []  # of the curves; nothing to control while they are empty
         self.loss = CurvePlot(self.tr("Loss"), kind="loss", names=(self.tr("train"), self.tr("validation")))
         self.accuracy = CurvePlot(
             self.tr("Accuracy"), kind="accuracy", names=(self.tr("train"), self.tr("validation"))
         )
-        self.confusion = ConfusionPlot(self.tr("Confusion"))
         self.loss_card = self._plot_card(self.tr("Loss"), self.loss, "loss_plot")
         self.accuracy_card = self._plot_card(self.tr("Accuracy"), self.accuracy, "accuracy_plot")
-        self.confusion_card = self._plot_card(self.tr("Confusion"), self.confusion, "confusion_plot")
+        self.confusion_card = ScoresCard()
+        self.confusion_card.setObjectName("scores_card")
+        self.confusion_card.setMinimumHeight(LOW_CARD)
+        self.confusion = self.confusion_card.confusion
+        self.confusion.setObjectName("confusion_plot")
         self.watching = LearningCard()
-        self.confusion.cell_clicked.connect(self._cell_clicked)
-        self._narrow: bool | None = None
+        self._cards = (self.loss_card, self.accuracy_card, self.confusion_card, self.watching)
+        self._columns = 0
+        self._is_over = False
         self.setWidget(inner)
-        self._arrange(False)
+        self._arrange(2)
         self.clear()
 
     def clear(self) -> None:
         """Empty everything for a new run."""
         self.loss.clear()
         self.accuracy.clear()
-        self.confusion.clear()
+        self._is_over = False
+        self.confusion_card.clear()
         self.loss.set_empty_text(self.tr("The loss of every step appears here once training has begun."))
         self.accuracy.set_empty_text(
             self.tr("The share of right answers appears here, on training and validation rows.")
@@ -121,7 +128,6 @@ class Charts(QScrollArea):
         self.confusion.set_empty_text(self.tr("After each evaluation: which label was taken for which."))
         self.loss_card.set_hint("")
         self.accuracy_card.set_hint("")
-        self.confusion_card.set_hint("")
         for controls in self._controls:
             controls.hide()
         self.watching.watch.start()
@@ -139,10 +145,13 @@ class Charts(QScrollArea):
             self._add_steps(steps)
             for controls in self._controls:
                 controls.show()
-        for event in events:
-            if isinstance(event, Evaluated) and event.split == "validation":
+        evaluations = [event for event in events if isinstance(event, Evaluated)]
+        for event in evaluations:
+            if event.split == "validation":
                 self._add_evaluation(event)
         self.watching.watch.hear(events)
+        if evaluations:
+            self._show_scores()
         if any(not isinstance(event, Step) for event in events) or self.watching.watch.has_nan:
             self.watching.refresh()
         self._show_hints()
@@ -151,6 +160,10 @@ class Charts(QScrollArea):
         """Draw what is left, and say how the run ended."""
         self.loss.flush()
         self.accuracy.flush()
+        self._is_over = outcome != "running"
+        self._show_scores()
+        self._show_hints()
+        self.watching.refresh()
         self.watching.show_outcome(outcome, run_dir, seconds, has_model=has_model)
 
     def _add_steps(self, steps: Sequence[Step]) -> None:
@@ -166,56 +179,84 @@ class Charts(QScrollArea):
         self.loss.append_validation(event.step, event.loss)
         if "accuracy" in event.metrics:
             self.accuracy.append_validation(event.step, event.metrics["accuracy"])
-            text = self.tr("validation {accuracy}").format(accuracy=accuracy_words(event))
-            self.accuracy_card.set_hint(text)
-        if event.confusion is not None:
-            self.confusion.set_confusion(event.labels, event.confusion)
-            hint = self.tr("after step {step} · click a cell").format(step=number(event.step))
-            self.confusion_card.set_hint(hint)
+
+    def _show_scores(self) -> None:
+        """Show the model as it is measured now; once the run is over, the one that is kept."""
+        watch, found, moments = self.watching.watch, dict[str, Evaluated](), dict[str, str]()
+        shown = watch.kept if self._is_over else watch.last
+        if shown is not None:
+            found["validation"] = shown
+            moments["validation"] = self._moment(shown)
+        if watch.test is not None:
+            found["test"] = watch.test
+            moments["test"] = self._moment(watch.test)
+        self.confusion_card.set_evaluations(found, moments)
+
+    def _moment(self, event: Evaluated) -> str:
+        """Return which weights were measured."""
+        best = self.watching.watch.best
+        is_kept = self._is_over or event.split == "test"
+        if is_kept and best is not None and best.step == event.step:
+            return self.tr("best step {step}").format(step=number(event.step))
+        return self.tr("after step {step}").format(step=number(event.step))
 
     def _show_hints(self) -> None:
         train, validation = self.loss.last_train, self.loss.last_validation
+        watch = self.watching.watch
+        shown = watch.kept if self._is_over else watch.last
         parts = []
-        if train is not None:
-            parts.append(self.tr("train {loss}").format(loss=decimal(train)))
-        if validation is not None:
-            parts.append(self.tr("validation {loss}").format(loss=decimal(validation)))
+        if self._is_over and shown is not None:
+            parts.append(f"{self._moment(shown)}: {decimal(shown.loss)}")
+            if watch.test is not None:
+                parts.append(self.tr("test {loss}").format(loss=decimal(watch.test.loss)))
+        else:
+            if train is not None:
+                parts.append(self.tr("train {loss}").format(loss=decimal(train)))
+            if validation is not None:
+                parts.append(self.tr("validation {loss}").format(loss=decimal(validation)))
         self.loss_card.set_hint("   ".join(parts))
+        if shown is not None and "accuracy" in shown.metrics:
+            hint = (
+                self.tr("validation {accuracy} {moment}")
+                if not self._is_over
+                else self.tr("{moment}: {accuracy}")
+            )
+            accuracy = score(shown.metrics["accuracy"])
+            self.accuracy_card.set_hint(hint.format(accuracy=accuracy, moment=self._moment(shown)))
 
-    @Slot(int, int)
-    def _cell_clicked(self, true: int, predicted: int) -> None:
-        QToolTip.showText(
-            QCursor.pos() + QPoint(8, 12), self.confusion.cell_words(true, predicted), self.confusion
-        )
-
-    def _plot_card(self, title: str, plot: CurvePlot | ConfusionPlot, name: str) -> Card:
+    def _plot_card(self, title: str, plot: CurvePlot, name: str) -> Card:
         card = Card(title)
         plot.setObjectName(name)
         yield_to_layout(plot, LOW_PLOT)
         card.add_corner(save_icon(plot))
         card.add(plot, 1)
-        if isinstance(plot, CurvePlot):
-            controls = plot.controls()
-            controls.hide()
-            self._controls.append(controls)
-            card.add(controls)
+        controls = plot.controls()
+        controls.hide()
+        self._controls.append(controls)
+        card.add(controls)
         card.setMinimumHeight(LOW_CARD)
         return card
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange(event.size().width() < NARROW)
+        width = event.size().width()
+        self._arrange(1 if width < NARROW else 2 if width < WIDE else 3)
 
-    def _arrange(self, narrow: bool) -> None:
-        if narrow == self._narrow:
+    def _arrange(self, columns: int) -> None:
+        if columns == self._columns:
             return
-        self._narrow = narrow
-        cards = (self.loss_card, self.accuracy_card, self.confusion_card, self.watching)
-        places = ((0, 0), (1, 0), (3, 0), (2, 0)) if narrow else ((0, 0), (0, 1), (1, 0), (1, 1))
-        for card, (row, column) in zip(cards, places, strict=True):
-            self._grid.removeWidget(card)
-            self._grid.addWidget(card, row, column)
-        for row, stretch in enumerate((1, 1, 1, 1) if narrow else (5, 4, 0, 0)):
-            self._grid.setRowStretch(row, stretch)
-        for column, stretch in enumerate((1, 0) if narrow else (1, 1)):
-            self._grid.setColumnStretch(column, stretch)
+        self._columns = columns
+        loss, accuracy, scores = self.loss_card, self.accuracy_card, self.confusion_card
+        rows: Sequence[Sequence[tuple[Card, int]]] = {
+            1: (((loss, 1),), ((accuracy, 1),), ((self.watching, 1),), ((scores, 1),)),
+            2: (((loss, 1), (accuracy, 1)), ((scores, 3), (self.watching, 2))),
+            3: (((loss, 1), (accuracy, 1), (self.watching, 1)), ((scores, 1),)),
+        }[columns]
+        heights = {1: (1, 1, 1, 1), 2: (11, 10, 0, 0), 3: (4, 5, 0, 0)}[columns]
+        for row in self._rows:
+            for card in self._cards:
+                row.removeWidget(card)
+        for place, row in enumerate(self._rows):
+            for card, stretch in rows[place] if place < len(rows) else ():
+                row.addWidget(card, stretch)
+            self._column.setStretch(place, heights[place])

@@ -17,7 +17,7 @@ from app.pages.remarks import Remark, in_order
 from app.words import decimal, number, say, share, shorten, with_interval
 from engine.config import DataConfig
 from engine.events import Evaluated, Event, Finished, Noted, Started, Step
-from engine.train.metrics import wilson_interval
+from engine.train.metrics import ONE_ANSWER, wilson_interval
 
 translate = QCoreApplication.translate
 
@@ -73,6 +73,18 @@ class Watch:
         self.finished: Finished | None = None
 
     @property
+    def last(self) -> Evaluated | None:
+        """The newest evaluation on validation rows."""
+        return self._last
+
+    @property
+    def kept(self) -> Evaluated | None:
+        """What validation found of the weights that the run has kept, or would keep."""
+        if self.finished is not None and self.finished.best_step is None:
+            return self._last  # the best checkpoint was damaged
+        return self.best or self._last
+
+    @property
     def has_nan(self) -> bool:
         """Whether the loss has ceased to be a number."""
         return bool(self._nan_step)
@@ -126,8 +138,9 @@ class Watch:
             )
             found.append(Remark("wrong", text.format(step=number(self._nan_step))))
         found += self._on_overfitting()
-        if self._last is not None and self._last.confusion is not None:
-            found += _on_predictions(self._last)
+        shown = self.kept if self.finished is not None else self._last
+        if shown is not None and shown.confusion is not None and ONE_ANSWER not in self._notes:
+            found += _on_predictions(shown)
         return found
 
     def _on_overfitting(self) -> list[Remark]:

@@ -91,6 +91,9 @@ class NextView(Scroller):
         self.strip.set_empty_text(self.tr("The part of each word appears here."))
         card.add_corner(save_icon(self.strip))
         card.add(self.strip)
+        self.sum = label("", "muted", wrap=True)
+        self.sum.setObjectName("probe_next_sum")
+        card.add(self.sum)
         self.influence_card = card
         return card
 
@@ -202,7 +205,30 @@ class NextView(Scroller):
             rated.append(Rated(one.word.text, one.word.segment, change, said, note))
         self.strip.set_words(rated)
         self.strip.set_caption(self._enquiry.caption())
+        self.sum.setText(sum_words(found))
         self.influence_card.show()
+
+
+def sum_words(found: Influence) -> str:
+    """Return how the scores of the words add up, and what they leave unexplained."""
+    template = words.translate(
+        "probe",
+        "In log-odds: this text {value} ({share}) = every word masked {baseline} ({baseline_share}) + sum of "
+        "the words {total} + residual {residual}. Words masked one at a time need not add up: the residual "
+        "is what they leave unexplained.",
+    )
+    return template.format(
+        value=_log_odds(found.log_odds),
+        share=words.probability(found.probability),
+        baseline=_log_odds(found.baseline_log_odds),
+        baseline_share=words.probability(found.baseline_probability),
+        total=_log_odds(found.total),
+        residual=_log_odds(found.residual),
+    )
+
+
+def _log_odds(x: float) -> str:
+    return words.decimal(x, 2).replace("-", "−")
 
 
 def verdict(found: Follows) -> str:

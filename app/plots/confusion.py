@@ -44,6 +44,7 @@ class ConfusionPlot(Figure):
         self._labels: tuple[str, ...] = ()
         self._counts = np.zeros((0, 0), dtype=np.int64)
         self._current: tuple[int, int] | None = None
+        self.is_clickable = False  # whether a click on a cell leads anywhere
         theme.on_theme_change(self, self.update)
 
     def set_confusion(self, labels: Sequence[str], counts: np.ndarray) -> None:
@@ -119,8 +120,8 @@ class ConfusionPlot(Figure):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._go_to(self._cell_at(event.position()))
-        shape = Qt.CursorShape.PointingHandCursor if self._current else Qt.CursorShape.ArrowCursor
-        self.setCursor(shape)
+        points = self._current is not None and self.is_clickable
+        self.setCursor(Qt.CursorShape.PointingHandCursor if points else Qt.CursorShape.ArrowCursor)
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

@@ -228,7 +228,7 @@ def _check(method: str, baseline: str, measure: str) -> None:
     for name, choices in ((method, METHODS), (baseline, BASELINES), (measure, MEASURES)):
         if name not in choices:
             template = marked("engine", "There is no {name!r} here; it can be one of: {choices}.")
-            raise UserError(template, name=name, choices=", ".join(choices))
+            raise UserError(template, name=name, choices=list(choices))
 
 
 def _progress(done: int, total: int) -> Progress:

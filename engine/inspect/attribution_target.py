@@ -191,7 +191,7 @@ def _numbers(subject: Subject, asked: Asked, answer: str) -> tuple[int, ...]:
     choices = subject.labels if question == LABELS else (FOLLOWS, RANDOM)
     if answer not in choices:
         template = marked("engine", "{answer!r} is no answer of this model; it can be one of: {choices}.")
-        raise UserError(template, answer=answer[:80], choices=", ".join(choices))
+        raise UserError(template, answer=answer[:80], choices=list(choices))
     if len(choices) < 2:
         raise UserError(
             marked("engine", "The model knows one label only, so nothing speaks for or against it.")

@@ -51,11 +51,34 @@ class WordInfluence:
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """What each word of A and B, in order, adds to `probability`. how: "mask" or "leave_out"."""
+    """What each word of A and B, in order, adds to `probability`. how: "mask" or "leave_out".
+
+    log_odds: of the text as it is. baseline_log_odds: with every word hidden at once.
+    """
 
     probability: float
     how: str
     words: tuple[WordInfluence, ...]
+    log_odds: float
+    baseline_log_odds: float
+
+    @property
+    def baseline_probability(self) -> float:
+        """The probability with every word hidden at once."""
+        return _sigmoid(self.baseline_log_odds)
+
+    @property
+    def total(self) -> float:
+        """The sum of the words' changes, in log-odds."""
+        return sum(one.log_odds_change for one in self.words)
+
+    @property
+    def residual(self) -> float:
+        """What the sum leaves unexplained: log_odds = baseline_log_odds + total + residual.
+
+        Words hidden one at a time need not add up, where one does the work of another.
+        """
+        return self.log_odds - self.baseline_log_odds - self.total
 
 
 def follows(
@@ -97,17 +120,21 @@ def influence(
     encoding = subject.encode(a, b)
     whole = Row(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
     words = words_of(encoding, a, b)
+    every = tuple(place for word in words for place in word.pieces)
     if how == MASK_WORD:
-        hidden = [whole.filled(dict.fromkeys(word.pieces, mask_id or 0), ()) for word in words]
+        hidden = [
+            whole.filled(dict.fromkeys(pieces, mask_id or 0), ())
+            for pieces in (every, *(word.pieces for word in words))
+        ]
     else:
-        hidden = [_without(whole, word) for word in words]
-    odds, *found = yield from _shares(subject, [whole, *hidden], on)
+        hidden = [_without(whole, pieces) for pieces in (every, *(word.pieces for word in words))]
+    odds, baseline, *found = yield from _shares(subject, [whole, *hidden], on)
     share = _sigmoid(odds)
     parts_of_it = (
         WordInfluence(word, _sigmoid(other), share - _sigmoid(other), odds - other)
         for word, other in zip(words, found, strict=True)
     )
-    return Influence(share, how, tuple(parts_of_it))
+    return Influence(share, how, tuple(parts_of_it), odds, baseline)
 
 
 def _shares(
@@ -144,8 +171,8 @@ def _row(subject: Subject, a: str, b: str) -> Row:
     return Row(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
 
 
-def _without(row: Row, word: Word) -> Row:
-    kept = [place for place in range(len(row.ids)) if place not in word.pieces]
+def _without(row: Row, pieces: Sequence[int]) -> Row:
+    kept = [place for place in range(len(row.ids)) if place not in pieces]
     return Row(tuple(row.ids[place] for place in kept), tuple(row.types[place] for place in kept))
 
 

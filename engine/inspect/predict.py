@@ -80,7 +80,7 @@ class Predictor:
     def max_length(self) -> int:
         """WordPieces it reads, as in training."""
         longest = self.model.config.max_position_embeddings
-        return min(self.info.get("max_length", longest), longest)
+        return min(int(self.info.get("max_length", longest)), longest)
 
     @property
     def truncation(self) -> str:
@@ -129,7 +129,7 @@ class Predictor:
             raise DataError(
                 marked("engine", "Which column holds the text? The columns of {name} are: {columns}."),
                 name=table.path.name,
-                columns=", ".join(table.columns),
+                columns=list(table.columns),
             )
         check_fit(self.model.config, self.wordpiece, with_pair=bool(text_pair))
         return Roles(table.column(text), table.column(text_pair) if text_pair else "", label)
@@ -173,7 +173,7 @@ def evaluate_file(model: Path, data: DataConfig, device: str = "auto") -> Iterat
         raise DataError(
             marked("engine", "Which column holds the label? The columns of {name} are: {columns}."),
             name=table.path.name,
-            columns=", ".join(table.columns),
+            columns=list(table.columns),
         )
     roles = predictor.roles(table, data.text, data.text_pair, table.column(label))
     yield from _about_pair(predictor, roles)

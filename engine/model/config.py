@@ -184,7 +184,7 @@ def _check(config: BertConfig) -> None:
         raise ModelError(
             marked("engine", "config.json asks for the activation {name}; Cloze knows {names}."),
             name=str(config.hidden_act)[:40],
-            names=", ".join(ACTIVATIONS),
+            names=list(ACTIVATIONS),
         )
     _check_numbers(config)
     total = sum(count_parameters(config).values())

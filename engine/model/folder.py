@@ -113,10 +113,11 @@ def _open_shards(
         if not plain or not shard.endswith(ending):
             raise ModelError(
                 marked(
-                    "engine", "{path} sends for {shard}, which is not the name of a {ending} file beside it."
+                    "engine",
+                    "{path} sends for {shard!r}, which is not the name of a {ending} file beside it.",
                 ),
                 path=index,
-                shard=repr(shard[:80]),
+                shard=shard,
                 ending=ending,
             )
         path = file_in(folder, shard)

@@ -46,8 +46,6 @@ class LoadReport:
         return said
 
 
-def listed(values: Sequence[str]) -> str:
-    """Return a few names for a sentence, cut short where they come from a stranger."""
-    return ", ".join(value[:60] for value in values[:_MOST_NAMES]) + (
-        ", ..." if len(values) > _MOST_NAMES else ""
-    )
+def listed(values: Sequence[str]) -> list[str]:
+    """Return a few names for a sentence."""
+    return [*values[:_MOST_NAMES], *(["..."] if len(values) > _MOST_NAMES else [])]

@@ -65,7 +65,7 @@ def find_files(places: Sequence[str | Path], *, column: str = "") -> list[Path]:
     if not found:
         raise UserError(
             marked("engine", "There is no text in {places}. Choose files that end in {endings}."),
-            places=", ".join(map(str, places)) or "the places named",
+            places=list(map(str, places)) or "the places named",
             endings=", ".join(endings),
         )
     return list(found)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.text.label_kinds import check_label_kind
 from engine.text.labels import Spelling, shown_pair, spellings_in, spellings_of
 from engine.text.table import BadLine, Table
 
@@ -109,6 +110,11 @@ class _Look:
     is_prose: bool  # letters, not numbers, dates or links
 
     @property
+    def all_differ(self) -> bool:
+        """Whether hardly a value comes back, whatever the column is called."""
+        return self.num_cells > 20 and self.num_values > 0.9 * self.num_cells
+
+    @property
     def few_valued(self) -> bool:
         return 2 <= self.num_values <= min(MAX_LABELS, self.num_cells // 2) and self.mean_length <= 60
 
@@ -123,7 +129,8 @@ def guess_roles(table: Table) -> Roles:
     names = {_plain(name): name for name in reversed(table.columns)}
     looks = {name: _look(table, name) for name in table.columns}
     pair = next(((names[a], names[b]) for a, b in _PAIRS if a in names and b in names), None)
-    label = next((names[name] for name in _LABELS if name in names and names[name] not in (pair or ())), "")
+    named = (names[name] for name in _LABELS if name in names and names[name] not in (pair or ()))
+    label = next((name for name in named if not looks[name].all_differ), "")
     prose = [name for name in table.columns if name != label and looks[name].is_prose]
     text = next((names[name] for name in _TEXTS if names.get(name) in prose), "")
     if not label:
@@ -144,13 +151,19 @@ def guess_roles(table: Table) -> Roles:
 
 
 def examples_from(
-    table: Table, roles: Roles, labels: Sequence[str] | None = None, *, merge: bool = False
+    table: Table,
+    roles: Roles,
+    labels: Sequence[str] | None = None,
+    *,
+    merge: bool = False,
+    whole_labels: bool = False,
 ) -> Examples:
     """Return the rows that can be used.
 
     Args:   roles: columns by name or 1-based number; without a label column every label is None. labels:
         those of a trained model, or None to collect them: stripped, sorted, as numbers if all are integers.
         merge: a label that is nearly equal to a commoner one, or to one of `labels`, is read as that one.
+        whole_labels: labels that look like several in one, or like tags of words, are classes all the same.
     Returns: rows with an empty text or label, or an unknown label, are reported by their line.
     Raises: DataError for a missing column, one column in two roles, no usable row; when labels are collected,
         for one class only, or labels that look like free text or numbers.
@@ -172,7 +185,7 @@ def examples_from(
             _find_unknown(problems, answers, labels)
     usable = [row for row, problem in enumerate(problems) if problem is None]
     reported = tuple(
-        BadLine(line, Sentence(problem.template, {"line": line, **problem.values}))
+        BadLine(line, Sentence(problem.template, {**problem.values, "line": line}))
         for line, problem in zip(table.lines.tolist(), problems, strict=True)
         if problem is not None
     )
@@ -186,7 +199,10 @@ def examples_from(
     if labels is None:
         found = Counter(answers[row] for row in usable) if columns[2] else Counter[str]()
         seen = {} if merge else {each.label: each.seen[0] for each in spellings}
-        notes = _check_labels(columns[2], found, len(usable), seen) if columns[2] else ()
+        if columns[2]:
+            if not whole_labels:
+                check_label_kind(columns[2], found)
+            notes = _check_labels(table, columns, found, len(usable), seen)
         labels = _in_order(found)
     places = {label: place for place, label in enumerate(labels)} if columns[2] else {}
     has_pair = bool(columns[1])
@@ -291,7 +307,7 @@ def _resolve(table: Table, roles: Roles) -> list[str]:
     if not roles.text:
         raise DataError(
             marked("engine", "No text column is chosen. The columns are: {names}."),
-            names=", ".join(table.columns[:20]),
+            names=list(table.columns[:20]),
         )
     columns = [table.column(name) if name else "" for name in (roles.text, roles.text_pair, roles.label)]
     if twice := [name for name, count in Counter(filter(None, columns)).items() if count > 1]:
@@ -303,15 +319,15 @@ def _resolve(table: Table, roles: Roles) -> list[str]:
 
 
 def _empty(columns: list[str], cells: tuple[str, str, str]) -> Sentence | None:
-    """Return what a row lacks, but for its line; None where it lacks nothing."""
+    """Return what a row lacks, its line still 0; None where it lacks nothing."""
     for column, text in zip(columns[:2], cells[:2], strict=True):
         if column and not text.strip():
             return Sentence(
-                marked("engine", "Line {line} has no text in column {column}."), {"column": column}
+                marked("engine", "Line {line} has no text in column {column}."), {"line": 0, "column": column}
             )
     if columns[2] and not cells[2]:
         note = marked("engine", "Line {line} has no label in column {column}.")
-        return Sentence(note, {"column": columns[2]})
+        return Sentence(note, {"line": 0, "column": columns[2]})
     return None
 
 
@@ -336,9 +352,10 @@ def _find_unknown(problems: list[Sentence | None], answers: list[str], labels: S
 
 
 def _check_labels(
-    column: str, found: Counter[str], num_rows: int, seen: Mapping[str, str]
+    table: Table, columns: Sequence[str], found: Counter[str], num_rows: int, seen: Mapping[str, str]
 ) -> tuple[Sentence, ...]:
     """Return what to say of a column's labels. Args: seen: how to write those that look like others."""
+    column = columns[2]
     if len(found) == 1:
         raise DataError(
             marked(
@@ -351,15 +368,20 @@ def _check_labels(
         )
     numbers = sum(map(bool, map(_DECIMAL.fullmatch, found)))
     if len(found) > MAX_LABELS or len(found) == num_rows > 2 or numbers > max(20, len(found) // 2):
-        raise DataError(
-            marked(
+        template = marked(
+            "engine",
+            "Column {column} has {num_labels} different values in {num_rows} rows: it looks "
+            "like free text or a number, not a label. Choose another column.",
+        )
+        fitting = _label_by_content({name: _look(table, name) for name in table.columns}, set(columns))
+        if fitting:
+            template = marked(
                 "engine",
                 "Column {column} has {num_labels} different values in {num_rows} rows: it looks "
-                "like free text or a number, not a label. Choose another column.",
-            ),
-            column=column,
-            num_labels=len(found),
-            num_rows=num_rows,
+                "like free text or a number, not a label. Choose another column, such as {fitting}.",
+            )
+        raise DataError(
+            template, column=column, num_labels=len(found), num_rows=num_rows, fitting=fitting[:40]
         )
     once = _in_order({label for label, count in found.items() if count == 1})
     if not once:
@@ -372,7 +394,7 @@ def _check_labels(
         note = marked(
             "engine", "One label appears in one row only, so it is trained on but never measured: {labels}."
         )
-    names = ", ".join(seen.get(label, label[:40]) for label in once[:5]) + (", ..." if len(once) > 5 else "")
+    names = [*(seen.get(label, label) for label in once[:5]), *(["..."] if len(once) > 5 else [])]
     return (Sentence(note, {"num_labels": len(once), "labels": names}),)
 
 

@@ -119,7 +119,7 @@ class Table:
             return wanted
         if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted[:9]) <= len(self.columns):
             return self.columns[int(wanted[:9]) - 1]
-        names = ", ".join(self.columns[:20]) + (", ..." if len(self.columns) > 20 else "")
+        names = [*self.columns[:20], *(["..."] if len(self.columns) > 20 else [])]
         raise DataError(
             marked("engine", "{path} has no column {name}. Its columns are: {names}."),
             path=self.path,
@@ -268,7 +268,7 @@ def _build(
         notes.append(
             Sentence(
                 marked("engine", "Some columns have the same name; they are called {names}."),
-                {"names": ", ".join(renamed[:10])},
+                {"names": renamed[:10]},
             )
         )
     rows, starts, bad = _keep(records, len(columns), how, found)

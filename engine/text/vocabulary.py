@@ -223,12 +223,13 @@ def _from_rules(path: Path, vocab: Path | None, config: dict[str, Any], most: in
     known = set(base)
     tokens = base + tuple(token.content for token in added if token.content not in known)
     _check_size(len(tokens), most)
-    if (name := config.get("tokenizer_class")) and not _PLAIN_CLASSES.fullmatch(name):
+    kind = config.get("tokenizer_class")
+    if kind and not _PLAIN_CLASSES.fullmatch(kind):
         note = marked(
             "engine",
             "tokenizer_config.json names {name}, but tokenizer.json is of a WordPiece model, and is used.",
         )
-        notes.append(Sentence(note, {"name": name}))
+        notes.append(Sentence(note, {"name": kind}))
     if vocab is not None and (other := tuple(read_vocab(vocab))) not in (base, tokens):
         note = marked(
             "engine",

@@ -30,6 +30,7 @@ from engine.train.runs import Checkpoint, Run
 from engine.train.schedule import Progressed, Schedule
 from engine.train.tasks import Measures, Task
 
+MOST_LOST = 3  # steps in a row whose loss or gradient is not finite, after which training ends
 FLUSH_S = 0.25  # on CUDA losses are read this often, because each read waits for the GPU
 
 
@@ -107,6 +108,7 @@ class Loop:
         self.saved_step = -1
         self._position = dict(self.feed.state())  # in the data, after the last whole step
         self._pending: list[_Pending] = []
+        self._num_lost = 0  # steps in a row, up to the last one read
         self._busy = 0.0  # seconds computed since the last flush; pauses are not in it
         self._flushed = time.perf_counter()
 
@@ -159,7 +161,8 @@ class Loop:
                 yield from self._evaluate()
             elif self.at.step % self.config.checkpoint_every_steps == 0:
                 yield from self._flush()
-                yield from self._checkpoint()
+                if not self._num_lost:  # else the last good one stands until it is known how that ends
+                    yield from self._checkpoint()
         yield from self._flush()
 
     def _look(self) -> Iterator[Event]:
@@ -199,6 +202,7 @@ class Loop:
         progress = self._progress()
         with self._timed():
             taken = self.feed.take(step, progress)
+            self.optimizer.reserve()
         while True:
             try:
                 tally, totals, num_tokens = yield from self._gradients(step, taken)
@@ -208,11 +212,9 @@ class Loop:
                     raise
                 sentence = self._halve(taken)
             yield Noted(sentence=sentence)
-        if not tally.is_cuda:
-            self._check_finite(step, float(tally[0]))
         rate = self.schedule.learning_rate(step, progress, self.peak)
         with self._timed():
-            norm = self.optimizer.step(rate)
+            norm = self.optimizer.step(rate, tally[0])
         self.at.step = step
         self._position = dict(self.feed.state())
         self.at.tokens += num_tokens
@@ -280,7 +282,10 @@ class Loop:
         for one in pending:
             self.at.elapsed_s += spent / len(pending)
             read, length = self.task.read(one.tally.cpu(), one.totals), float(one.norm)
-            self._check_finite(one.step, read.loss if math.isfinite(length) else length)
+            if not math.isfinite(read.loss + length):
+                said.append(self._lost(one.step, length if math.isfinite(read.loss) else read.loss))
+                continue
+            self._num_lost = 0
             event = Step(
                 step=one.step,
                 epoch=one.epoch,
@@ -299,18 +304,26 @@ class Loop:
             said.append(event)
         return said
 
-    def _check_finite(self, step: int, loss: float) -> None:
-        if not math.isfinite(loss):
+    def _lost(self, step: int, value: float) -> Noted:
+        """Say that a step moved nothing. Raises: TrainingError after too many in a row."""
+        self._num_lost += 1
+        if self._num_lost >= MOST_LOST:
             raise TrainingError(
                 marked(
                     "engine",
                     "The loss became {loss} at step {step}, so training stopped; the last good checkpoint "
                     "is kept. A lower learning rate usually helps (it was {rate:g}).",
                 ),
-                loss=loss,
+                loss=value,
                 step=step,
                 rate=self.peak,
             )
+        template = marked(
+            "engine",
+            "The loss or its gradient became {loss} at step {step}, so that step moved no weights. After "
+            "{most} such steps in a row training stops.",
+        )
+        return Noted(sentence=Sentence(template, {"loss": value, "step": step, "most": MOST_LOST}))
 
     # --- evaluation and checkpoints --------------------------------------------------------------
 

@@ -112,7 +112,7 @@ def notes_on(labels: Sequence[str], confusion: np.ndarray, split: str) -> list[S
     never = [labels[place][:40] for place in occur.tolist() if not scores.num_predicted[place]]
     if not never:
         return []
-    names = ", ".join(never[:_MOST_NAMES]) + (", ..." if never[_MOST_NAMES:] else "")
+    names = [*never[:_MOST_NAMES], *(["..."] if never[_MOST_NAMES:] else [])]
     return [Sentence(_NEVER, {"count": len(never), "total": len(occur), "labels": names})]
 
 

@@ -55,6 +55,7 @@ class Optimizer:
         decayed = [p for p in self._named.values() if p.ndim >= 2]
         groups = [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
         self._adamw = torch.optim.AdamW(groups, lr=0.0, betas=betas, eps=1e-8, fused=True)
+        self._is_reserved = False
         self._table: Tensor | None = None  # the parameter whose gradient is sparse
         self._rows: Tensor | None = None  # its dense gradient where it has one, zero between steps
         word = next((m.embeddings.word for m in model.modules() if isinstance(m, Bert)), None)
@@ -66,10 +67,29 @@ class Optimizer:
         """Forget gathered gradients."""
         self._adamw.zero_grad(set_to_none=True)
 
-    def step(self, learning_rate: float) -> Tensor:
-        """Clip, move the weights, clear the gradients. Returns: the gradient's norm before clipping, 0-d."""
+    def reserve(self) -> None:
+        """Take the memory of its moments now, as AdamW would at its first step, if it has not yet.
+
+        Before the first activations, so that these share out what is left, and not the other way round.
+        """
+        if self._is_reserved:
+            return
+        for parameter in self._named.values():
+            if not self._adamw.state.get(parameter):
+                moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
+                self._adamw.state[parameter] = {"step": torch.zeros((), device=parameter.device), **moments}
+        self._is_reserved = True
+
+    def step(self, learning_rate: float, loss: Tensor | None = None) -> Tensor:
+        """Clip, move the weights, clear the gradients. Returns: the gradient's norm before clipping, 0-d.
+
+        Where that norm or `loss` (0-d, detached) is not finite, neither weights nor moments move; on a GPU
+        the kernel sees to that, and nobody waits.
+        """
         touched = self._scatter()
         norm = self._clip(touched)
+        is_lost = ~norm.isfinite() if loss is None else ~(norm.isfinite() & loss.isfinite())
+        self._adamw.found_inf = is_lost.float()  # type: ignore[attr-defined]  # as torch's GradScaler tells it
         for group in self._adamw.param_groups:
             group["lr"] = learning_rate
         self._adamw.step()

@@ -154,7 +154,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     yield from _ignored(config)
     table = open_table(data, data.data, "data")
     roles = roles_of(data, table)
-    found = examples_from(table, roles, merge=data.merge_labels)
+    found = examples_from(table, roles, merge=data.merge_labels, whole_labels=data.whole_labels)
     yield from _report(found, table)
     labels = found.labels
     parts = split_of(data, found)
@@ -239,7 +239,7 @@ def roles_of(data: DataConfig, table: Table) -> Roles:
             raise ConfigError(
                 marked("engine", "No column was chosen for {field}. The columns are: {columns}."),
                 field=field,
-                columns=", ".join(table.columns),
+                columns=list(table.columns),
             )
     pair = table.column(data.text_pair) if data.text_pair else ""
     return Roles(table.column(data.text), pair, table.column(data.label))

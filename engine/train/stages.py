@@ -215,7 +215,9 @@ def read_tables(config: PipelineConfig) -> tuple[list[str], list[str]]:
     """
     data = config.data
     table = open_table(data, data.data, "data")
-    found = examples_from(table, roles_of(data, table), merge=data.merge_labels)
+    found = examples_from(
+        table, roles_of(data, table), merge=data.merge_labels, whole_labels=data.whole_labels
+    )
     hashes = [table.sha256, *(_sha256(Path(path)) for path in (data.validation_data, data.test_data) if path)]
     if not reads_rows(config):
         return hashes, []

@@ -17,6 +17,7 @@ from app.pages.attention_effects import EffectRow, digits_for
 from app.pages.attention_state import Chosen, Comparison
 from app.session import Session
 from app.settings import AppSettings
+from engine.inspect.subject import Subject
 from engine.model.bert import Bert
 from engine.model.weights import save_model
 from tests.fakes import model_folder, scramble, tiny_config, tiny_pretraining, tiny_wordpiece
@@ -70,6 +71,22 @@ def click(page: AttentionPage, qtbot: QtBot, name: str) -> None:
     assert isinstance(found, QWidget) and found.isVisible() and found.isEnabled(), name
     qtbot.mouseClick(found, Qt.MouseButton.LeftButton)
     settle(page, qtbot)
+
+
+def test_without_the_look_of_the_model_that_was_chosen_nothing_is_asked_of_the_old_one(
+    looking: AttentionPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    model = tiny_pretraining(num_hidden_layers=1, num_attention_heads=2)
+    save_model(tmp_path / "small", model, tiny_wordpiece(), {})
+    failed, told = [], []
+    looking.switcher.failed.connect(failed.append)
+    looking.session.problem.connect(told.append)
+    old, small = looking.desk.looked, Subject.open(tmp_path / "small").about
+    chosen = looking.chosen.fitted((1, 2)).choose(0, 1)
+    looking.switcher.take(small, old, chosen, 0.0)  # as when the model has just changed
+    settle(looking, qtbot)
+    assert failed == [] and told == [] and looking.switcher.effects is None
+    assert looking.effects.reason.text() == "There is nothing to compare yet."
 
 
 def weights(page: AttentionPage, layer: int, head: int) -> np.ndarray:

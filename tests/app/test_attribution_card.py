@@ -105,6 +105,19 @@ def test_any_other_answer_and_a_difference_can_be_asked_for(qtbot, session, card
     assert (card.result.asked.target.answer, card.result.asked.target.against) == ("odd", "bad")
 
 
+def test_a_model_that_guesses_words_is_asked_for_one_whatever_model_was_open_before(
+    qtbot, session, card, tmp_path
+) -> None:
+    show(qtbot, session, card, model_folder(tmp_path / "labels", seed=5), TEXT)
+    answered(qtbot, card)
+    show(qtbot, session, card, language(tmp_path), TEXT)  # the same text, with no [MASK] in it
+    answered(qtbot, card)
+    assert entries(card) == ["“good”, hidden"]
+    show(qtbot, session, card, language(tmp_path), "[SEP]")  # no word at all
+    told = card.empty.label.text()
+    assert "only tells whether B follows A" not in told and "[MASK]" in told
+
+
 def test_a_click_on_a_word_hides_it_and_asks_for_it(qtbot, session, card, tmp_path) -> None:
     show(qtbot, session, card, language(tmp_path), TEXT, "bad film")
     answered(qtbot, card)

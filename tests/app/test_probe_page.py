@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -292,6 +293,10 @@ def test_the_next_sentence_is_answered_in_words_and_per_cent(
     said = f"Yes, {probability(share)}" if share >= 0.5 else f"No, {probability(1 - share)}"
     assert probing.next_view.answer.text() == said
     assert [word.text for word in probing.next_view.strip.rated] == ["good", "film", "bad", "play"]
+    told = probing.next_view.sum.text()  # value = baseline + sum + residual, to the rounding of four numbers
+    found = [float(one.replace("−", "-")) for one in re.findall(r"[−]?\d+\.\d\d(?! ?%)", told)]
+    value, baseline, total, residual = found
+    assert value == pytest.approx(baseline + total + residual, abs=0.021) and "unexplained" in told
     swapped = probing.next_view.bars.guesses[1].probability
     qtbot.mouseClick(probing.findChild(QPushButton, "probe_next_swap"), LEFT)
     qtbot.waitUntil(lambda: probing.next_view.bars.guesses[0].probability == pytest.approx(swapped, abs=1e-6))

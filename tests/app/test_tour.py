@@ -150,7 +150,7 @@ def test_arrows_and_enter_lead_through_the_steps(pages: TwoPages, qtbot: QtBot) 
         left.leave()
 
 
-def test_a_step_acts_when_it_can_and_holds_until_it_is_done(pages: TwoPages, qtbot: QtBot) -> None:
+def test_a_step_acts_when_it_can_and_next_never_waits_for_it(pages: TwoPages, qtbot: QtBot) -> None:
     told, gates = [], {"first": False, "second": False}
 
     def action() -> Generator[Wait, None, None]:
@@ -162,25 +162,51 @@ def test_a_step_acts_when_it_can_and_holds_until_it_is_done(pages: TwoPages, qtb
             told.append("closed")
 
     step = Step(
-        key="x", page="one", title="Wait", words=lambda: f"{len(told)} told", action=action, holds=True
+        key="x", page="one", title="Wait", words=lambda: f"{len(told)} told", action=action, is_long=True
     )
     last = Step(key="y", title="Last", words="End.")
     tour = guide(pages, step, last)
     tour.start()
-    qtbot.keyClick(pages.focusWidget(), Qt.Key.Key_Right)
-    qtbot.keyClick(pages.focusWidget(), Qt.Key.Key_Return)  # neither leads out by mistake
-    assert tour.index == 0 and not tour.card.next_button.isEnabled() and told == []
+    assert tour.card.next_button.text() == "Skip" and told == []
+    qtbot.keyClick(pages.focusWidget(), Qt.Key.Key_Return)
+    assert tour.index == 1 and told == ["closed"]
+    told.clear()
+    assert tour.lit is None and tour.card.geometry().center().x() == pytest.approx(pages.width() / 2, abs=2)
+    tour.back()
     gates["first"] = True
     qtbot.waitUntil(lambda: tour.card.words.text() == "1 told")
-    gates["second"] = True
-    qtbot.waitUntil(tour.card.next_button.isEnabled)
-    assert told == ["acted", "closed"] and pages.focusWidget() is tour.card.next_button
     tour.next()
-    assert tour.lit is None and tour.card.geometry().center().x() == pytest.approx(pages.width() / 2, abs=2)
-    gates["first"] = False
+    assert told == ["acted", "closed"]
     tour.back()
+    gates["second"] = True
+    qtbot.waitUntil(lambda: tour.card.next_button.text() == "Next")
+    assert pages.focusWidget() is tour.card.next_button
     tour.leave()
-    assert told == ["acted", "closed", "closed"]
+
+
+def test_a_step_with_nothing_to_show_is_passed_over_and_comes_at_the_end_if_it_has_something_then(
+    pages: TwoPages, qtbot: QtBot
+) -> None:
+    ready: set[str] = set()
+    steps = tuple(
+        Step(key=key, title=key, words=key, can_show=(lambda key=key: key in ready) if key in "bc" else None)
+        for key in "abcd"
+    )
+    tour = guide(pages, *steps)
+    tour.start()
+    tour.next()
+    assert tour.shown_keys == ("a", "d") and tour.card.count.text() == "2 of 4"
+    tour.look()
+    assert tour.card.next_button.text() == "Done"
+    ready.add("c")
+    qtbot.waitUntil(lambda: tour.card.next_button.text() == "Next")
+    tour.next()
+    assert tour.shown_keys == ("a", "d", "c") and tour.card.count.text() == "3 of 4"
+    tour.back()
+    assert tour.shown_keys == ("a", "d")
+    tour.next()
+    tour.next()
+    assert tour.has_ended
 
 
 @pytest.mark.parametrize("window", [QRect(0, 0, 1280, 800), QRect(0, 0, 1024, 640)])
@@ -196,6 +222,13 @@ def test_the_card_stands_beside_what_it_speaks_of_wherever_there_is_room(window:
         assert window.contains(at) and not at.intersects(hole), hole
     inside = QRect(place(window, card, window), card)
     assert window.contains(inside) and inside.bottomRight() != window.center()
+    wide = QRect(200, 72, window.width() - 224, window.height() - 96)  # a corner of it is spoken of too
+    for clear in (
+        QRect(window.width() - 340, 300, 300, window.height() - 330),
+        wide.adjusted(0, 200, -330, 0),
+    ):
+        at = QRect(place(wide, card, window, clear), card)
+        assert window.contains(at) and not at.intersects(clear), clear
 
 
 # ---- the tour of the window
@@ -262,6 +295,40 @@ def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
     assert shares[chosen.layer, chosen.head].max() == shares.max()
     assert f"{100 * shares.max():.0f}\u00a0%" in said["attention"]
     assert window.session.laboratory.folder == tmp_path / "assets" / "models" / "starter"
+
+
+def test_the_tour_can_be_walked_to_its_end_while_the_training_still_runs(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = {"max_length": 48, "batch_size": 8, "num_epochs": 1_000, "evaluate_every_steps": 8_000}
+    monkeypatch.setattr("app.tour_steps.QUICK", slow)
+    language_model(tmp_path / "assets" / "models" / "starter")
+    session, tour, said = window.session, Tour(window), {}
+    tour.start()
+    for key in ("data", "learn", "hide", "guesses", "attention", "heads"):
+        assert tour.step.key == key and tour.card.count.text() == f"{len(tour.shown_keys)} of 9"
+        if key == "learn":
+            assert tour.card.next_button.text() == "Skip"
+            qtbot.waitUntil(lambda: session.training.step is not None, timeout=20_000)
+        else:
+            qtbot.waitUntil(lambda: tour.is_ready and tour.lit is not None, timeout=20_000)
+        tour.look()
+        said[key] = tour.card.words.text()
+        assert not clipped(tour) and (session.is_training or key == "data")
+        if key != "heads":
+            qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Return)
+    assert session.training.evaluated is None and "goes on learning" in said["learn"]
+    assert "still learning" in said["heads"] and tour.card.next_button.text() == "Done"
+    window.page("finetune").stop_button.click()
+    qtbot.waitUntil(lambda: not session.is_training and session.last_model is not None, timeout=20_000)
+    for key in ("result", "ask", "reasons"):  # passed over before
+        qtbot.waitUntil(lambda: tour.card.next_button.text() == "Next")
+        tour.next()
+        assert tour.step.key == key
+        qtbot.waitUntil(lambda: tour.is_ready and tour.lit is not None, timeout=20_000)
+    tour.look()
+    assert tour.card.next_button.text() == "Done" and "counts most" in tour.card.words.text()
+    tour.leave()
 
 
 def test_a_table_of_ones_own_is_not_trained_on_unasked(

@@ -50,6 +50,15 @@ def test_a_template_that_cannot_be_filled_is_still_said() -> None:
     assert words.say(Sentence("Line {line} is bad.", {})) == "Line {line} is bad."
 
 
+def test_a_sentence_within_a_sentence_is_said_whole_and_a_megabyte_within_it_is_not() -> None:
+    inner = Sentence(
+        "Line {line} holds the word {word}, which is not one of the 7 that may stand there.",
+        {"line": 7, "word": "x" * 10**6},
+    )
+    text = words.say(Sentence("Not used: {reason}", {"reason": inner}))
+    assert text.endswith("which is not one of the 7 that may stand there.") and len(text) < 200
+
+
 def test_a_refused_setting_is_called_by_its_label() -> None:
     error = ConfigError("{field} is {value!r}.", field="batch_size", value=0)
     assert words.say_error(error) == "Batch size is 0."

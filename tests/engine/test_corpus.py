@@ -225,7 +225,7 @@ def test_places_that_hold_no_text_are_refused(tmp_path: Path) -> None:
     table = put(tmp_path, "text\nfine\n", "t.csv")
     with pytest.raises(UserError, match="There is no file or folder .*nowhere. Check its name."):
         find_files([tmp_path / "nowhere"])
-    with pytest.raises(UserError, match="There is no file or folder x*. Check its name."):
+    with pytest.raises(UserError, match="There is no file or folder x+…x+. Check its name."):
         find_files(["x" * 5000])
     with pytest.raises(UserError, match="There is no text in .*empty. Choose files that end in .txt"):
         find_files([tmp_path / "empty"])

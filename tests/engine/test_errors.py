@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import pickle
 import string
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from engine.errors import ConfigError, DataError, Sentence, UserError, marked
+from engine.errors import ConfigError, DataError, Sentence, UserError, filled, marked
 from engine.train.loop import TrainingError
 
 ENGINE = Path(__file__).parents[2] / "engine"
@@ -88,3 +89,53 @@ def test_an_error_goes_to_another_process_and_says_the_same(error: UserError) ->
 def test_a_sentence_keeps_its_template_and_values_apart() -> None:
     sentence = Sentence(marked("engine", "{count} rows."), {"count": 3})
     assert (str(sentence), sentence.template) == ("3 rows.", "{count} rows.")
+
+
+HUGE = {
+    "one word": "x" * 9_000_000,
+    "many words": "one, two, " * 900_000,
+    "lines": "\n" * 900_000,
+    "a path": "/" + "folder/" * 1_000_000,
+    "a list": [f"column {number}" for number in range(100_000)],
+    "a list of long names": ["y" * 1_000_000] * 9,
+    "a shape": tuple(range(100_000)),
+    "a number": 10**4000,
+    "a sentence": Sentence("{one} {two}", {"one": "z" * 5000, "two": Path("/" + "z" * 5000)}),
+    "half a character": "\ud800" * 900,
+    "the other way": "\u202e" * 900,
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("kind", HUGE)
+def test_no_sentence_is_longer_than_600_characters_whatever_is_put_in(kind: str) -> None:
+    began = time.process_time()
+    for spelled in ("{a}", "{a!r}", "{a} and {b} in {c}: {d}. Choose another."):
+        text = filled(spelled, dict.fromkeys("abcd", HUGE[kind]))
+        assert len(text) <= 600 and text.isprintable()
+        text.encode()
+    assert time.process_time() - began < 2
+
+
+def test_every_template_leaves_room_for_what_is_put_in() -> None:
+    for file, call in calls():
+        if is_marked(call):
+            assert len(ast.literal_eval(call.args[1])) < 400, f"{file}:{call.lineno}"
+
+
+def test_a_text_is_quoted_up_to_80_characters_and_a_path_with_both_ends() -> None:
+    assert filled("{a}", {"a": "x" * 80}) == "x" * 80
+    assert filled("{a}", {"a": "x" * 81}) == "x" * 79 + "…"
+    path = Path("/home") / ("x" * 300) / "config.json"
+    text = filled("{path}", {"path": path})
+    assert len(text) == 200 and text.startswith("/home/x") and text.endswith("x/config.json")
+    assert filled("{path}", {"path": str(path)}) == text
+
+
+def test_a_list_of_names_is_cut_between_names_and_numbers_of_lines_are_not() -> None:
+    assert filled("{a}", {"a": ["one", "two"]}) == "one, two"
+    text = filled("{a}", {"a": [f"column{number}" for number in range(40)]})
+    assert text.endswith(", …") and text.split(", ")[-2] in [f"column{number}" for number in range(40)]
+    lines = ", ".join(map(str, range(1000, 1060)))
+    assert filled("{lines}", {"lines": lines}) == lines
+    assert filled("{shape}", {"shape": (37, 12)}) == "(37, 12)"

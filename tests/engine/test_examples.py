@@ -170,6 +170,77 @@ def test_what_cannot_be_learned_from_is_refused(rows: tuple[str, ...], roles: Ro
         examples_from(table("text|label", *rows), roles)
 
 
+def with_rows(columns: str, rows: list[list[str]]) -> Table:
+    names = tuple(columns.split(","))
+    frame = pandas.DataFrame(rows, columns=names, dtype=object)
+    lines = np.arange(2, 2 + len(rows), dtype=np.int64)
+    return Table(Path("reviews.csv"), CSV, names, frame, lines, (), (), "")
+
+
+def rows_with(labels: list[str]) -> Table:
+    return with_rows("text,label", [[f"text {number}", label] for number, label in enumerate(labels * 2)])
+
+
+@pytest.mark.parametrize(
+    ("labels", "task"),
+    [
+        (["a", "b", "c", "a|b", "b|c", "a|c"], "multi-label classification"),
+        (["0", "1", "2", "1,2", "0,1", "0,2,1"], "multi-label classification"),
+        (["joy; anger", "joy", "anger; fear", "fear; joy"], "multi-label classification"),
+        (["0 1", "1 2", "0 2", "2"], "multi-label classification"),
+        (["0 1 1", "1 0 1", "0 0 1"], "multi-label classification"),
+        (['["a", "b"]', "[]", '["c"]'], "are lists"),
+        (["['a', 'b']", "['b']"], "are lists"),
+        (["[0 1 0]", "[1 0 0]"], "are lists"),
+        (['{"text": ["x"], "answer_start": [3]}', '{"text": [], "answer_start": []}'], "are objects"),
+        (["O", "B-PER", "I-PER", "B-LOC"], "token classification"),
+    ],
+)
+def test_labels_of_other_tasks_are_refused_with_the_task_and_a_way_out(labels: list[str], task: str) -> None:
+    with pytest.raises(DataError, match=task) as refused:
+        examples_from(rows_with(labels), Roles("text", "", "label"))
+    assert "does not train yet" in str(refused.value) and "set whole_labels" in str(refused.value)
+    found = examples_from(rows_with(labels), Roles("text", "", "label"), whole_labels=True)
+    assert sorted(found.labels) == sorted(labels)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["World", "Sports", "Business", "Sci/Tech"],
+        ["R&B", "Hip-Hop", "Rock & Roll", "Drum, Bass"],
+        ["good", "bad", "good, bad"],
+        ["positive", "negative", "positive, negative", "mixed, rather good"],
+        ["1", "1,5", "2", "2,5", "3", "3,5", "4", "4,5"],
+        ["Cause-Effect(e1,e2)", "Cause-Effect(e2,e1)", "Other", "Part-Whole(e1,e2)", "Part-Whole(e2,e1)"],
+        ["very good", "good", "very bad", "bad"],
+        ["sport|football", "sport|tennis", "film|drama", "film|comedy"],
+        ["O", "A", "B", "AB"],
+        ["B-1", "B-2", "F-1", "O"],
+        ["[good]", "[bad]"],
+        ["Arts, Crafts", "Food, Drink", "Home, Garden", "Books"],
+    ],
+)
+def test_ordinary_labels_with_marks_in_them_are_no_false_alarm(labels: list[str]) -> None:
+    assert len(examples_from(rows_with(labels), Roles("text", "", "label")).labels) == len(labels)
+
+
+@needs_data
+def test_the_labels_of_a_real_multi_label_set_are_recognised() -> None:
+    assert DATA is not None
+    found = read_table(DATA / "multilabel" / "train.tsv")
+    with pytest.raises(DataError, match="multi-label classification"):
+        examples_from(found, Roles(found.columns[0], "", found.columns[1]))
+
+
+def test_a_column_called_label_whose_values_all_differ_is_not_guessed_and_another_is_named() -> None:
+    rows = [[f"some longer text {number}", f"{number:05}", "ab"[number % 2]] for number in range(40)]
+    found = with_rows("text,label,verdict", rows)
+    assert guess_roles(found) == Roles("text", "", "verdict")
+    with pytest.raises(DataError, match=r"40 different values in 40 rows.* such as verdict\."):
+        examples_from(found, Roles("text", "", "label"))
+
+
 def test_more_labels_than_anyone_means_are_refused() -> None:
     rows = [f"text {n}|{n // 2}" for n in range(2002)]
     with pytest.raises(DataError, match="1001 different values in 2002 rows"):

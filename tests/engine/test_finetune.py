@@ -321,7 +321,7 @@ def spoil(folder: Path, kind: str) -> str:
             text = (folder / "vocab.txt").read_text()
             (folder / "tokenizer.json").unlink()
             (folder / "vocab.txt").write_text(text + "zebra\n")
-            return "The vocabulary has 38 tokens, but the model has embeddings for 37"
+            return "The vocabulary has 38 pieces, but the model knows 37"
         case _:
             (folder / "config.json").write_text("{")
             return "config.json is damaged"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,18 @@ def test_the_influence_of_a_word_is_the_change_without_it(how: str, subject: Sub
         assert one.without == pytest.approx(without, abs=1e-5)
         assert one.change == pytest.approx(found.probability - without, abs=1e-5)
         assert (one.log_odds_change > 0) == (one.change > 0)
+    ids, types = list(encoding.input_ids), list(encoding.token_type_ids)
+    for place in sorted((place for one in found.words for place in one.word.pieces), reverse=True):
+        if how == MASK_WORD:
+            ids[place] = 4
+        else:
+            del ids[place], types[place]
+    nothing = theirs(subject, ids, types)
+    assert found.baseline_probability == pytest.approx(nothing, abs=1e-5)
+    odds = [math.log(p / (1 - p)) for p in (found.probability, nothing)]
+    total = sum(one.log_odds_change for one in found.words)
+    assert found.residual == pytest.approx(odds[0] - odds[1] - total, abs=1e-5)
+    assert abs(found.residual) > 1e-4  # it is told, not assumed to be nothing
 
 
 def test_a_model_without_the_head_says_so(tmp_path: Path, subject: Subject) -> None:

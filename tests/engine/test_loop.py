@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,8 +21,8 @@ from engine.events import Evaluated, Finished, Noted, Saved, Started, Step
 from engine.model.weights import load_classifier, load_tensors
 from engine.text.batch import Batch, collate
 from engine.train.finetune import fine_tune, resume
-from engine.train.loop import TrainingError
-from engine.train.optimizer import learning_rate_at
+from engine.train.loop import Loop, TrainingError
+from engine.train.optimizer import Optimizer, learning_rate_at
 from engine.train.prepare import Setup
 from engine.train.runs import read_metrics, read_status
 from engine.train.tasks import Classification, Measures
@@ -61,8 +62,10 @@ def by_step(parts: list[list[int]], sizes: list[int]) -> list[list[int]]:
     return steps
 
 
-def faulty_loss(monkeypatch: pytest.MonkeyPatch, at_call: int, spoil: Callable[[Tensor], Tensor]) -> None:
-    """Spoil the loss of the n-th micro-batch."""
+def faulty_loss(
+    monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Tensor], Tensor], at_calls: Container[int]
+) -> None:
+    """Spoil the loss of some micro-batches, counted from 1."""
     calls, loss = [0], Classification.loss
 
     def spoiled(
@@ -70,7 +73,7 @@ def faulty_loss(monkeypatch: pytest.MonkeyPatch, at_call: int, spoil: Callable[[
     ) -> tuple[Tensor, Tensor]:
         calls[0] += 1
         value, tally = loss(self, model, batch, totals)
-        value = spoil(value) if calls[0] == at_call else value
+        value = spoil(value) if calls[0] in at_calls else value
         return value, torch.stack([value.detach(), tally[1]])
 
     monkeypatch.setattr(Classification, "loss", spoiled)
@@ -256,9 +259,9 @@ def test_a_loss_or_gradient_that_is_no_number_stops_and_the_last_good_checkpoint
     config = tiny_config(tmp_path)
     list(fine_tune(config, tmp_path / "whole"))
     with monkeypatch.context() as patched:
-        faulty_loss(patched, 14, spoil)
+        faulty_loss(patched, spoil, range(14, 99))
         with pytest.raises(
-            TrainingError, match=r"at step 14, so training stopped.*lower learning rate"
+            TrainingError, match=r"at step 16, so training stopped.*lower learning rate"
         ) as stopped:
             list(fine_tune(config, tmp_path / "run"))
     status = read_status(tmp_path / "run")
@@ -273,10 +276,63 @@ def test_a_loss_or_gradient_that_is_no_number_stops_and_the_last_good_checkpoint
     assert "reason" not in read_status(tmp_path / "run")
 
 
+@pytest.mark.parametrize(
+    ("name", "spoil"), [("loss", lambda loss: loss * math.nan), ("gradient", lambda loss: loss * 1e38 * loss)]
+)
+def test_a_step_that_is_no_number_moves_no_weights_is_told_and_training_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, spoil: Callable[[Tensor], Tensor]
+) -> None:
+    faulty_loss(monkeypatch, spoil, (6, 9, 10, 12))
+    weights: list[dict[str, Tensor]] = []
+    step = Optimizer.step
+
+    def noting(self: Optimizer, *given: Any) -> Tensor:
+        norm = step(self, *given)
+        moments = {f"{n}/{k}": v for n, p in self._named.items() for k, v in self._adamw.state[p].items()}
+        weights.append({k: v.detach().clone() for k, v in {**self._named, **moments}.items()})
+        return norm
+
+    monkeypatch.setattr(Optimizer, "step", noting)
+    events = list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
+    assert isinstance(events[-1], Finished) and read_status(tmp_path / "run")["state"] == "finished"
+    told = [str(event.sentence) for event in events if isinstance(event, Noted)]
+    lost = [sentence for sentence in told if "moved no weights" in sentence]
+    assert [re.findall(r"at step (\d+)", sentence) for sentence in lost] == [["6"], ["9"], ["10"], ["12"]]
+    steps = [event.step for event in events if isinstance(event, Step)]
+    assert steps == [number for number in range(1, 19) if number not in (6, 9, 10, 12)]
+    for number in range(2, 19):
+        same = {k: torch.equal(v, weights[number - 2][k]) for k, v in weights[number - 1].items()}
+        assert all(same.values()) if number in (6, 9, 10, 12) else not any(same.values()), number
+        assert all(value.isfinite().all() for value in weights[number - 1].values())
+
+
+def test_the_memory_of_the_optimizer_is_taken_before_the_first_activations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[bool] = []
+    gradients = Loop._gradients
+
+    def noting(self: Loop, *given: Any) -> Any:
+        state = self.optimizer._adamw.state
+        held.append(all("exp_avg_sq" in state[p] for p in self.model.parameters()))
+        return gradients(self, *given)
+
+    monkeypatch.setattr(Loop, "_gradients", noting)
+    list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
+    assert all(held) and len(held) == 18
+
+    def cramped(*_: Any) -> None:
+        raise MEMORY_ERRORS[0]
+
+    monkeypatch.setattr(Optimizer, "reserve", cramped)
+    with pytest.raises(UserError, match="Memory does not suffice for this model"):
+        list(fine_tune(tiny_config(tmp_path), tmp_path / "other"))
+
+
 def test_without_validation_a_failure_leaves_the_newest_good_weights_in_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    faulty_loss(monkeypatch, 8, lambda loss: loss * math.nan)
+    faulty_loss(monkeypatch, lambda loss: loss * math.nan, range(8, 99))
     with pytest.raises(TrainingError):
         list(fine_tune(tiny_config(tmp_path, validation_share=0.0), tmp_path / "run"))
     status = read_status(tmp_path / "run")
@@ -288,8 +344,8 @@ def test_without_validation_a_failure_leaves_the_newest_good_weights_in_model(
 def test_a_failure_before_anything_was_learned_leaves_no_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    faulty_loss(monkeypatch, 1, lambda loss: loss * math.inf)
-    with pytest.raises(TrainingError, match="became inf at step 1"):
+    faulty_loss(monkeypatch, lambda loss: loss * math.inf, range(1, 99))
+    with pytest.raises(TrainingError, match="became inf at step 3"):
         list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
     assert not (tmp_path / "run" / "model").exists()
 

@@ -79,6 +79,52 @@ def test_gradients_that_were_given_up_leave_no_trace() -> None:
     assert same_weights(one, other)
 
 
+def test_moments_that_are_reserved_are_those_that_the_first_step_makes() -> None:
+    early, late = tiny_classifier(), tiny_classifier()
+    (batch,) = batches(1)
+    states = []
+    for model in (early, late):
+        optimizer = Optimizer(model, weight_decay=DECAY, max_gradient_norm=MAX_NORM)
+        if model is early:
+            optimizer.reserve()
+            state = {name: value.clone() for name, value in optimizer.state().items()}
+            assert len(state) == 3 * len(list(model.parameters())) and not any(
+                v.any() for v in state.values()
+            )
+        for _ in range(2):
+            backward(model, batch)
+            optimizer.step(0.01)
+            optimizer.reserve()  # changes nothing any more
+        states.append(optimizer.state())
+    assert same_weights(early, late)
+    assert states[0].keys() == states[1].keys()
+    assert all(torch.equal(value, states[1][name]) for name, value in states[0].items())
+
+
+@pytest.mark.parametrize("max_norm", [MAX_NORM, 0.0])
+@pytest.mark.parametrize("bad", ["loss", "gradient", "a word's gradient"])
+def test_what_is_not_finite_moves_neither_weights_nor_moments_nor_the_next_step(
+    bad: str, max_norm: float
+) -> None:
+    spoiled, spared = tiny_classifier(), tiny_classifier()
+    every = batches(3)
+    for model in (spoiled, spared):
+        optimizer = Optimizer(model, weight_decay=DECAY, max_gradient_norm=max_norm)
+        for number, batch in enumerate(every):
+            backward(model, batch)
+            loss = torch.tensor(1.0)
+            if number == 1 and model is spared:
+                optimizer.clear()
+                continue
+            if number == 1 and bad == "loss":
+                loss = loss * torch.inf
+            elif number == 1:
+                words = model.bert.embeddings.word.weight.grad
+                (words._values() if bad != "gradient" else model.classifier.bias.grad).fill_(torch.nan)
+            optimizer.step(0.01, loss)
+    assert same_weights(spoiled, spared)
+
+
 def test_an_optimizer_goes_on_bit_for_bit_from_its_saved_state() -> None:
     whole, halved = tiny_classifier(), tiny_classifier()
     every = batches(6)

@@ -1,0 +1,116 @@
+"""Label columns that belong to another task: several labels a text, or a tag for each word.
+
+Only plain structure counts. "Sci/Tech" and one "good, bad" among other labels are labels like any; "a|b" is
+several where its parts come back in other combinations or alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from engine.errors import DataError, marked
+
+_MARKS = ("|", ";", ",", "，", "；", "、", "｜")
+_LEAST = 3  # different combinations
+_MOST = 20_000  # different labels; of more, the column is free text
+_TAG = re.compile(r"[BIESMLU]-(\S+)")
+_SWITCHES = re.compile(r"[01]([ ,;|][01]){2,}")  # a place for each label
+_NUMBERS = re.compile(r"\d+( \d+)+")
+
+
+def check_label_kind(column: str, found: Mapping[str, int]) -> None:
+    """Refuse labels that are several in one, lists, or the tags of words.
+
+    Args: found: how often each label is there. Raises: DataError.
+    """
+    if len(found) > _MOST:
+        return
+    lists = [value for label in found if (value := _list(label)) is not None]
+    if lists and len(lists) == len(found):
+        template = _OF_ANSWERS if any(isinstance(value, dict) for value in lists) else _LISTS
+        raise DataError(template, column=column, example=_shown(max(found, key=len)))
+    if _are_tags(found):
+        raise DataError(_TAGS, column=column, example=_shown(next(label for label in found if label != "O")))
+    if example := combined(found):
+        raise DataError(_COMBINED, column=column, example=_shown(example))
+
+
+def combined(found: Iterable[str]) -> str:
+    """Return a label that is several in one, where the labels of a column plainly are such; "" if none.
+
+    That takes three combinations at least, whose parts nearly all come back alone or in another combination,
+    and which end in different parts, as ratings such as 1,5 and 2,5 do not.
+    """
+    labels = list(found)
+    if len(labels) >= _LEAST and all(map(_SWITCHES.fullmatch, labels)) and len(set(map(len, labels))) == 1:
+        return labels[0]
+    for mark in _MARKS:
+        if example := _combined_by(mark, labels):
+            return example
+    numbers = [label for label in labels if _NUMBERS.fullmatch(label)]
+    return _combined_by(" ", labels) if len(numbers) >= 0.5 * len(labels) else ""
+
+
+def _combined_by(mark: str, labels: list[str]) -> str:
+    parts = {label: [part.strip() for part in label.strip("[](){} ").split(mark)] for label in labels}
+    several = [label for label in labels if len(parts[label]) > 1]
+    if len(several) < _LEAST or any(not part for label in several for part in parts[label]):
+        return ""
+    times = Counter(part for label in labels for part in set(parts[label]))
+    backed = [label for label in several if all(times[part] > 1 for part in parts[label])]
+    ends = {parts[label][-1] for label in several}
+    if len(backed) < 0.8 * len(several) or len(ends) < 2 or len(times) > len(labels):
+        return ""
+    return backed[0]
+
+
+def _are_tags(found: Mapping[str, int]) -> bool:
+    """Whether the labels are IOB tags: O beside B-x and I-x of the same x, and hardly anything else."""
+    kinds = [match for label in found if (match := _TAG.fullmatch(label))]
+    begun = {match[1] for match in kinds if match[0][0] == "B"}
+    goes_on = {match[1] for match in kinds if match[0][0] in "IM"}
+    return "O" in found and bool(begun & goes_on) and len(kinds) + 1 >= 0.9 * len(found)
+
+
+def _list(label: str) -> object:
+    """Return the JSON list or object that a label is; None if it is none. Numpy's lists have no commas."""
+    if (label[:1], label[-1:]) not in (("[", "]"), ("{", "}")):
+        return None
+    try:
+        value = json.loads(label.replace("'", '"'))
+    except (ValueError, RecursionError):
+        return [] if re.fullmatch(r"\[[\d\s]+\]|\[('[^']*'\s*)+\]", label) else None
+    return value if isinstance(value, list | dict) else None
+
+
+def _shown(label: str) -> str:
+    return label if len(label) <= 40 else label[:39] + "…"
+
+
+_COMBINED = marked(
+    "engine",
+    "The labels of column {column} look like several in one, such as {example}: that is multi-label "
+    "classification, which Cloze does not train yet. Keep one label a row; or, if each combination is a "
+    "class of its own, set whole_labels.",
+)
+_LISTS = marked(
+    "engine",
+    "The labels of column {column} are lists, such as {example}: for tags of words or several labels a text, "
+    "which Cloze does not train yet. Keep one label a row; or, if each list is a class of its own, set "
+    "whole_labels.",
+)
+_OF_ANSWERS = marked(
+    "engine",
+    "The labels of column {column} are objects, such as {example}: for answers to questions, for instance, "
+    "which Cloze does not train yet. Keep one label a row; or, if each object is a class of its own, set "
+    "whole_labels.",
+)
+_TAGS = marked(
+    "engine",
+    "The labels of column {column} are tags of words, such as {example}: that is token classification, which "
+    "Cloze does not train yet. Put a text and its label in each row; or, if each tag is a class of its own, "
+    "set whole_labels.",
+)
