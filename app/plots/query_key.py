@@ -1,11 +1,13 @@
-"""How one head came to look from one token: its query, each key, their product, the score and the weight.
+"""How one head came to look from one token: query, keys, products, scores, weights, values, and the output.
 
 A row a token. Every dimension is a stripe: the accent for values above zero, the other hue for those below.
 The query stands over the keys; a score is the sum of a row of products over the square root of their number.
+Under the rows the sum is done with this head's numbers, and the output stands under the values it is made of.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -26,6 +28,7 @@ from engine.inspect.attention import Detail
 
 ROW, STRIPES, BAR = 22, 14, 10  # px
 HEADER = 52  # captions and the query
+LINE, FOOTER = 18, 60  # a line of the sum under the rows, and all of it
 EDGE, GAP = 8.0, 14.0
 FIGURE = 44.0  # px for the value beside a bar
 
@@ -67,21 +70,54 @@ class QueryKeyPlot(ScrolledFigure):
         self.set_detail(None)
 
     def numbers(self) -> Numbers:
-        """Return a row for the query and for each key: score, weight, every dimension, every product."""
+        """Return a row for the query, for each token (score, weight, every number), and for the output."""
         if self.detail is None:
             return [["place", "token"]]
         detail, size = self.detail, len(self.detail.query)
         dimensions = range(1, size + 1)
         keys, products = (f"key {i}" for i in dimensions), (f"product {i}" for i in dimensions)
-        rows: Numbers = [["place", "token", "score", "weight", *keys, *products]]
+        values = (f"value {i}" for i in dimensions)
+        rows: Numbers = [["place", "token", "score", "weight", *keys, *products, *values]]
         query = [float(f"{value:.6g}") for value in detail.query.tolist()]
         empty = [""] * size
-        rows.append([detail.place, f"query of {detail.tokens[detail.place]}", "", "", *query, *empty])
+        rows.append([detail.place, f"query of {detail.tokens[detail.place]}", "", "", *query, *empty, *empty])
         for place in self.order:
-            values = (*detail.keys[place].tolist(), *detail.products[place].tolist())
-            figures = (detail.scores[place], detail.weights[place], *values)
+            parts = (detail.keys[place], detail.products[place], detail.values[place])
+            figures = (
+                detail.scores[place],
+                detail.weights[place],
+                *(x for part in parts for x in part.tolist()),
+            )
             rows.append([place, detail.tokens[place], *(float(f"{float(value):.6g}") for value in figures)])
+        output = [float(f"{value:.6g}") for value in detail.output.tolist()]
+        rows.append([detail.place, "output = sum of weight x value", "", "", *empty, *empty, *output])
         return rows
+
+    def working(self) -> tuple[str, str, str]:
+        """Return the way from query to output in numbers, for the marked token or the strongest."""
+        assert self.detail is not None
+        detail, size = self.detail, len(self.detail.query)
+        place = int(detail.weights.argmax()) if self.current is None else self.order[self.current]
+        product, score = float(detail.products[place].sum()), float(detail.scores[place])
+        powers = np.exp(detail.scores.astype(np.float64))
+        first = self.tr("“{key}”: score = q · k / √{size} = {product} / {root} = {score}").format(
+            key=isolated(detail.tokens[place]),
+            size=size,
+            product=value_words(product),
+            root=words.decimal(math.sqrt(size), 2),
+            score=value_words(score),
+        )
+        second = self.tr("weight = softmax = e^{score} / Σ e^score = {power} / {total} = {weight}").format(
+            score=value_words(score),
+            power=words.scientific(float(powers[place])),
+            total=words.scientific(float(powers.sum())),
+            weight=value_words(float(detail.weights[place])),
+        )
+        if detail.is_on:
+            third = self.tr("output of this head = Σ weight × value, {size} numbers").format(size=size)
+        else:
+            third = self.tr("output = Σ weight × value: counts as zero, the head is off")
+        return first, second, third
 
     def row_words(self, row: int) -> str:
         """Return a row in words: "bank → river   score 2.1   weight 0.31"."""
@@ -99,10 +135,10 @@ class QueryKeyPlot(ScrolledFigure):
         self._canvas.is_saving = saving
 
     def sizeHint(self) -> QSize:
-        return QSize(620, HEADER + 12 * ROW + 8)
+        return QSize(620, HEADER + 12 * ROW + FOOTER + 8)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(320, HEADER + 3 * ROW)
+        return QSize(320, HEADER + 3 * ROW + FOOTER)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
@@ -110,7 +146,9 @@ class QueryKeyPlot(ScrolledFigure):
         if key in moves and self.order:
             here = self.current + moves[key] if self.current is not None else 0
             self.go_to(min(max(here, 0), len(self.order) - 1))
-            self._scroll.ensureVisible(0, HEADER + ROW * (self.current or 0) + ROW // 2, 0, ROW + HEADER)
+            self._scroll.ensureVisible(
+                0, HEADER + ROW * (self.current or 0) + ROW // 2, 0, ROW + HEADER + FOOTER
+            )
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.current is not None:
             self.key_chosen.emit(self.order[self.current])
         else:
@@ -120,7 +158,8 @@ class QueryKeyPlot(ScrolledFigure):
         """Mark a row, or none."""
         if row != self.current:
             self.current = row
-            self.setAccessibleDescription(self.row_words(row) if row is not None else "")
+            told = "" if row is None else "; ".join((self.row_words(row), *self.working()))
+            self.setAccessibleDescription(told)
             self.key_hovered.emit(self.order[row] if row is not None else -1)
             self._canvas.update()
 
@@ -132,34 +171,39 @@ class QueryKeyPlot(ScrolledFigure):
             self.order = (
                 np.argsort(-weights, kind="stable").tolist() if self.is_sorted else list(range(count))
             )
-        self._canvas.setMinimumHeight(HEADER + ROW * len(self.order) + 6 if self.order else 0)
+        height = HEADER + ROW * len(self.order) + 6 + FOOTER
+        self._canvas.setMinimumHeight(height if self.order else 0)
         self.updateGeometry()
         self._canvas.update()
         self.update()
 
     @Slot()
     def _repaint_header(self) -> None:
-        self._canvas.update()  # the header stays in view, so scrolling moves it over the rows
+        self._canvas.update()  # header and footer stay in view, so scrolling moves them over the rows
 
 
 class _Canvas(QWidget):
-    """The rows, as tall as they need to be, under a header that stays in view."""
+    """The rows, as tall as they need to be, between a header and a footer that stay in view."""
 
     def __init__(self, plot: QueryKeyPlot) -> None:
         super().__init__()
         self._plot = plot
         self._keys = self._products = self._query = Picture(np.zeros((1, 1), np.uint8), 0.0, 0.0, True)
+        self._values = self._output = self._keys
         self.is_saving = False
         self.setMouseTracking(True)
         set_role(self, "clear")
 
     def take(self, detail: Detail | None) -> None:
-        """Turn numbers into colours; query and keys share a scale."""
+        """Turn numbers into colours; query and keys share a scale, and so do values and output."""
         if detail is not None:
             top = float(max(np.abs(detail.query).max(initial=0.0), np.abs(detail.keys).max(initial=0.0)))
             self._query = compose(detail.query[None, :], top=top, signed=True)
             self._keys = compose(detail.keys, top=top, signed=True)
             self._products = compose(detail.products, signed=True)
+            most = float(np.abs(detail.values).max(initial=0.0))  # a mean of values is not beyond them
+            self._values = compose(detail.values, top=most, signed=True)
+            self._output = compose(detail.output[None, :] * detail.is_on, top=most, signed=True)
 
     # Geometry
 
@@ -168,10 +212,11 @@ class _Canvas(QWidget):
         detail = self._plot.detail
         assert detail is not None
         metrics = QFontMetricsF(theme.ui_font(12))
-        names = max(metrics.horizontalAdvance(token) for token in detail.tokens) + 8
+        query = QFontMetricsF(theme.ui_font(12, bold=True)).horizontalAdvance(detail.tokens[detail.place])
+        names = max(query + 8, *(metrics.horizontalAdvance(token) for token in detail.tokens)) + 8
         names = min(names, self.width() * 0.2)
         left, rest = EDGE + names + 6, self.width() - names - 2 * EDGE - 6
-        shares = {"key": 0.27, "product": 0.27, "score": 0.22, "weight": 0.24}
+        shares = {"key": 0.21, "product": 0.21, "score": 0.18, "weight": 0.19, "value": 0.21}
         found = {"name": QRectF(EDGE, 0, names, 0)}
         for name, share in shares.items():
             found[name] = QRectF(left, 0, rest * share - GAP, 0)
@@ -198,7 +243,31 @@ class _Canvas(QWidget):
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
                 painter.drawRoundedRect(QRectF(2, HEADER + row * ROW + 0.5, self.width() - 4, ROW - 1), 4, 4)
         self._paint_header(painter, columns, 0.0 if self.is_saving else float(self._scrolled()))
+        self._paint_footer(painter, columns, self._foot())
         painter.end()
+
+    def _foot(self) -> float:
+        """Return where the footer begins: under the rows, or at the end of what is in view."""
+        rows = HEADER + ROW * len(self._plot.order) + 6
+        holder = self.parentWidget()
+        if self.is_saving or holder is None:
+            return float(rows)
+        return float(min(rows, self._scrolled() + holder.height() - FOOTER))
+
+    def _paint_footer(self, painter: QPainter, columns: dict[str, QRectF], top: float) -> None:
+        """Do the sum with this head's numbers, and paint the output under the values."""
+        colors = theme.current()
+        painter.fillRect(QRectF(0, top, self.width(), FOOTER), colors.color("card"))
+        painter.setPen(QPen(colors.color("line"), 1))
+        line_at(painter, EDGE, top + 1, self.width() - EDGE, top + 1)
+        painter.setFont(theme.ui_font(12))
+        painter.setPen(colors.color("text"))
+        metrics, left = QFontMetricsF(painter.font()), columns["name"].left()
+        for number, line in enumerate(self._plot.working()):
+            right = columns["value"].left() - 6 if number == 2 else self.width() - EDGE
+            place = QRectF(left, top + 4 + LINE * number, right - left, LINE)
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, fitting(line, metrics, place.width()))
+        self._paint_stripes(painter, columns["value"], top + 4 + 2 * LINE - (ROW - LINE) / 2, self._output, 0)
 
     def _scrolled(self) -> int:
         return max(0, -self.pos().y())
@@ -235,6 +304,9 @@ class _Canvas(QWidget):
             ),
             "score": words.translate("QueryKeyPlot", "score"),
             "weight": words.translate("QueryKeyPlot", "weight"),
+            "value": spread.format(
+                caption=words.translate("QueryKeyPlot", "value"), value=value_words(self._values.high)
+            ),
         }
         room = {name: column.width() + GAP - 6 for name, column in columns.items()}
         if all(metrics.horizontalAdvance(said) <= room[name] for name, said in whole.items()):
@@ -243,6 +315,7 @@ class _Canvas(QWidget):
             **whole,
             "key": words.translate("QueryKeyPlot", "query, keys"),
             "product": words.translate("QueryKeyPlot", "query × key"),
+            "value": words.translate("QueryKeyPlot", "value"),
         }
         return {name: fitting(said, metrics, room[name]) for name, said in short.items()}
 
@@ -263,6 +336,7 @@ class _Canvas(QWidget):
         self._paint_figure(
             painter, QRectF(bar.right() + 5, top, FIGURE + 8, ROW), value_words(weight), "left"
         )
+        self._paint_stripes(painter, columns["value"], top, self._values, place)
 
     def _paint_score(self, painter: QPainter, column: QRectF, top: int, score: float) -> None:
         detail, colors = self._plot.detail, theme.current()
@@ -306,5 +380,5 @@ class _Canvas(QWidget):
 
     def _row_at(self, y: float) -> int | None:
         row = int((y - HEADER) // ROW)
-        is_under_header = y < self._scrolled() + HEADER
-        return row if 0 <= row < len(self._plot.order) and not is_under_header else None
+        is_on_rows = self._scrolled() + HEADER <= y < self._foot()
+        return row if 0 <= row < len(self._plot.order) and is_on_rows else None

@@ -82,11 +82,13 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Detail:
-    """How one head came to look from one token at the others.
+    """How one head came to look from one token at the others, and what it took from them.
 
     query: (d,), of the token at `place`. keys: (T, d). products: (T, d), query * keys, what each dimension
     adds. scores: (T,), their sums over the square root of d. weights: (T,), the softmax of the scores: the
-    row of `Look.attentions`.
+    row of `Look.attentions`. values: (T, d). output: (d,), the sum of weights * values: what the head hands
+    on for this token. is_on: False where the look has switched the head off, so that its output counts as
+    zero.
     """
 
     layer: int
@@ -98,6 +100,9 @@ class Detail:
     products: Floats
     scores: Floats
     weights: Floats
+    values: Floats
+    output: Floats
+    is_on: bool = True
 
 
 def estimate_bytes(config: BertConfig, num_tokens: int, *, copies: int = 1) -> int:
@@ -246,7 +251,7 @@ def mean_of(maps: Sequence[Floats]) -> Floats:
 
 
 def detail(subject: Subject, seen: Look, layer: int, head: int, place: int) -> Detail:
-    """Return query, keys, products, scores and weights of one token in one head; runs the layers before it.
+    """Return how one head treats one token, from query to output; runs the layers before it.
 
     Args: seen: a look of this subject; heads that were off in it are off here.
     """
@@ -260,12 +265,14 @@ def detail(subject: Subject, seen: Look, layer: int, head: int, place: int) -> D
             hidden = [first, *(states for _, states in before)][-1][0]
         block = subject.bert.layers[layer]
         assert isinstance(block, Block)
-        q, k, _ = block.attention.qkv(hidden).unflatten(-1, (3, num_heads, -1)).unbind(1)  # (T, H, d)
-        query, keys = q[place, head], k[:, head]
+        q, k, v = block.attention.qkv(hidden).unflatten(-1, (3, num_heads, -1)).unbind(1)  # (T, H, d)
+        query, keys, values = q[place, head], k[:, head], v[:, head]
         scores = keys @ query / math.sqrt(len(query))
-        found = (query, keys, keys * query, scores, scores.softmax(0))
+        weights = scores.softmax(0)
+        found = (query, keys, keys * query, scores, weights, values, weights @ values)
         arrays = [read_only(part.cpu().numpy().copy()) for part in found]
-    return Detail(layer, head, place, tuple(seen.encoding.tokens), *arrays)
+    is_on = seen.on is None or bool(seen.on[layer, head])
+    return Detail(layer, head, place, tuple(seen.encoding.tokens), *arrays, is_on=is_on)
 
 
 def check_switches(config: BertConfig, on: Switches | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -174,15 +175,40 @@ def detail(count: int = 9, size: int = 13) -> Detail:
     products = query * keys
     scores = products.sum(1) / np.float32(np.sqrt(size))
     weights = np.exp(scores) / np.exp(scores).sum()
-    return Detail(1, 2, 3, tuple(f"t{i}" for i in range(count)), query, keys, products, scores, weights)
+    values = rng.normal(size=(count, size)).astype(np.float32)
+    tokens = tuple(f"t{i}" for i in range(count))
+    return Detail(1, 2, 3, tokens, query, keys, products, scores, weights, values, weights @ values)
+
+
+def numbers_in(text: str) -> list[float]:
+    return [float(one.replace("−", "-")) for one in re.findall(r"−?\d+(?:\.\d+)?(?:e-?\d+)?", text)]
+
+
+def test_the_sum_under_the_rows_is_right_for_the_token_that_is_marked(qtbot) -> None:
+    plot, given = put(qtbot, QueryKeyPlot("Query and keys"), 620, 420), detail()
+    plot.set_detail(given)
+    assert plot.working()[0].count(f"t{int(given.weights.argmax())}") == 1  # the strongest, to begin with
+    for place in range(9):
+        plot.go_to(place)
+        score, weight, output = plot.working()
+        _place, size, product, root, quotient = numbers_in(score.replace("⁨", "").replace("⁩", ""))
+        assert size == 13 and product == pytest.approx(given.products[place].sum(), abs=0.006)
+        assert root == pytest.approx(13**0.5, abs=0.006) and quotient == pytest.approx(
+            product / root, abs=0.01
+        )
+        power, total, share = numbers_in(weight)[-3:]
+        assert share == pytest.approx(power / total, abs=0.006)
+        assert share == pytest.approx(given.weights[place], abs=0.006) and "13 numbers" in output
+    last = plot.numbers()[-1]
+    np.testing.assert_allclose(last[-13:], (given.weights[:, None] * given.values).sum(0), rtol=1e-4)
 
 
 def test_the_longest_bar_is_the_largest_weight_and_keys_can_be_sorted(qtbot) -> None:
     plot, given = put(qtbot, QueryKeyPlot("Query and keys"), 620, 300), detail()
     plot.set_detail(given)
-    assert [row[0] for row in plot.numbers()[2:]] == list(range(9))
+    assert [row[0] for row in plot.numbers()[2:-1]] == list(range(9))
     plot.set_sorted(True)
-    assert [row[0] for row in plot.numbers()[2:]] == np.argsort(-given.weights).tolist()
+    assert [row[0] for row in plot.numbers()[2:-1]] == np.argsort(-given.weights).tolist()
     canvas = plot.canvas()
     column = canvas._columns()["weight"]
     image = canvas.grab().toImage()

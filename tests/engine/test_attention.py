@@ -122,6 +122,33 @@ def test_the_detail_of_a_token_adds_up_to_its_row_of_weights(place: int, subject
             assert found.keys.shape == (11, 4) and len(found.tokens) == 11
 
 
+@pytest.mark.parametrize("place", [0, 4, 10])
+def test_the_output_of_a_head_is_that_of_transformers(place: int, subject: Subject) -> None:
+    seen = look(subject, A, B)
+    model = eager(subject.folder)
+    contexts: list[torch.Tensor] = []
+    for layer in model.encoder.layer:
+        layer.attention.self.register_forward_hook(lambda _m, _a, result: contexts.append(result[0][0]))
+    encoding = seen.encoding
+    with torch.no_grad():
+        model(
+            input_ids=torch.tensor([encoding.input_ids]),
+            token_type_ids=torch.tensor([encoding.token_type_ids]),
+        )
+    for layer, head in np.ndindex(2, 3):
+        found = detail(subject, seen, layer, head, place)
+        theirs = contexts[layer][place].reshape(3, 4)[head].numpy()  # 3 heads of width 4
+        np.testing.assert_allclose(found.output, theirs, atol=1e-5)
+        assert_close(found.output, (found.weights[:, None] * found.values).sum(0))
+
+
+def test_a_head_that_is_off_is_known_to_be_off_in_its_detail(subject: Subject) -> None:
+    on = np.ones((2, 3), bool)
+    on[1, 2] = False
+    seen = look(subject, A, B, on=on)
+    assert [detail(subject, seen, 1, head, 4).is_on for head in range(3)] == [True, True, False]
+
+
 def test_rollout_multiplies_layers_with_half_of_each_kept_in_place() -> None:
     one = np.array([[0.5, 0.5], [0.0, 1.0]], np.float32)
     other = np.array([[1.0, 0.0], [1.0, 0.0]], np.float32)
