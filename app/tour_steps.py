@@ -86,9 +86,8 @@ class Scenes(InsideScenes):
         table, roles = self.session.table, self.session.roles
         if table is None or roles is None:
             return self.tr("Any CSV, TSV or JSON lines will do: drop a file on the window, or open one here.")
-        told = self.tr("{name} is open: {rows} rows.").format(
-            name=words.shorten(table.path.name, 40), rows=words.number(table.num_rows)
-        )
+        rows = words.counted(table.num_rows, self.tr("1 row"), self.tr("{count} rows"))
+        told = self.tr("{name} is open: {rows}.").format(name=words.shorten(table.path.name, 40), rows=rows)
         if roles.text and roles.label:
             guess = self.tr("“{text}” is read as the text, “{label}” as its label.")
             told += " " + guess.format(

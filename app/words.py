@@ -283,7 +283,8 @@ def event_words(event: events.Event, *, num_steps: int = 0) -> str:
         case events.Gained():
             return _gained_words(event)
         case events.Predicted():
-            return translate("words", "{count} rows predicted").format(count=number(len(event.rows)))
+            one, many = translate("words", "1 row predicted"), translate("words", "{count} rows predicted")
+            return counted(len(event.rows), one, many)
         case events.Finished():
             return translate("words", "Finished in {duration}").format(duration=duration(event.seconds))
     return type(event).__name__

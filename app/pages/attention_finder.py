@@ -160,11 +160,10 @@ class Finder(QObject):
             self._show_over(found)
 
     def _show_over(self, found: TableMeasures) -> None:
-        template = self.tr("Means over {count} texts; {cut} were cut.") if found.num_cut else ""
-        said = (template or self.tr("Means over {count} texts.")).format(
-            count=words.number(found.num_texts), cut=words.number(found.num_cut)
-        )
-        self._show(found.values, said)
+        one, many = self.tr("Means over one text{cut}."), self.tr("Means over {count} texts{cut}.")
+        was, were = self.tr("; one was cut"), self.tr("; {count} were cut")
+        cut = words.counted(found.num_cut, was, were) if found.num_cut else ""
+        self._show(found.values, words.counted(found.num_texts, one, many).format(cut=cut))
 
     # ---- each head off alone
 

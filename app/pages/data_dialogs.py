@@ -26,10 +26,17 @@ class LinesDialog(QDialog):
         layout.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
         layout.setSpacing(12)
         rows = study.reported if study else ()
-        summary = self.tr("{bad} lines could not be read; {unused} rows lack a text or a label.").format(
-            bad=words.number(len(table.reported)), unused=words.number(len(rows))
+        unread = words.counted(
+            len(table.reported),
+            self.tr("One line could not be read"),
+            self.tr("{count} lines could not be read"),
         )
-        layout.addWidget(label(summary, wrap=True))
+        unused = words.counted(
+            len(rows),
+            self.tr("one row lacks a text or a label"),
+            self.tr("{count} rows lack a text or a label"),
+        )
+        layout.addWidget(label(f"{unread}; {unused}.", wrap=True))
         self._text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         self._text.setObjectName("lines_text")
         self._text.setAccessibleName(self.windowTitle())

@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app import words
-from app.inputs import ComboBox
+from app.fields import ElidedBox
 from app.session import ROLES, Session
 from app.widgets import button, label
 from engine.text.examples import Roles
@@ -53,14 +53,18 @@ def role_menu(session: Session, column: str, parent: QWidget) -> QMenu:
     return menu
 
 
-class ListBox(ComboBox):
+class ListBox(ElidedBox):
     """A box that changes only by a choice from its open list; keys that would walk through it open that."""
+
+    def elide_mode(self) -> Qt.TextElideMode:
+        return Qt.TextElideMode.ElideMiddle  # "column 1" and "column 2" differ at the end
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         typed = event.text() if event.text().isprintable() else ""
         if event.key() in _WALKING or typed.strip():
             self.showPopup()
-            self.view().keyboardSearch(typed)
+            if typed.strip():
+                self.view().keyboardSearch(typed)
         else:
             super().keyPressEvent(event)
 

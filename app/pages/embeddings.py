@@ -294,12 +294,17 @@ class EmbeddingsPage(LookingPage):
             return ""
         if self._is_stale:
             return self.tr("The texts at the left have changed: press “Compute vectors” to see them.")
-        count, width = words.number(len(held.texts)), words.number(held.vectors.shape[-1])
+        count, width = len(held.texts), words.number(held.vectors.shape[-1])
         if held.spans:
-            said = self.tr("“{word}” in {count} places, {width} numbers each")
-            said = said.format(word=held.source.word, count=count, width=width)
+            said = words.counted(
+                count,
+                self.tr("“{word}” in one place, {width} numbers"),
+                self.tr("“{word}” in {count} places, {width} numbers each"),
+            )
+            said = said.format(word=held.source.word, width=width)
         else:
-            said = self.tr("{count} texts, {width} numbers each").format(count=count, width=width)
+            one, many = self.tr("1 text, {width} numbers"), self.tr("{count} texts, {width} numbers each")
+            said = words.counted(count, one, many).format(width=width)
         parts = [said, *(words.say(note).rstrip(".") for note in held.notes)]
         if held.seconds:
             rate = words.number(len(held.texts) / held.seconds)

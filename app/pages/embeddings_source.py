@@ -239,9 +239,8 @@ class SourceCard(Card):
         kept = before if before and self.column_box.findData(before) >= 0 else role
         self.column_box.setCurrentIndex(max(0, self.column_box.findData(kept)) if table else -1)
         if table is not None:
-            count = words.number(table.num_rows)
-            said = self.tr("{name}, {count} rows").format(name=table.path.name, count=count)
-            self.table_words.setText(said)
+            said = words.counted(table.num_rows, self.tr("{name}, 1 row"), self.tr("{name}, {count} rows"))
+            self.table_words.setText(said.format(name=table.path.name))
         else:
             self.table_words.setText(self.tr("No table is open."))
         self.open_button.setVisible(table is None)
@@ -279,7 +278,11 @@ class SourceCard(Card):
             "seed": seed,
         }
         if count == table.num_rows:
-            return self.tr("{name}, column {column}, all {count} rows").format(**values)
+            one, many = (
+                self.tr("{name}, column {column}, 1 row"),
+                self.tr("{name}, column {column}, all {count} rows"),
+            )
+            return words.counted(count, one, many).format(**values)
         if seed is None:
             return self.tr("{name}, column {column}, the first {count} rows").format(**values)
         return self.tr("{name}, column {column}, {count} rows drawn with seed {seed}").format(**values)

@@ -171,7 +171,11 @@ def about_words(about: About) -> str:
     config = about.config
     parts = [f"{config.num_hidden_layers}×{config.hidden_size}"]
     parts.append(
-        words.translate("looking_model", "{count} heads a layer").format(count=config.num_attention_heads)
+        words.counted(
+            config.num_attention_heads,
+            words.translate("looking_model", "1 head a layer"),
+            words.translate("looking_model", "{count} heads a layer"),
+        )
     )
     can = []
     if about.has_masked_words:

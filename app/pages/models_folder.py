@@ -100,18 +100,16 @@ class FolderView(QScrollArea):
         """Show what was read in a folder."""
         found = detail.inventory
         config = found.config
-        shape = self.tr(
-            "{layers} layers, {width} wide, {heads} heads a layer, texts of {length} pieces at most"
-        )
+        shape = self.tr("{layers}, {width} wide, {heads} a layer, texts of {length} pieces at most")
         self._show("problem", words.say_error(detail.problem) if detail.problem is not None else "")
         self._show("answers", answer_words(detail.answers, len(found.labels)) + _labels_words(found.labels))
         self._show("trained", "\n".join(_stage_words(stage) for stage in _stages(detail.info)))
         self._show(
             "shape",
             shape.format(
-                layers=words.number(config.num_hidden_layers),
+                layers=words.counted(config.num_hidden_layers, self.tr("1 layer"), self.tr("{count} layers")),
                 width=words.number(config.hidden_size),
-                heads=words.number(config.num_attention_heads),
+                heads=words.counted(config.num_attention_heads, self.tr("1 head"), self.tr("{count} heads")),
                 length=words.number(config.max_position_embeddings),
             ),
         )

@@ -195,12 +195,16 @@ class FileCard(Card):
         self.status.setText(self._preview_words(shown))
 
     def _preview_words(self, shown: Preview) -> str:
-        bad, rows = len(shown.reported), words.number(shown.table.num_rows)
+        bad = len(shown.reported)
+        rows = words.counted(shown.table.num_rows, self.tr("1 row"), self.tr("{count} rows"))
         if not bad:
-            return self.tr("{rows} rows, all usable.").format(rows=rows)
-        return self.tr("{rows} rows; {bad} cannot be used and are listed.").format(
-            rows=rows, bad=words.number(bad)
+            return self.tr("{rows}, all usable.").format(rows=rows)
+        lost = words.counted(
+            bad,
+            self.tr("{rows}; one line cannot be used and is listed."),
+            self.tr("{rows}; {count} lines cannot be used and are listed."),
         )
+        return lost.format(rows=rows)
 
     @Slot()
     def _fill_files(self) -> None:
@@ -314,7 +318,8 @@ class AnswersCard(Card):
         self._counts.clear()
         self.bars.clear()
         self.set_title(shown.table.path.name)
-        self.set_hint(self.tr("{rows} rows, no answers yet").format(rows=words.number(shown.table.num_rows)))
+        one, many = self.tr("1 row, no answer yet"), self.tr("{count} rows, no answers yet")
+        self.set_hint(words.counted(shown.table.num_rows, one, many))
         self.model.clear_columns()
         self._has_answers = False
         self.model.set_table(shown.table)
@@ -343,7 +348,8 @@ class AnswersCard(Card):
         self._labels = event.labels
         most_first = sorted(event.labels, key=lambda name: -self._counts[name])
         self.bars.set_bars([(name, self._counts[name]) for name in most_first])
-        self.set_hint(self.tr("{rows} rows answered").format(rows=words.number(self._counts.total())))
+        one, many = self.tr("1 row answered"), self.tr("{count} rows answered")
+        self.set_hint(words.counted(self._counts.total(), one, many))
 
     def show_reported(self, reported: Sequence[BadLine], notes: Sequence[tuple[str, Sentence]] = ()) -> None:
         """List the rows that cannot be used, each with its line and reason."""

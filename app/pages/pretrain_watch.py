@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from app.pages.remarks import Remark, in_order
-from app.words import decimal, number, say, share, shorten
+from app.words import counted, decimal, number, say, share, shorten
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Noted, Pinned, Started, Step
 from engine.text.corpus import CorpusReport
@@ -278,9 +278,17 @@ def _on_repeats(report: CorpusReport, drops: bool) -> list[Remark]:
         return [Remark("fine", text)]
     count, part = number(report.num_repeated), share(report.repeated_share)
     if drops:
-        text = translate("PretrainWatch", "{count} repeated lines ({share}) are left out.")
+        text = counted(
+            report.num_repeated,
+            translate("PretrainWatch", "One repeated line ({share}) is left out."),
+            translate("PretrainWatch", "{count} repeated lines ({share}) are left out."),
+        )
         return [Remark("fine", text.format(count=count, share=part), DROP_REPEATED)]
-    text = translate("PretrainWatch", "{count} lines ({share}) repeat an earlier one nearly exactly.")
+    text = counted(
+        report.num_repeated,
+        translate("PretrainWatch", "One line ({share}) repeats an earlier one nearly exactly."),
+        translate("PretrainWatch", "{count} lines ({share}) repeat an earlier one nearly exactly."),
+    )
     if report.most_repeated:
         line, times = report.most_repeated[0]
         often = translate("PretrainWatch", "Most often, {times} times: “{line}”")

@@ -256,7 +256,7 @@ class ParametersPlot(Figure):
         for group, room in self._rooms().items():
             name = words.tr_engine(GROUPS[group])
             if group == "layers":
-                name = self.tr("{count} layers").format(count=words.number(self.found.sizes["L"]))
+                name = words.counted(self.found.sizes["L"], self.tr("1 layer"), self.tr("{count} layers"))
             share = words.share(self.found.count_of(group) / self.found.total)
             for said in (f"{name}  {share}", share):
                 if metrics.horizontalAdvance(said) <= room.width():

@@ -245,11 +245,17 @@ def reading_notes(reading: Reading) -> list[Sentence]:
         notes.append(Sentence(template, {"found": found}))
     if reading.num_empty:
         template = marked("engine", "{count} files are empty and left out.")
+        if reading.num_empty == 1:
+            template = marked("engine", "One file is empty and left out.")
         notes.append(Sentence(template, {"count": reading.num_empty}))
     if reading.num_cut:
         template = marked(
             "engine", "{count} documents are longer than {most} characters; each goes on as another."
         )
+        if reading.num_cut == 1:
+            template = marked(
+                "engine", "One document is longer than {most} characters; it goes on as another."
+            )
         notes.append(Sentence(template, {"count": reading.num_cut, "most": f"{MAX_DOCUMENT:,}"}))
     return notes
 

@@ -21,8 +21,8 @@ from engine.errors import Sentence, marked
 from engine.text.table import Table
 
 MOST_LABELS = 2000  # of more, no group is looked for: that is free text
-MOST_QUOTED = 40  # characters of a label in a sentence
-MOST_SPELLINGS = 4  # named in a sentence
+MOST_QUOTED = 32  # characters of a label in a sentence
+MOST_SPELLINGS = 3  # named in a sentence, which is to hold the way out too
 MOST_LINES = 5  # of each of them
 
 # Letters of the shape of a Latin one, written as numbers because the eye cannot tell them apart.
@@ -172,6 +172,7 @@ def shown_pair(label: str, kept: str) -> tuple[str, str]:
 
 
 def _short(text: str) -> str:
+    """Return a label as a sentence names it: not more of it than is needed to know it."""
     return text if len(text) <= MOST_QUOTED else text[: MOST_QUOTED - 1] + "…"
 
 

@@ -87,5 +87,9 @@ def _told(joined: Sequence[int]) -> Sentence:
         "engine",
         "{count} rows hold a line end that is no end of a row, and are kept whole: lines {lines}.",
     )
+    if len(joined) == 1:
+        template = marked(
+            "engine", "The row in line {lines} holds a line end that is no end of a row, and is kept whole."
+        )
     named = ", ".join(map(str, joined[:5])) + (", ..." if len(joined) > 5 else "")
     return Sentence(template, {"count": len(joined), "lines": named})

@@ -183,6 +183,11 @@ def test_walking_through_a_role_box_with_the_keyboard_takes_no_column(
         assert session.roles == Roles("story", "", "topic") and box.currentText() == "topic"
     wheel(box)
     assert session.roles == Roles("story", "", "topic")
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    qtbot.keyClick(box.view(), Qt.Key.Key_Down)
+    qtbot.keyClick(box.view(), Qt.Key.Key_Return)
+    assert session.wait_idle()
+    assert session.roles == Roles("topic", "", "story"), "what is chosen from the list counts"
 
 
 def test_the_maximum_length_is_set_here_and_the_cut_share_follows(

@@ -327,7 +327,7 @@ def test_a_look_counts_what_is_there(tmp_path: Path) -> None:
     assert (found.num_files, found.num_documents, found.num_paragraphs, found.num_sentences) == (2, 2, 5, 8)
     assert found.num_characters == sum(len(s) for d in DOCUMENTS for p in d for s in p)
     assert (found.layout, found.encoding, found.num_bytes) == ("paragraphs", "utf-8", len(PARAGRAPHS))
-    assert [str(note) for note in found.notes] == ["1 files are empty and left out."]
+    assert [str(note) for note in found.notes] == ["One file is empty and left out."]
 
 
 def test_a_look_notes_what_will_hurt_pretraining(tmp_path: Path) -> None:
