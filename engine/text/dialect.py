@@ -48,12 +48,15 @@ def plain_records(lines: Sequence[str], separator: str) -> Records:
     return found
 
 
-def quoted_records(lines: Sequence[str], separator: str) -> Records:
-    """Cut as RFC 4180 says. A quote that is not closed properly is a fault of the line that it opens in."""
-    return _reader_records(lines, lines, separator, escape=None, quoting=csv.QUOTE_MINIMAL)
+def quoted_records(lines: Sequence[str], separator: str, *, is_sample: bool = False) -> Records:
+    """Cut as RFC 4180 says. A quote that is not closed properly is a fault of the line that it opens in.
+
+    Args: is_sample: more lines follow, so that a quote that is open at the end is no fault.
+    """
+    return _reader_records(lines, lines, separator, None, csv.QUOTE_MINIMAL, is_sample)
 
 
-def escaped_records(lines: Sequence[str], separator: str) -> Records:
+def escaped_records(lines: Sequence[str], separator: str, *, is_sample: bool = False) -> Records:
     """Cut where a backslash makes the quote, separator, line end or backslash after it plain text.
 
     Before any other character a backslash is text itself, and a cell that is MySQL's NULL, \\N, is empty.
@@ -61,16 +64,22 @@ def escaped_records(lines: Sequence[str], separator: str) -> Records:
     """
     beyond = re.compile(rf'\\([\\"{re.escape(separator)}\r\n]?)', re.DOTALL)
     doubled = [beyond.sub(_double, line) if "\\" in line else line for line in lines]
-    best = _reader_records(lines, doubled, separator, escape="\\", quoting=csv.QUOTE_MINIMAL)
-    if best.faults:
-        plain = _reader_records(lines, doubled, separator, escape="\\", quoting=csv.QUOTE_NONE)
-        width = usual_width(plain.rows)
-        if num_lost(plain, width, lines, separator) < num_lost(best, width, lines, separator):
+    best = _reader_records(lines, doubled, separator, "\\", csv.QUOTE_MINIMAL, is_sample)
+    if best.faults and not _are_quoted(lines, separator):
+        plain = _reader_records(lines, doubled, separator, "\\", csv.QUOTE_NONE, is_sample)
+        if num_lost(plain, lines, separator) < num_lost(best, lines, separator):
             best = plain
     for row in best.rows:
         if "\\N" in row:
             row[:] = ["" if cell == "\\N" else cell for cell in row]
     return best
+
+
+def _are_quoted(lines: Sequence[str], separator: str) -> bool:
+    """Whether most cells that open with a quote close with one, so that quotes are no plain text."""
+    cells = [cell for row in plain_records(lines[:_SAMPLE_LINES], separator).rows for cell in row]
+    opened = [cell for cell in cells if cell.startswith('"')]
+    return 2 * sum(len(cell) > 1 and cell.endswith('"') for cell in opened) > len(opened)
 
 
 def _double(found: re.Match[str]) -> str:
@@ -79,7 +88,12 @@ def _double(found: re.Match[str]) -> str:
 
 
 def _reader_records(
-    lines: Sequence[str], shown: Sequence[str], separator: str, *, escape: str | None, quoting: int
+    lines: Sequence[str],
+    shown: Sequence[str],
+    separator: str,
+    escape: str | None,
+    quoting: int,
+    is_sample: bool,
 ) -> Records:
     """Return the records of `lines`, which the csv module reads as `shown`, and goes on after each fault.
 
@@ -109,6 +123,8 @@ def _reader_records(
             break
         except csv.Error:
             stop = begin + reader.line_num  # past the line where it went wrong
+            if is_sample and stop == len(lines):
+                break
             again -= stop - at
             if again < 0:
                 _line_by_line(lines, at, separator, found)
@@ -183,8 +199,15 @@ def usual_width(rows: Sequence[Sequence[str]]) -> int:
     return width if 2 * count >= len(rows) else len(rows[0])
 
 
-def num_lost(records: Records, width: int, lines: Sequence[str], separator: str) -> int:
-    """Return how many records this reading costs: of another width, unreadable, swallowed by a quote."""
+def num_lost(records: Records, lines: Sequence[str], separator: str) -> int:
+    """Return how many records this reading costs: of another width, unreadable, swallowed by a quote.
+
+    Their width is that of a header with telling names, or else what most have.
+    """
+    width = usual_width(records.rows)
+    first = records.rows[0] if records.rows else []
+    if len(first) > 1 and any(USUAL_NAME.fullmatch(cell.strip()) for cell in first):
+        width = len(first)
     swallowed = sum(_num_even(lines, first, stop, separator, width) for first, stop in records.spans)
     return sum(len(row) != width for row in records.rows) + len(records.faults) + swallowed
 
@@ -215,9 +238,7 @@ def choose_separator(lines: Sequence[str]) -> str:
         share = _evenness([len(row) for row in rows], rows)
         readers = [quoted_records] * has_quotes + [escaped_records] * has_escapes
         for reader in readers:
-            quoted = reader(sample, separator)
-            if len(sample) < len(lines) and quoted.faults:  # cut short by the end of the sample
-                quoted.faults.pop()
+            quoted = reader(sample, separator, is_sample=len(sample) < len(lines))
             widths = [len(row) for row in quoted.rows] + [0] * len(quoted.faults)
             share = max(share, _evenness(widths, quoted.rows))
         if share > best_share:
@@ -264,19 +285,28 @@ def cut(lines: Sequence[str], text: str, separator: str, quoting: str = "") -> t
 
     CSV quoting must earn its place: cells that open with a quote have to close properly, and must not swallow
     lines that are whole records by themselves (MRPC would lose 114 rows that way). A first line with all its
-    cells in quotes settles it. Backslashes are taken for escapes where that costs fewer records.
+    cells in quotes settles it. Backslashes are taken for escapes where that costs fewer records, or none and
+    no quote within a cell lacks its backslash.
     """
     if quoting == "backslash" and separator:
         return quoting, escaped_records(lines, separator)
     how, found = _cut_plainly(lines, text, separator, quoting)
     if quoting or not separator or not re.search(rf'\\["{re.escape(separator)}\r\n]', text):
         return how, found
-    width = usual_width(found.rows)
-    if lost := num_lost(found, width, lines, separator):
+    lost = num_lost(found, lines, separator)
+    if lost or _all_escaped(text, separator):
         escaped = escaped_records(lines, separator)
-        if num_lost(escaped, usual_width(escaped.rows), lines, separator) < lost:
+        lost_escaped = num_lost(escaped, lines, separator)
+        if lost_escaped < lost or not lost_escaped:
             return "backslash", escaped
     return how, found
+
+
+def _all_escaped(text: str, separator: str) -> bool:
+    """Whether quotes stand within cells, and each of them behind a backslash."""
+    cut = re.escape(separator) + r"\r\n"
+    bare = re.compile(rf'(?<![\\{cut}])"(?![{cut}])(?!\Z)')
+    return '\\"' in text and bare.search(text, 1) is None
 
 
 def _cut_plainly(lines: Sequence[str], text: str, separator: str, quoting: str) -> tuple[str, Records]:
@@ -297,8 +327,7 @@ def _cut_plainly(lines: Sequence[str], text: str, separator: str, quoting: str) 
         plain = plain_records(lines, separator)
         if all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in plain.rows[0]):
             return "csv", quoted
-        plain_width = usual_width(plain.rows)
-        if num_lost(plain, plain_width, lines, separator) < num_lost(quoted, width, lines, separator):
+        if num_lost(plain, lines, separator) < num_lost(quoted, lines, separator):
             return "none", plain
     return "csv", quoted
 
