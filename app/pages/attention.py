@@ -155,7 +155,7 @@ class AttentionPage(LookingPage):
 
     def _add_key(self, keys: str, call: Callable[[], None]) -> None:
         shortcut = QShortcut(QKeySequence(keys), self)
-        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.setContext(Qt.ShortcutContext.WindowShortcut)  # while the page is shown, whatever has focus
         shortcut.activated.connect(call)
 
     # ---- model and text
@@ -201,6 +201,7 @@ class AttentionPage(LookingPage):
         self.heads.mosaic.clear()
         self.finder.take(None, self.chosen)
         self._show_chosen()
+        self.offer_beginning(error)
 
     def _failed(self, error: BaseException) -> None:
         self.refuse(error)

@@ -51,6 +51,7 @@ class Finder(QObject):
         if looked is None:
             self.stop()
             self._card.show_values(None, chosen)
+            self._card.tell_measure()  # not what was found in a text that is gone
         else:
             self.find()
 

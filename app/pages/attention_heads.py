@@ -132,10 +132,14 @@ class HeadsCard(Card):
         measured = self.measure != POSITION
         self._measure_row.setVisible(measured)
         self.over.setVisible(self.measure != RANKING)
-        one = MEASURES.get(self.measure)
-        self.help.setText(words.tr_engine(one.help) if one else self.tr("Each head switched off alone."))
+        self.tell_measure()
         self._show_as("list" if measured or self._is_listed else "mosaic")
         self.sort_changed.emit()
+
+    def tell_measure(self) -> None:
+        """Say what is measured, before anything is known of it."""
+        one = MEASURES.get(self.measure)
+        self.help.setText(words.tr_engine(one.help) if one else self.tr("Each head switched off alone."))
 
     @Slot()
     def _over_activated(self) -> None:

@@ -72,6 +72,21 @@ class LookingPage(Page):
         """Take a refusal away: the question has an answer now."""
         self.banner.hide()
 
+    def offer_beginning(self, error: UserError) -> None:
+        """Say above the work that a text cannot be read; offer its beginning where it is too long."""
+        about = self.laboratory.about
+        most = error.sentence.values.get("most")
+        if about is None or most is None:
+            self.refuse(error)
+            return
+        said = self.tr("Read the first {count}").format(count=words.number(int(most)))
+        self.banner.show_text("look", words.say_error(error), [(said, partial(self._read_beginning, about))])
+
+    def _read_beginning(self, about: About, _checked: bool = False) -> None:
+        lab = self.laboratory
+        text, pair = about.beginning(lab.text, lab.pair)
+        lab.set_text(text, pair or "")
+
     # ---- the frame
 
     def _lay_out_looking(self) -> None:

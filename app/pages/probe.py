@@ -185,6 +185,8 @@ class ProbePage(LookingPage):
         if not self.isVisible() or self.enquiry.about is None:
             return
         self.accept()
+        if self.enquiry.refused is not None and "most" in self.enquiry.refused.sentence.values:
+            self.offer_beginning(self.enquiry.refused)
         view = self.views[self.tabs.currentIndex()]
         if view.currentIndex() == 0:
             view.content.refresh()  # type: ignore[attr-defined]  # every content has it

@@ -40,6 +40,7 @@ class Enquiry(QObject):
         self.words: tuple[Word, ...] = ()
         self.masked: Masked | None = None
         self.refusal = ""
+        self.refused: UserError | None = None
         self.by_pieces = False
         self.beside: Path | None = None
 
@@ -169,6 +170,7 @@ class Enquiry(QObject):
 
     def _look(self) -> None:
         self.encoding, self.words, self.masked, self.refusal = None, (), None, ""
+        self.refused = None
         if self.about is None:
             return
         question = self.question
@@ -181,4 +183,4 @@ class Enquiry(QObject):
                     self.about, question.text, question.pair, words=question.words, pieces=question.pieces
                 )
         except UserError as error:
-            self.refusal = said.say_error(error)
+            self.refused, self.refusal = error, said.say_error(error)

@@ -34,6 +34,7 @@ from engine.model.weights import (
     read_config,
 )
 from engine.text.wordpiece import Encoding, WordPiece
+from engine.text.words import Word, words_of
 
 FINGERPRINT_DIGITS = 12
 _TRIES = 3  # a training beside may put a new model in the place of an old one while it is read
@@ -118,6 +119,24 @@ class About:
             )
             raise UserError(template, length=len(encoding.input_ids), most=self.max_length)
         return encoding
+
+    def beginning(self, text: str, text_pair: str | None = None) -> tuple[str, str | None]:
+        """Return the words from the beginning that the model can read; the longer of a pair gives way."""
+        encoding = self.wordpiece.encode(text, text_pair)
+        parts: tuple[list[Word], list[Word]] = ([], [])
+        for word in words_of(encoding, text, text_pair):
+            parts[word.segment].append(word)
+        pieces = [sum(len(word.pieces) for word in part) for part in parts]
+        left = len(encoding.input_ids)
+        while left > self.max_length and any(parts):
+            longer = int(pieces[1] > pieces[0])
+            lost = len(parts[longer].pop().pieces)
+            pieces[longer], left = pieces[longer] - lost, left - lost
+        cut = [
+            whole if not part or whole is None else whole[: part[-1].stop]
+            for whole, part in zip((text, text_pair), parts, strict=True)
+        ]
+        return cut[0] or "", cut[1]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

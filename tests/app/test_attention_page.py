@@ -169,6 +169,21 @@ def test_keys_move_through_heads_and_layers(looking: AttentionPage, qtbot: QtBot
     np.testing.assert_allclose(shown(looking), weights(looking, 1, 0), atol=1e-7)
 
 
+def test_a_text_that_is_too_long_is_offered_its_beginning_and_nothing_old_stays(
+    looking: AttentionPage, qtbot: QtBot
+) -> None:
+    looking.heads.rank()
+    settle(looking, qtbot)
+    assert "[MASK]" in looking.heads.help.text()
+    looking.laboratory.set_text("good film " * 400)
+    settle(looking, qtbot)
+    most = looking.laboratory.about.max_length
+    assert f"reads at most {most}" in looking.banner.text()
+    assert "[MASK]" not in looking.heads.help.text() and looking.heads.list.order == ()
+    click(looking, qtbot, "looking_banner_action_1")
+    assert looking.desk.looked.look.num_tokens == most and looking.banner.text() == ""
+
+
 def test_typing_in_a_text_box_switches_nothing(looking: AttentionPage, qtbot: QtBot) -> None:
     qtbot.keyClicks(looking.texts.box_a, "o]")
     assert looking.texts.box_a.toPlainText() == f"o]{TEXT}"

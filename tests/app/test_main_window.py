@@ -23,7 +23,9 @@ from app.titles import run_title
 from app.window_dialogs import HelpDialog
 from engine.config import FineTuneConfig, to_toml, with_values
 from engine.events import Event, Started, Step
+from engine.model.weights import save_model
 from engine.pretrain_config import PretrainConfig
+from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,6 +85,23 @@ def child(window: MainWindow, kind: type, name: str) -> object:
     found = window.findChild(kind, name)
     assert found is not None, name
     return found
+
+
+def test_the_keys_of_a_page_work_when_it_was_opened_by_its_number(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
+    window.session.laboratory.choose(tmp_path / "lm")
+    page = window.page("attention")
+    window.rail.findChild(QWidget, "rail_welcome").setFocus()
+    qtbot.keyClick(window, Qt.Key.Key_8, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: page.desk.fits(page.chosen) and window.session.laboratory.is_idle)
+    assert window.current_page == "attention"
+    qtbot.keyClicks(window.focusWidget(), "]")
+    assert page.chosen.current == (0, 1)
+    window.page("attention").texts.box_a.setFocus()
+    qtbot.keyClicks(window.focusWidget(), "]")  # typing stays typing
+    assert page.chosen.current == (0, 1)
 
 
 def test_keys_lead_to_the_pages_and_the_rail_follows(qtbot: QtBot, window: MainWindow) -> None:

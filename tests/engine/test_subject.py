@@ -146,6 +146,20 @@ def test_texts_that_cannot_be_read_are_refused(
         Subject.open(language).encode(text, pair)
 
 
+def test_the_beginning_of_a_text_that_is_too_long_is_whole_words_that_fit(language: Path) -> None:
+    about = Subject.open(language).about
+    long = "good playing film, " * 40
+    for text, pair in ((long, None), (long, "bad play"), ("a film", long)):
+        with pytest.raises(UserError, match="at most"):
+            about.encode(text, pair)
+        cut, cut_pair = about.beginning(text, pair)
+        read = about.encode(cut, cut_pair)
+        assert about.max_length - 2 <= len(read.input_ids) <= about.max_length  # a word has up to 2 pieces
+        assert text.startswith(cut) and (cut.endswith(("good", "playing", "film", ",")))
+        assert cut_pair is None if pair is None else pair.startswith(cut_pair or "-")
+    assert about.beginning("a film", "bad play") == ("a film", "bad play")
+
+
 def test_nothing_in_a_subject_can_be_trained_by_accident(language: Path) -> None:
     subject = Subject.open(language)
     assert subject.language is not None
