@@ -249,7 +249,9 @@ class ObjectiveConfig:
         marked("engine", "Next sentence"),
         marked(
             "engine",
-            "Also ask whether a second text follows the first; half the time it comes from another document.",
+            "Also ask whether a second text follows the first; half the time it comes from another document. "
+            "Pairs are cut to fit, so going through the text once shows a part of it: some 87 % of its "
+            "WordPieces at a length of 128, 73 % at 64, 43 % at 32. Off: all of it, once.",
         ),
     )
     max_length: int = setting(

@@ -35,7 +35,8 @@ NOT_MEASURED = (
 )  # fmt: skip
 EXAMPLES = (
     *TEXT, "model", "vocab", "vocab_size", "lowercase", "segmenter", "mask_rate", "mask_share",
-    "random_share", "mask_unit", "max_ngram", "terms", "next_sentence", "max_length", "seed",
+    "random_share", "mask_unit", "max_ngram", "terms", "dynamic_masking", "next_sentence",
+    "max_length", "seed",
 )  # fmt: skip
 
 Question = Callable[[PretrainConfig], Generator[Event, None, Any]]

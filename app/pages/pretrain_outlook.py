@@ -117,6 +117,9 @@ class OutlookCard(Card):
             )
         elif found is None:
             note = self.tr("Nothing is measured while a model is in training.")
+        elif found.epochs and found.shown < 1.0:
+            note = self.tr("Pairs show some {share} of it each time.")
+            note = note.format(share=words.share(found.shown, 0))
         self.note.setText(note)
         self.note.setVisible(bool(note))
 

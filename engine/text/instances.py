@@ -69,6 +69,11 @@ class Instances:
         """(E,) int64: tokens of each example, special tokens included."""
         return np.asarray(self.len_a + 2 + self.len_b + (self.len_b > 0))
 
+    @property
+    def num_own(self) -> int:
+        """Pieces in A, and in a B that follows it: of its documents' text, what is shown in its place."""
+        return int(self.len_a.sum() + self.len_b[self.is_random <= 0].sum())
+
 
 # --- sentence pairs ----------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.device import Device, open_device
-from engine.errors import UserError
+from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
@@ -141,6 +141,8 @@ def _train(
         with fitting(checkpoint):
             loop.restore(checkpoint)
         run.keep_only({checkpoint.step})  # a kill may have come before that
+    elif config.objective.next_sentence and isinstance(loop.feed, TextFeed):
+        notes.append(_what_pairs_show(loop.feed))
     started = _started(run, config, setup, loop)
     if checkpoint is None:
         run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
@@ -217,6 +219,17 @@ def default_rate(config: PretrainConfig, shape: BertConfig) -> float:
         if weights < limit:
             return rate if is_new(config) else rate / 2
     return 1e-4 if is_new(config) else 5e-5
+
+
+def _what_pairs_show(feed: TextFeed) -> Sentence:
+    """Return how much of the text an epoch shows."""
+    template = marked(
+        "engine",
+        "Pairs of up to {length} WordPieces show {percent} % of the text each time it is gone through; the "
+        "rest is cut off to make them fit.",
+    )
+    share = feed.shown()
+    return Sentence(template, {"length": feed.at.length, "percent": int(100 * share)})
 
 
 def _started(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> Started:

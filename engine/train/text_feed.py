@@ -104,6 +104,15 @@ class TextFeed:
         self.at.place += 1
         return self._share(chosen)
 
+    def shown(self) -> float:
+        """Return how large a part of the text the examples of its next block show, 0 to 1."""
+        if self._instances is None:
+            self._open(self.growth.at(0.0))
+        assert self._instances is not None
+        documents = self._blocks_in(self.at.epoch)[self.at.block]
+        total = int(np.diff(np.asarray(self.store.doc_tokens))[documents].sum())
+        return self._instances.num_own / max(1, total)
+
     def parts(self, taken: np.ndarray, num_tokens: int) -> list[MaskedBatch]:
         """Return masked, packed batches."""
         assert self._instances is not None

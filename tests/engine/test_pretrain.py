@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -331,6 +332,9 @@ def test_what_a_person_should_know_is_told_before_training(tmp_path: Path) -> No
     said = notes(events)
     assert "The model is new" in said and "trim_vocab is for the vocabulary of a model" in said
     assert "The text gives" in said  # fewer pieces than were asked for
+    assert re.search(r"Pairs of up to 24 WordPieces show [1-9]\d % of the text each time", said)
+    single = list(pretrain(text_config(tmp_path, next_sentence=False, steps=2), tmp_path / "single"))
+    assert "Pairs of" not in notes(single)
     stages = [event.stage for event in of(Progress, events)]
     assert stages.index("Counting words") < stages.index("Tokenizing") < stages.index("Evaluating")
     kinds = [type(event) for event in events if not isinstance(event, Progress)]

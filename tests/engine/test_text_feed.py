@@ -260,3 +260,20 @@ def test_every_rank_has_something_to_do_however_small_the_steps_are() -> None:
     for number in range(1, 80):
         assert all(len(one.take(number, 0.5)) for one in ranks)
     assert len({str(one.state()) for one in ranks}) == 1
+
+
+def test_what_pairs_show_of_a_block_is_counted_and_texts_alone_show_all_of_it() -> None:
+    for next_sentence in (True, False):
+        fed = feed(next_sentence=next_sentence)
+        share = fed.shown()
+        made, documents = fed._instances, fed._blocks_in(0)[0]
+        assert made is not None
+        own, total = set[int](), int(np.diff(STORE.doc_tokens)[documents].sum())
+        for a, len_a, b, len_b, is_random in zip(
+            made.start_a, made.len_a, made.start_b, made.len_b, made.is_random, strict=True
+        ):
+            own |= set(range(a, a + len_a))
+            if not is_random:
+                own |= set(range(b, b + len_b))
+        assert share == pytest.approx(len(own) / total) and (share == 1.0) == (not next_sentence)
+        assert len(fed.take(1, 0.0)) and fed._instances is made  # the same examples are then trained on

@@ -50,6 +50,7 @@ def invented_forecast(config: PretrainConfig) -> Generator[Event, None, Forecast
         tokens=38_664_000,
         epochs=1.2,
         vocab_size=8192,
+        shown=0.87,
     )
 
 
