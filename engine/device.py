@@ -37,7 +37,7 @@ class Device:
             return nullcontext()
         if self.device.type == "cpu":
             return bfloat16_products()
-        return torch.autocast(self.device.type, self.precision)
+        return _on_gpu(self.precision)
 
     def memory(self) -> dict[str, float]:
         """Return {"memory_bytes": taken on the GPU}, without waiting for it; nothing on a CPU."""
@@ -60,9 +60,7 @@ def check_device(config: DeviceConfig) -> None:
             marked("engine", "device is cuda, but PyTorch finds no GPU here. Use auto or cpu."),
             field="device",
         )
-    on_gpu = config.device != "cpu" and torch.cuda.is_available()
-    has_bfloat16 = _cuda_has_bfloat16() if on_gpu else cpu_has_bfloat16()
-    if config.precision == "bfloat16" and not has_bfloat16:
+    if config.precision == "bfloat16" and not has_bfloat16(config):
         raise ConfigError(
             marked("engine", "precision is bfloat16, which this machine does not have. Use auto or float32."),
             field="precision",
@@ -80,18 +78,31 @@ def open_device(config: DeviceConfig) -> Device:
         tokens = config.micro_batch_tokens or CPU_MICRO_BATCH_TOKENS
         kind = torch.bfloat16 if config.precision == "bfloat16" else torch.float32
         return Device(torch.device("cpu"), kind, num_threads, tokens)
-    # cuDNN's attention builds a plan per new shape: 0.245 -> 0.100 s a step without. It serves half precision
-    # alone, so nothing in float32 changes by it, looking inside least of all. TF32 stays as it was found: it
-    # is one switch for the whole process, and float32 is to mean float32.
-    torch.backends.cuda.enable_cudnn_sdp(False)
-    bf16 = config.precision != "float32" and _cuda_has_bfloat16()
+    # TF32 stays as it was found: it is one switch for the whole process, and float32 is to mean float32
+    bf16 = config.precision != "float32" and has_bfloat16(config)
     tokens = config.micro_batch_tokens or CUDA_MICRO_BATCH_TOKENS
     return Device(torch.device("cuda"), torch.bfloat16 if bf16 else torch.float32, num_threads, tokens)
 
 
-def _cuda_has_bfloat16() -> bool:
-    """Whether the GPU multiplies bfloat16 itself; older ones emulate it, slowly, without flash attention."""
+def has_bfloat16(config: DeviceConfig) -> bool:
+    """Whether what these settings compute on multiplies bfloat16 itself; older GPUs only emulate it."""
+    if config.device == "cpu" or not torch.cuda.is_available():
+        return cpu_has_bfloat16()
     return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+
+
+@contextmanager
+def _on_gpu(precision: torch.dtype) -> Iterator[None]:
+    """Run products in half precision, without cuDNN's attention, which builds a plan per new shape: 0.245 ->
+    0.100 s a step. Its switch is one for the whole process, so it is given back.
+    """
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    try:
+        with torch.autocast("cuda", precision):
+            yield
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 _thread = threading.local()  # .rounds: whether products on this thread round their factors to bfloat16

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 import torch
 
 from engine.config import DeviceConfig
-from engine.device import Device, cpu_has_bfloat16, is_out_of_memory, open_device
+from engine.device import Device, has_bfloat16, is_out_of_memory, open_device
 from engine.errors import RunError, Sentence, UserError, marked
 from engine.events import Event, Noted
 from engine.model.config import BertConfig, count_parameters
@@ -106,7 +106,7 @@ def as_before(
         wanted = replace(wanted, micro_batch_tokens=int(checkpoint.state["micro_batch_tokens"]))
     if wanted.device == "cuda" and not torch.cuda.is_available():
         wanted = replace(wanted, device="cpu", precision="float32")
-    if wanted.device == "cpu" and not cpu_has_bfloat16():
+    if not has_bfloat16(wanted):
         wanted = replace(wanted, precision="auto")
     device = open_device(wanted)
     now = recipe_of(device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ import torch
 from engine.config import DeviceConfig
 from engine.device import check_device, open_device
 from engine.errors import ConfigError
+from engine.train.conduct import as_before, recipe_of
 
 
 @pytest.fixture(autouse=True)
@@ -33,14 +35,20 @@ def pretend_gpu(monkeypatch: pytest.MonkeyPatch, major: int, minor: int) -> None
 
 @pytest.mark.parametrize("found", ["highest", "high"])
 @pytest.mark.parametrize("asked", ["auto", "float32", "bfloat16"])
-def test_products_in_float32_stay_as_they_were_found_whatever_is_trained(
+def test_what_all_threads_share_is_as_it_was_found_whatever_is_trained(
     asked: str, found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pretend_gpu(monkeypatch, 9, 0)
     torch.set_float32_matmul_precision(found)
     opened = open_device(DeviceConfig(device="cuda", precision=asked))
     assert opened.precision == (torch.float32 if asked == "float32" else torch.bfloat16)
-    assert torch.get_float32_matmul_precision() == found
+    assert torch.get_float32_matmul_precision() == found and torch.backends.cuda.cudnn_sdp_enabled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there is no GPU, so autocast says that it does nothing
+        with opened.autocast():
+            assert torch.backends.cuda.cudnn_sdp_enabled() == (asked == "float32")
+            assert torch.get_float32_matmul_precision() == found
+    assert torch.get_float32_matmul_precision() == found and torch.backends.cuda.cudnn_sdp_enabled()
     assert torch.backends.cuda.matmul.allow_tf32 == (found == "high")
 
 
@@ -52,6 +60,20 @@ def test_a_gpu_that_only_emulates_bfloat16_computes_in_float32(
 ) -> None:
     pretend_gpu(monkeypatch, *generation)
     assert open_device(DeviceConfig()).precision == getattr(torch, kind)
+
+
+def test_a_run_begun_in_bfloat16_goes_on_in_float32_on_a_gpu_that_only_emulates_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pretend_gpu(monkeypatch, 8, 0)
+    begun = recipe_of(open_device(DeviceConfig()))
+    assert as_before(DeviceConfig(), begun, None)[1] == []
+    pretend_gpu(monkeypatch, 7, 5)
+    device, told = as_before(DeviceConfig(), begun, None)
+    assert device.precision == torch.float32
+    assert [str(one) for one in told] == [
+        "This run was begun with precision bfloat16; here it is float32, so its last digits may differ."
+    ]
 
 
 def test_bfloat16_is_refused_by_its_name_where_a_gpu_only_emulates_it(
