@@ -76,7 +76,7 @@ class Session(QObject):
         self.table_overrides: dict[str, str] = dict.fromkeys(OVERRIDES, "")
         self.roles: Roles | None = None
         self.roles_before: Roles | None = None  # those that a person changed last, to go back to
-        self.merge_labels = False
+        self.merge_labels = self._merged_before = False
         self.study: Study | None = None
         self.model: ModelInfo | None = None
         self.max_length: int = DataConfig().max_length
@@ -131,12 +131,12 @@ class Session(QObject):
         for column in (roles.text, roles.text_pair, roles.label):
             if column:
                 self.table.column(column)
-        self._take_roles(roles, self.roles)
+        self.roles_before, self._merged_before = self.roles, self.merge_labels
+        merge = self.merge_labels and self.roles is not None and roles.label == self.roles.label
+        self._take_roles(roles, merge)  # it was said of these labels
 
-    def _take_roles(self, roles: Roles, before: Roles | None) -> None:
-        if self.roles is not None and roles.label != self.roles.label:
-            self.merge_labels = False  # that was said of other labels
-        self.roles_before, self.roles = before, roles
+    def _take_roles(self, roles: Roles, merge_labels: bool) -> None:
+        self.roles, self.merge_labels, self.study = roles, merge_labels, None
         self.roles_changed.emit()
         self._study()
 
@@ -152,8 +152,9 @@ class Session(QObject):
     @Slot()
     def undo_roles(self) -> None:
         """Go back to the roles before the last change."""
-        if self.roles_before is not None:
-            self._take_roles(self.roles_before, None)
+        before, self.roles_before = self.roles_before, None
+        if before is not None:
+            self._take_roles(before, self._merged_before)
 
     def set_merge_labels(self, merge: bool) -> None:
         """Say whether nearly equal labels count as one; the table is studied again."""
@@ -181,6 +182,7 @@ class Session(QObject):
         for answer in answers(events):
             self.table, self.roles = answer
             self.table_overrides, self.merge_labels, self.roles_before = overrides, merge_labels, None
+            self.study = None  # it was of the table before
             self.settings.add_recent_file(self.table.path)
             self.table_changed.emit()
             self.roles_changed.emit()

@@ -84,14 +84,22 @@ def _roles(roles: Roles) -> Iterator[DataRemark]:
 
 
 def _rows(table: Table, study: Study) -> Iterator[DataRemark]:
+    has_label = bool(study.roles.label) and study.refusal is None
     if not study.reported:
-        yield DataRemark("fine", translate("advice", "No row lacks its text or label."))
+        text = translate("advice", "No row lacks its text or label.")
+        yield DataRemark("fine", text if has_label else translate("advice", "No row lacks its text."))
         return
     text = words.counted(
         len(study.reported),
         translate("advice", "The row in line {lines} lacks a text or a label and is left out."),
         translate("advice", "{count} rows lack a text or a label and are left out: lines {lines}."),
     )
+    if not has_label:
+        text = words.counted(
+            len(study.reported),
+            translate("advice", "The row in line {lines} lacks a text and is left out."),
+            translate("advice", "{count} rows lack a text and are left out: lines {lines}."),
+        )
     rows = np.searchsorted(table.lines, [bad.line for bad in study.reported])
     what = translate("advice", "a text or a label is lacking")
     yield DataRemark("look", text.format(lines=line_list(study.reported)), rows, what)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app import words
@@ -49,6 +50,8 @@ class TableCard(Card):
         self.view = TableView()
         self.view.setObjectName("table_view")
         self.view.setAccessibleName(self.tr("Rows of the table"))
+        self._texts: list[int] = []  # places of the columns with texts
+        self._given = self._others = 0
         self.model = TableModel(None, self)
         self.view.setModel(self.model)
         header = self.view.horizontalHeader()
@@ -132,14 +135,28 @@ class TableCard(Card):
             for place, width in enumerate(needed)
             if place not in texts
         }
-        room = max(360, self.view.viewport().width())
-        left = max(200, (room - sum(widths.values())) // max(1, len(texts)))
         header.setStretchLastSection(False)  # with it, each width that is set costs a look at all columns
         for place in range(len(table.columns)):
-            wanted = left if place in texts else widths.get(place, NARROW)
-            if header.sectionSize(place) != wanted:
+            wanted = widths.get(place, NARROW)
+            if place not in texts and header.sectionSize(place) != wanted:
                 header.resizeSection(place, wanted)
         header.setStretchLastSection(True)
+        self._texts, self._others = texts, sum(widths.values())
+        self._fit_texts()
+
+    def _fit_texts(self) -> None:
+        """Share what room the other columns leave among those with texts."""
+        room = max(360, self.view.viewport().width())
+        self._given = max(200, (room - self._others) // max(1, len(self._texts)))
+        for place in self._texts:
+            self.view.setColumnWidth(place, self._given)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        last = self.model.columnCount() - 1  # which takes what is left
+        texts = [place for place in self._texts if place < last]
+        if self._texts and all(self.view.columnWidth(place) == self._given for place in texts):
+            self._fit_texts()  # nobody has drawn them wider or narrower
 
     @Slot(bool)
     def _show_reading(self, shown: bool) -> None:

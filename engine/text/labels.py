@@ -146,7 +146,7 @@ def spelling_note(table: Table, spellings: Sequence[Spelling], *, is_merged: boo
     template = marked(
         "engine",
         "Some labels of {name} are nearly equal, and are learned as different ones: {spellings}. Correct the "
-        "table, or set merge_labels to make them one.",
+        "table, or merge them: on the Data page, or with merge_labels=true.",
     )
     if is_merged:
         template = marked("engine", "Nearly equal labels of {name} are made one: {spellings}.")

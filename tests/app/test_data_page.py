@@ -306,8 +306,9 @@ def test_a_merge_was_said_of_one_table_and_one_label_column(
     session.set_merge_labels(True)
     session.set_roles(Roles("text"))
     assert session.wait_idle() and not session.merge_labels
+    assert remark(page, "3 rows lack a text and are left out")
     session.undo_roles()
-    session.set_merge_labels(True)
+    assert session.roles == Roles("text", "", "label") and session.merge_labels
     open_file(page, table_file, encoding="cp1252")
     assert not session.merge_labels
 
@@ -412,3 +413,17 @@ def test_five_thousand_columns_do_not_hold_the_window(page: DataPage, tmp_path: 
         "seconds of the window's thread; 12 when each width moves the rest"
     )
     assert page.table_card.view.columnWidth(4998) >= 200
+
+
+def test_the_columns_fit_the_window_also_when_it_becomes_smaller(page: DataPage, tmp_path: Path) -> None:
+    write(tmp_path / "films.csv", [(f"film {n} " + "and so on " * 20, "ab"[n % 2]) for n in range(40)])
+    page.resize(1500, 900)
+    open_file(page, tmp_path / "films.csv")
+    view = page.table_card.view
+    page.resize(1000, 700)
+    QApplication.processEvents()
+    assert view.horizontalHeader().length() <= view.viewport().width() + 1
+    view.setColumnWidth(0, 900)  # by hand, and so it stays
+    page.resize(1100, 700)
+    QApplication.processEvents()
+    assert view.columnWidth(0) == 900

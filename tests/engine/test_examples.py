@@ -430,7 +430,7 @@ def test_a_sentence_on_many_spellings_stays_short() -> None:
     found = examples_from(read, Roles("text", "", "label"))
     said = str(spelling_note(read, found.spellings, is_merged=False))
     assert len(found.spellings) == 300 and "; and 297 more." in said
-    assert len(said) < 600 and said.endswith("or set merge_labels to make them one.")
+    assert len(said) < 600 and said.endswith("or with merge_labels=true.")
 
 
 @needs_data
