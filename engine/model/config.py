@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,6 +42,7 @@ _LIMITS = {  # generous, and far below what would hurt: a hostile config is refu
     "type_vocab_size": 65_536,
 }
 _MOST_PARAMETERS = 20_000_000_000
+_MOST_IN_A_LABEL = 1_000  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,15 +150,33 @@ def count_parameters(config: BertConfig, *, pretraining: bool = False) -> dict[s
 def _labels(document: Mapping[str, Any]) -> tuple[str, ...]:
     table = document.get("id2label") or {}
     try:
-        labels = tuple(
-            str(label) for _, label in sorted((int(number), label) for number, label in table.items())
-        )
-        complete = sorted(int(number) for number in table) == list(range(len(table)))
+        named = {int(number): label for number, label in table.items()}
+        complete = len(named) == len(table) and sorted(named) == list(range(len(table)))
     except (AttributeError, TypeError, ValueError):
-        complete, labels = False, ()
+        complete = False
     if not complete:
         raise ModelError(
             marked("engine", "id2label in config.json does not number its labels 0, 1, 2 and so on.")
+        )
+    labels = tuple(str(named[number]) for number in range(len(named)))
+    if odd := [label for label in named.values() if not isinstance(label, str | int | float)]:
+        raise ModelError(
+            marked("engine", "id2label in config.json gives {label}, which is no name of a label."),
+            label=str(odd[0]),
+        )
+    if (longest := max(map(len, labels), default=0)) > _MOST_IN_A_LABEL:
+        raise ModelError(
+            marked(
+                "engine",
+                "A label in config.json has {length} characters; Cloze reads at most {most}.",
+            ),
+            length=longest,
+            most=_MOST_IN_A_LABEL,
+        )
+    if len(set(labels)) < len(labels):
+        twice = next(label for label, count in Counter(labels).items() if count > 1)
+        raise ModelError(
+            marked("engine", "id2label in config.json gives the label {label} to two numbers."), label=twice
         )
     return labels
 
@@ -180,10 +200,10 @@ def _check(config: BertConfig) -> None:
             width=config.hidden_size,
             heads=config.num_attention_heads,
         )
-    if config.hidden_act not in ACTIVATIONS:
+    if not isinstance(config.hidden_act, str) or config.hidden_act not in ACTIVATIONS:
         raise ModelError(
             marked("engine", "config.json asks for the activation {name}; Cloze knows {names}."),
-            name=str(config.hidden_act)[:40],
+            name=str(config.hidden_act),
             names=list(ACTIVATIONS),
         )
     _check_numbers(config)
@@ -212,12 +232,18 @@ def _check_numbers(config: BertConfig) -> None:
         value = getattr(config, name)
         if value is None and name == "classifier_dropout":
             continue
-        number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-        if not low <= number <= high:
+        is_id = name == "pad_token_id"
+        right = isinstance(value, int if is_id else int | float) and not isinstance(value, bool)
+        if not low <= (value if right else math.nan) <= high:
+            number = marked(
+                "engine", "config.json says {name} is {value}; it must lie between {low:g} and {high:g}."
+            )
+            token = marked(
+                "engine",
+                "config.json says {name} is {value}; it must be a whole number from {low:g} to {high:.0f}.",
+            )
             raise ModelError(
-                marked(
-                    "engine", "config.json says {name} is {value}; it must lie between {low:g} and {high:g}."
-                ),
+                token if is_id else number,
                 name=name,
                 value=str(value)[:40],
                 low=low,

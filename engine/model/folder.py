@@ -15,8 +15,8 @@ from typing import Any
 from torch import Tensor
 
 from engine.errors import ModelError, marked
-from engine.files import file_in, read_json_object, reading
-from engine.model.tensor_files import TensorFile, damaged, open_tensors
+from engine.files import damaged, file_in, read_json_object, reading
+from engine.model.tensor_files import TensorFile, open_tensors
 
 MODEL_FILES = {  # a folder that holds anything else is not written over
     "config.json",
@@ -27,6 +27,7 @@ MODEL_FILES = {  # a folder that holds anything else is not written over
     "special_tokens_map.json",
     "cloze.json",
 }
+_MOST_SHARDS = 200  # files of weights; real ones of BERT are one or two
 _KINDS = (  # in the order in which they are preferred
     ("model.safetensors", ".safetensors"),
     ("model.safetensors.index.json", ".safetensors"),
@@ -107,6 +108,8 @@ def _open_shards(
     table = read_json(index).get("weight_map")
     if not isinstance(table, dict) or not all(isinstance(shard, str) for shard in table.values()):
         raise damaged(index, "it has no table of weights and files")
+    if len(set(table.values())) > _MOST_SHARDS:
+        raise damaged(index, f"it names more than {_MOST_SHARDS} files")
     files: dict[str, TensorFile] = {}
     for shard in sorted(set(table.values())):
         plain = os.path.basename(shard) == shard and "\\" not in shard and "\0" not in shard
@@ -132,6 +135,6 @@ def _open_shards(
         files[shard] = stack.enter_context(open_tensors(path, ending))
     absent = next((weight for weight, shard in table.items() if weight not in files[shard].infos), None)
     if absent is not None:
-        raise damaged(index, f"{absent[:80]} is not in {table[absent]}")
+        raise damaged(index, f"{absent[:60]} is not in {table[absent]}")
     homes = {weight: files[shard] for weight, shard in table.items()}
     return homes, tuple(folder / shard for shard in files)

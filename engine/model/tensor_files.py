@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-import pickletools
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,9 +19,9 @@ from torch import Tensor
 
 from engine.durable import replaced_file
 from engine.errors import ModelError, marked
-from engine.files import MOST_JSON, open_regular, parse_json_object, reading
+from engine.files import MOST_JSON, damaged, open_regular, parse_json_object, reading
+from engine.model.pickles import look_through
 
-_MOST_PICKLE = 2 * 2**20  # bytes of the table in a .bin; real ones stay under 0.1 MB
 _MOST_IN_A_DIMENSION = 2**40
 _POINTER = b"version https://git-lfs"  # what a clone without Git LFS leaves in the place of a large file
 _DTYPES = {
@@ -37,13 +35,6 @@ _DTYPES = {
     "I8": torch.int8,
     "U8": torch.uint8,
     "BOOL": torch.bool,
-}
-_HARMLESS = {  # all that the table of a plain state dict calls for
-    "collections.OrderedDict",
-    "torch._utils._rebuild_parameter",
-    "torch._utils._rebuild_tensor_v2",
-    *(f"torch.{kind}Storage" for kind in ("Double", "Float", "Half", "BFloat16")),
-    *(f"torch.{kind}Storage" for kind in ("Long", "Int", "Short", "Char", "Byte", "Bool")),
 }
 
 
@@ -139,7 +130,7 @@ class _SafetensorsFile:
         except (KeyError, TypeError, ValueError):
             good = False
         if not good:
-            raise damaged(self._path, f"what it says of {name[:80]} cannot be")
+            raise damaged(self._path, f"what it says of {name[:60]} cannot be")
         if end > self.num_bytes - self._start:
             raise _cut_short(self._path)
         return TensorInfo(shape, dtype, begin, end)
@@ -166,14 +157,17 @@ class _TorchFile:
                 zipped = (
                     handle.read(4) == b"PK\x03\x04"
                 )  # so torch.load decides; older files are bare pickles
-        _look_through(path, zipped)
+        look_through(path, zipped)
         try:
             table = torch.load(path, map_location="cpu", weights_only=True, mmap=zipped)
         except Exception as error:  # torch promises no kinds; the cause stays attached
             raise damaged(path, "PyTorch cannot read it") from error
-        if not isinstance(table, dict) or not any(isinstance(value, Tensor) for value in table.values()):
+        named = table.items() if isinstance(table, dict) else ()
+        self._tensors = {
+            name: value for name, value in named if isinstance(name, str) and isinstance(value, Tensor)
+        }
+        if not self._tensors:
             raise damaged(path, "it holds no plain table of weights")
-        self._tensors = {str(name): value for name, value in table.items() if isinstance(value, Tensor)}
         self.infos: Mapping[str, TensorInfo] = {
             name: TensorInfo(tuple(value.shape), value.dtype) for name, value in self._tensors.items()
         }
@@ -182,62 +176,8 @@ class _TorchFile:
         target.copy_(self._tensors[name].detach())
 
 
-def _look_through(path: Path, zipped: bool) -> None:
-    """Refuse a .bin that would call anything but makers of tensors, or that unpacks to more than it is."""
-    try:
-        calls = _calls_in_zip(path) if zipped else _calls_in_pickles(path)
-        bad = next((call for call in calls if call not in _HARMLESS), None)
-    except ModelError:
-        raise
-    except Exception as error:  # zipfile and pickletools promise no kinds either
-        raise damaged(path, "it is cut short or no PyTorch file") from error
-    if bad is not None:
-        raise ModelError(
-            marked("engine", "{path} would run {call} when opened, so it was not: weights never need that."),
-            path=path,
-            call=bad[:80],
-        )
-
-
-def _calls_in_zip(path: Path) -> Iterator[str]:
-    with zipfile.ZipFile(path) as archive:
-        entries = archive.infolist()
-        stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
-        total = sum(entry.file_size for entry in entries)
-        if not stored or total > path.stat().st_size or len({e.filename for e in entries}) != len(entries):
-            raise damaged(path, "its parts are not stored as PyTorch stores them")
-        for entry in entries:
-            if entry.filename.endswith(".pkl"):
-                if entry.file_size > _MOST_PICKLE:
-                    raise damaged(path, "its table of weights is too large")
-                yield from _calls(path, pickletools.genops(archive.read(entry)))
-
-
-def _calls_in_pickles(path: Path) -> Iterator[str]:
-    with open(path, "rb") as handle:
-        for _ in range(5):  # a magic number, the version, the system, the table, the keys; then bare numbers
-            yield from _calls(path, pickletools.genops(handle))
-
-
-def _calls(path: Path, operations: Iterator[tuple[pickletools.OpcodeInfo, Any, int | None]]) -> Iterator[str]:
-    for operation, argument, place in operations:
-        if (place or 0) > _MOST_PICKLE:
-            raise damaged(path, "its table of weights is too large")
-        if operation.name == "GLOBAL":
-            yield str(argument).replace(" ", ".")
-        elif operation.name in ("STACK_GLOBAL", "INST", "OBJ", "EXT1", "EXT2", "EXT4"):
-            yield "something unnamed"  # torch writes none of these
-
-
 def _cut_short(path: Path) -> ModelError:
     return ModelError(marked("engine", "{path} is cut short. Copy or download it again."), path=path)
-
-
-def damaged(path: Path, reason: str) -> ModelError:
-    """Return the refusal of a file that is not what it should be."""
-    return ModelError(
-        marked("engine", "{path} is damaged or not what its name says: {reason}."), path=path, reason=reason
-    )
 
 
 def unreadable_type(path: Path, name: str) -> ModelError:

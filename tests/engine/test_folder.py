@@ -286,7 +286,51 @@ def no_table(folder: Path) -> None:
     bin_of(folder, buffer.getvalue())
 
 
+def a_list_for_an_activation(folder: Path) -> None:
+    change_config(folder, hidden_act=["gelu"])
+
+
+def half_a_token(folder: Path) -> None:
+    change_config(folder, pad_token_id=0.5)
+
+
+def one_label_twice(folder: Path) -> None:
+    change_config(folder, id2label={"0": "bad", "1": "good", "2": "bad"})
+
+
+def a_label_of_a_megabyte(folder: Path) -> None:
+    change_config(folder, id2label={"0": "x" * 2**20, "1": "good", "2": "odd"})
+
+
+def a_value_that_no_json_holds(folder: Path) -> None:
+    change_config(folder, task_specific_params={"temperature": float("nan")})
+
+
+def half_a_character(folder: Path) -> None:
+    change_config(folder, _name_or_path="\ud800")
+
+
+def tuples_in_tuples(folder: Path) -> None:
+    """A key that holds a tuple twice, which holds another twice, and so on: its hash takes for ever."""
+    inner = b"".join(b"h" + bytes([n]) + b"\x86q" + bytes([n + 1]) for n in range(1, 60))
+    bin_of(folder, zipped(b"\x80\x02}q\x00(K\x01\x85q\x01" + inner + b"K\x01u."))
+
+
+def many_shards(folder: Path) -> None:
+    table = {f"weight{number}": f"part{number}.safetensors" for number in range(3000)}
+    (folder / "model.safetensors").rename(folder / "part0.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": table}))
+
+
 HOSTILE = {
+    a_list_for_an_activation: r"asks for the activation \['gelu'\]; Cloze knows gelu, gelu_new",
+    half_a_token: "pad_token_id is 0.5; it must be a whole number from 0 to 36",
+    one_label_twice: "gives the label bad to two numbers",
+    a_label_of_a_megabyte: "A label in config.json has 1048576 characters; Cloze reads at most 1000",
+    a_value_that_no_json_holds: "config.json holds NaN at temperature, which cannot be saved again",
+    half_a_character: "config.json holds half a character .* at _name_or_path, which cannot be saved again",
+    tuples_in_tuples: "table of weights is too large",
+    many_shards: "it names more than 200 files",
     broken_json: "config.json is damaged: its JSON cannot be read",
     deep_json: "config.json is damaged: its JSON cannot be read",
     huge_config: "config.json is larger than 10 MB",
