@@ -11,7 +11,7 @@ import io
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,7 +19,7 @@ from engine.config import DataConfig, FineTuneConfig, from_toml, values_of, with
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
 from engine.inspect_commands import add_inspect_commands, inspect_command
-from engine.language_commands import add_language_commands, follow, is_follower, run_pipeline
+from engine.language_commands import add_language_commands, follow, is_follower, run_pipeline, train
 from engine.screen import print_json, score_lines, scores_document, show
 from engine.setting import settings_of
 from engine.text.examples import Roles
@@ -139,7 +139,7 @@ def _finetune(options: argparse.Namespace) -> int:
         del places["model"]
     config = with_values(config, {name: str(Path(place).absolute()) for name, place in places.items()})
     run_dir = Path(options.run_dir).absolute()
-    return _train(fine_tune(config, run_dir), run_dir)
+    return train(fine_tune(config, run_dir), run_dir)
 
 
 def _resume(options: argparse.Namespace) -> int:
@@ -149,15 +149,7 @@ def _resume(options: argparse.Namespace) -> int:
     if pipeline.is_pipeline(run_dir):
         return run_pipeline(pipeline.resume(run_dir), run_dir)
     task = resume.resume(run_dir)
-    return follow(task) if is_follower() else _train(task, run_dir)
-
-
-def _train(events: Iterator[Event], run_dir: Path) -> int:
-    code = show(events)
-    if code and (run_dir / "config.toml").is_file():
-        command = shlex.join(["python", "-m", "engine", "resume", str(run_dir)])
-        print(f"Kept in {run_dir}. Go on with: {command}", file=sys.stderr)
-    return code
+    return follow(task) if is_follower() else train(task, run_dir)
 
 
 def _evaluate(options: argparse.Namespace) -> int:

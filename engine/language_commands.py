@@ -9,12 +9,13 @@ import shlex
 import signal
 import sys
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from engine.config import from_toml, values_of, with_values
 from engine.errors import UserError, marked
-from engine.events import Event
+from engine.events import Event, Started
 from engine.pipeline_config import PipelineConfig
 from engine.pretrain_config import PretrainConfig
 from engine.screen import show
@@ -149,11 +150,37 @@ def _pretrain(options: argparse.Namespace) -> int:
     task = pretrain(config_from(options), run_dir)
     if is_follower():
         return follow(task)
-    code = show(task)
-    if code and (run_dir / "config.toml").is_file():
+    return train(task, run_dir)
+
+
+def train(task: Iterator[Event], run_dir: Path) -> int:
+    """Run a training and say, if it ends before its time, how to go on with it. Returns: the exit code."""
+    is_begun: list[bool] = []
+    try:
+        code = show(_watched(task, is_begun))
+    except UserError:
+        if is_begun:
+            _say_how_to_go_on(run_dir)
+        raise
+    if code:
+        _say_how_to_go_on(run_dir)
+    return code
+
+
+def _say_how_to_go_on(run_dir: Path) -> None:
+    if (run_dir / "config.toml").is_file():
         command = shlex.join(["python", "-m", "engine", "resume", str(run_dir)])
         print(f"Kept in {run_dir}. Go on with: {command}", file=sys.stderr)
-    return code
+
+
+def _watched(task: Iterator[Event], is_begun: list[bool]) -> Generator[Event, None, None]:
+    """Pass on what a training says; `is_begun` is no longer empty once it trains."""
+    assert isinstance(task, Generator)
+    with closing(task):
+        for event in task:
+            if isinstance(event, Started):
+                is_begun.append(True)
+            yield event
 
 
 def _pipeline(options: argparse.Namespace) -> int:

@@ -26,6 +26,7 @@ from engine.events import (
 from engine.train.metrics import class_scores, wilson_interval
 
 BAR_WIDTH = 20
+PATIENCE_S = 3.0  # that a task which only reads or prepares is given to come to a yield, once asked to stop
 MOST_LINES = 20  # steps told where there is no terminal
 OF_CLASSES = ("accuracy", "macro_f1", "weighted_f1")  # of many more, in a line
 
@@ -137,41 +138,75 @@ def _measured(event: Evaluated, name: str) -> str:
     return f"{said} (95 %: {low:.4f} to {high:.4f})"
 
 
-def show(events: Iterator[Event], found: list[Event] | None = None) -> int:
-    """Tell on stderr what a task says; collect what it found and noted. Returns: the exit code."""
+def show(events: Iterator[Event], found: list[Evaluated] | None = None) -> int:
+    """Tell on stderr what a task says; collect its evaluations. Returns: the exit code."""
     screen = Screen()
     with asked_to_stop() as asked:
         try:
             for event in events:
                 screen.tell(event)
-                if found is not None and isinstance(event, Evaluated | Noted):
+                if found is not None and isinstance(event, Evaluated):
                     found.append(event)
-                if asked:
+                asked.is_training = asked.is_training or isinstance(event, Started)
+                if asked.signals:
+                    asked.in_time()
                     print("\nStopping ...", file=sys.stderr, flush=True)
                     assert isinstance(events, Generator)
                     events.close()  # here it saves
-                    return 128 + asked[0]
+                    return 128 + asked.signals[0]
+        except KeyboardInterrupt:
+            if not asked.is_late:
+                raise
+            print("\nStopped.", file=sys.stderr, flush=True)
+            return 128 + asked.signals[0]
         finally:
             screen.end()
     return 0
 
 
-@contextmanager
-def asked_to_stop() -> Iterator[list[int]]:
-    """Give a list that the first Ctrl-C or SIGTERM is put in, for a task ends well only at a yield."""
-    asked: list[int] = []
+class _Asked:
+    """What Ctrl-C and SIGTERM leave: the first is heard at a task's next yield, where it can end well.
 
-    def note(number: int, _frame: Any) -> None:
-        if asked:
+    While nothing is trained yet there is nothing to save, so a task that comes to no yield is interrupted.
+    """
+
+    def __init__(self) -> None:
+        self.signals: list[int] = []
+        self.is_training = self.is_late = False
+
+    def note(self, number: int, _frame: Any) -> None:
+        """Hear a signal; a second one interrupts in any case."""
+        if self.signals:
             raise KeyboardInterrupt
-        asked.append(number)  # said later: a print may have been interrupted here
+        self.signals.append(number)  # said later: a print may have been interrupted here
+        if not self.is_training and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    def interrupt(self, _number: int, _frame: Any) -> None:
+        """Hear that the time is over."""
+        self.is_late = True
+        raise KeyboardInterrupt
+
+    def in_time(self) -> None:
+        """Call off the interruption."""
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@contextmanager
+def asked_to_stop() -> Iterator[_Asked]:
+    """Hear Ctrl-C and SIGTERM."""
+    asked = _Asked()
+    handlers: dict[int, Any] = {signal.SIGINT: asked.note, signal.SIGTERM: asked.note}
+    if hasattr(signal, "SIGALRM"):
+        handlers[signal.SIGALRM] = asked.interrupt
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield asked
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        asked.in_time()
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 def percent(share: float) -> str:

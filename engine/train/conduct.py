@@ -39,17 +39,34 @@ def guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:
     """Run a task and leave the folder's status true, however it ends; the first fault is the one told."""
     try:
         yield from noting(task, run.note)
-    except GeneratorExit:
+    except (GeneratorExit, KeyboardInterrupt):
         run.set_status("stopped")
         raise
     except BaseException as error:
-        fault = _plainly(error)
+        fault = run.removed() or _plainly(error)
         with suppress(UserError):
             run.set_status("failed", reason=str(fault) if isinstance(fault, UserError) else repr(fault))
         if fault is error:
             raise
         raise fault from error
     run.set_status("finished")
+
+
+@contextmanager
+def keeping(keep: Callable[[], None]) -> Iterator[None]:
+    """Call `keep`, which saves what was learned, where a run ends before its time.
+
+    A save that fails when a run is stopped is told; beside another fault, that one is.
+    """
+    try:
+        yield
+    except GeneratorExit:
+        keep()
+        raise
+    except BaseException:
+        with suppress(UserError, MemoryError):
+            keep()
+        raise
 
 
 def noting(task: Iterator[Event], note: Callable[[Noted], None]) -> Generator[Event, None, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,23 @@ from torch import nn
 
 from engine.config import FineTuneConfig
 from engine.device import Device, flops_estimate, open_device
-from engine.errors import Sentence, UserError, marked
+from engine.errors import Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Started
 from engine.model.bert import Attention, compile_blocks, initialize
 from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import Dropout
 from engine.model.weights import load_classifier, save_model
-from engine.train.conduct import as_before, check_space, fitting, guarded, noting, recipe_of, reopened
+from engine.train.conduct import (
+    as_before,
+    check_space,
+    fitting,
+    guarded,
+    keeping,
+    noting,
+    recipe_of,
+    reopened,
+)
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.history import Keeper
@@ -151,7 +160,7 @@ def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None
     started = _started(run, setup, device, loop)
     if checkpoint is None:
         run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
-    try:
+    with keeping(partial(_keep, run, setup, loop)):
         if lost is not None:
             yield Noted(sentence=lost)
         for note in notes:
@@ -163,13 +172,6 @@ def _train(run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None
             yield from loop.begin()
         yield from loop.train()
         yield from _finish(run, setup, loop)
-    except GeneratorExit:
-        _keep(run, setup, loop)
-        raise
-    except BaseException:
-        with suppress(UserError, MemoryError):  # the fault itself is what is told
-            _keep(run, setup, loop)
-        raise
 
 
 def _loop(run: Run, setup: Setup, device: Device, model: nn.Module) -> Loop:

@@ -20,7 +20,7 @@ import torch
 
 from engine.config import DataConfig, FineTuneConfig
 from engine.durable import replaced_folder
-from engine.errors import ConfigError, DataError, ModelError, RunError, Sentence, marked
+from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Event, Noted, Progress
 from engine.model.config import PRESETS, BertConfig
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
@@ -93,7 +93,7 @@ class Setup:
         fits = len(config.id2label) == len(labels)
         fits = fits and all(one.fits(config.vocab_size, len(labels)) for one in sets.values())
         if "train" not in sets or not fits:
-            raise RunError(
+            raise ModelError(
                 marked(
                     "engine",
                     "{path} is damaged: texts, vocabulary and labels in it do not belong together. Start the "

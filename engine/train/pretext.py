@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.config import with_values
 from engine.durable import replaced_folder
-from engine.errors import ConfigError, DataError, RunError, Sentence, marked
+from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Event, Noted
 from engine.files import MOST_JSON, read_regular
 from engine.model.config import PRESETS, BertConfig
@@ -71,7 +71,7 @@ class Pretext:
 def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, Pretext]:
     """Read what `save` wrote; a token store that was cut or lost is built again from the text.
 
-    Raises: DataError if the text is needed and has changed; ModelError, RunError if the rest is damaged.
+    Raises: DataError if the text is needed and has changed; ModelError if the rest is damaged.
     """
     kinds = {**_KINDS, **({"validation_text": dict} if config.text.validation_text else {})}
     wordpiece, about = WordPiece.from_folder(folder), read_setup(folder / "setup.json", kinds)
@@ -86,14 +86,14 @@ def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, Pretext
 
 def _read_keep(path: Path) -> np.ndarray:
     """Return the ids that were kept of a vocabulary. Raises: RunError."""
-    data = read_regular(path, most=MOST_JSON, kind=RunError)
+    data = read_regular(path, most=MOST_JSON, kind=ModelError)
     try:
         keep: np.ndarray = np.load(io.BytesIO(data), allow_pickle=False)
         if keep.ndim == 1 and keep.dtype.kind in "iu":
             return keep
     except (ValueError, EOFError, OSError, MemoryError, SyntaxError):
         pass
-    raise RunError(marked("engine", "{path} is damaged. Start the run again."), path=path)
+    raise ModelError(marked("engine", "{path} is damaged. Start the run again."), path=path)
 
 
 def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from engine.model.weights import save_model
 from engine.pretrain_config import PretrainConfig
 from engine.text.masking import Masker
 from engine.train import pretext
-from engine.train.conduct import as_before, check_space, fitting, guarded, recipe_of, reopened
+from engine.train.conduct import as_before, check_space, fitting, guarded, keeping, recipe_of, reopened
 from engine.train.first_weights import placed, starting_model
 from engine.train.history import Keeper
 from engine.train.language import LanguageModel
@@ -146,7 +146,7 @@ def _train(
     started = _started(run, config, setup, loop)
     if checkpoint is None:
         run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
-    try:
+    with keeping(partial(_keep, run, config, setup, loop)):
         if lost is not None:
             yield Noted(sentence=lost)
         for note in notes:
@@ -158,10 +158,6 @@ def _train(
             yield from loop.begin()
         yield from loop.train()
         yield from _finish(run, config, setup, loop)
-    except BaseException:
-        with suppress(UserError, MemoryError):  # the fault itself is what is told
-            _keep(run, config, setup, loop)
-        raise
 
 
 def loop_of(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from engine import events
-from engine.errors import RunError, Sentence, marked
+from engine.errors import ModelError, RunError, Sentence, marked
 from engine.events import Event
 from engine.files import open_regular, read_json_object
 
@@ -98,14 +98,14 @@ def real_number(value: Any) -> float | None:
 def read_setup(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run's setup.json says. Args: kinds: what has to stand in it, and as what type.
 
-    Raises: RunError if it cannot be read, or one of these is missing or cannot be what it says.
+    Raises: ModelError if it cannot be read, or one of these is missing or cannot be what it says.
     """
-    about = read_json_object(path, most=MOST_SETUP, kind=RunError)
+    about = read_json_object(path, most=MOST_SETUP, kind=ModelError)
     for name, hint in kinds.items():
         try:
             as_kind(hint, about[name])
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise RunError(
+            raise ModelError(
                 marked(
                     "engine",
                     "{path} is damaged: {name} is missing or cannot be what it says, so the run cannot go "

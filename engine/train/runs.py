@@ -200,8 +200,28 @@ class Run:
     def log(self, event: Event) -> None:
         """Append one event to metrics.jsonl."""
         assert self._metrics is not None
+        if (removed := self.removed()) is not None:
+            raise removed
         with explained(self.path / METRICS):
             os.write(self._metrics, json.dumps(record_of(event), ensure_ascii=False).encode() + b"\n")
+
+    def removed(self) -> RunError | None:
+        """Return the refusal to go on where the file that is written to is no longer the folder's."""
+        if self._metrics is None:
+            return None
+        try:
+            if os.path.samestat(os.fstat(self._metrics), os.stat(self.path / METRICS)):
+                return None
+        except OSError:
+            pass
+        return RunError(
+            marked(
+                "engine",
+                "{path} was removed or moved while the run wrote to it, so the run ended. Put it back and "
+                "go on with the run, or start a new one.",
+            ),
+            path=self.path / METRICS if self.path.is_dir() else self.path,
+        )
 
     # --- status ----------------------------------------------------------------------------------
 
@@ -209,8 +229,25 @@ class Run:
         """Write status.json, keeping what it said and is not said again."""
         before = {name: value for name, value in read_status(self.path).items() if name != "reason"}
         document = {**before, "state": state, **more}
-        with replaced_file(self.path / STATUS) as beside:
-            beside.write_text(json.dumps(document, indent=1, ensure_ascii=False), encoding="utf-8")
+        text = json.dumps(document, indent=1, ensure_ascii=False)
+        try:
+            with replaced_file(self.path / STATUS) as beside:
+                beside.write_text(text, encoding="utf-8")
+        except UserError:
+            if not self._write_over_status(text.encode()):
+                raise
+
+    def _write_over_status(self, data: bytes) -> bool:
+        """Write into the status.json that is there, for which a full disk has room; return if it went."""
+        try:
+            open_regular(self.path / STATUS, most=MOST_STATUS).close()
+            with open(self.path / STATUS, "r+b") as file:
+                file.write(data)
+                file.truncate()
+                os.fsync(file.fileno())
+        except (OSError, UserError):
+            return False
+        return True
 
     # --- checkpoints -----------------------------------------------------------------------------
 
