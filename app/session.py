@@ -77,6 +77,7 @@ class Session(QObject):
         self.roles: Roles | None = None
         self.roles_before: Roles | None = None  # those that a person changed last, to go back to
         self.merge_labels = self._merged_before = False
+        self.whole_labels = False
         self.study: Study | None = None
         self.model: ModelInfo | None = None
         self.max_length: int = DataConfig().max_length
@@ -136,6 +137,8 @@ class Session(QObject):
         self._take_roles(roles, merge)  # it was said of these labels
 
     def _take_roles(self, roles: Roles, merge_labels: bool) -> None:
+        if self.roles is not None and roles.label != self.roles.label:
+            self.whole_labels = False  # that was said of other labels
         self.roles, self.merge_labels, self.study = roles, merge_labels, None
         self.roles_changed.emit()
         self._study()
@@ -162,6 +165,12 @@ class Session(QObject):
             self.merge_labels = merge
             self._study()
 
+    def set_whole_labels(self, whole: bool) -> None:
+        """Say whether labels that look like several in one are classes; the table is studied again."""
+        if self.table is not None and whole != self.whole_labels:
+            self.whole_labels = whole
+            self._study()
+
     @property
     def is_studying(self) -> bool:
         return self._student.is_wanted
@@ -180,7 +189,10 @@ class Session(QObject):
 
     def _take_table(self, overrides: dict[str, str], merge_labels: bool, events: list[Event]) -> None:
         for answer in answers(events):
+            before, held = self.table_path, self.roles and self.roles.label
             self.table, self.roles = answer
+            if self.table_path != before or (self.roles and self.roles.label) != held:
+                self.whole_labels = False  # that was said of other labels
             self.table_overrides, self.merge_labels, self.roles_before = overrides, merge_labels, None
             self.study = None  # it was of the table before
             self.settings.add_recent_file(self.table.path)
@@ -194,7 +206,14 @@ class Session(QObject):
             self._student.stop()
         else:
             self._student.start(
-                partial(study_task, self.table, self.roles, self.model, merge_labels=self.merge_labels),
+                partial(
+                    study_task,
+                    self.table,
+                    self.roles,
+                    self.model,
+                    merge_labels=self.merge_labels,
+                    whole_labels=self.whole_labels,
+                ),
                 heard=self._take_study,
                 failed=self.table_problem.emit,
                 ended=partial(self._show_idle, "study", self._student),
@@ -264,6 +283,7 @@ class Session(QObject):
             **{name: getattr(roles, name) for name in ROLES},
             **self.table_overrides,
             "merge_labels": self.merge_labels,
+            "whole_labels": self.whole_labels,
             "model": self.model.model if self.model else "",
             "vocab": self.model.vocab if self.model else "",
             "lowercase": self._lowercase,

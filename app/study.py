@@ -113,6 +113,7 @@ class Study:
     counts: np.ndarray  # (C,) int64, rows of each label
     spellings: tuple[Spelling, ...]  # nearly equal labels
     is_merged: bool  # whether they are counted as one
+    is_whole: bool  # whether labels that look like several in one are taken as they stand
     doubtful: DoubtfulRows
     num_leaking: int  # validation rows whose text is in training too, with the default split
     rows: Rows  # (E,) the table's row of each example
@@ -169,11 +170,16 @@ def read_model_task(model: str, vocab: str, lowercase: str) -> Iterator[Event]:
 
 
 def study_task(
-    table: Table, roles: Roles, model: ModelInfo | None, *, merge_labels: bool = False
+    table: Table,
+    roles: Roles,
+    model: ModelInfo | None,
+    *,
+    merge_labels: bool = False,
+    whole_labels: bool = False,
 ) -> Iterator[Event]:
     """Answer with the `Study` of a table; what cannot be trained on is still measured. Raises: DataError."""
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    found, refusal = _examples(table, roles, merge_labels)
+    found, refusal = _examples(table, roles, merge_labels, whole_labels)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     numbers = np.array([-1 if each.label is None else each.label for each in found.examples], dtype=np.int64)
     leaking = _count_leaking(found, numbers)
@@ -193,6 +199,7 @@ def study_task(
             counts=np.bincount(numbers[numbers >= 0], minlength=len(found.labels)),
             spellings=found.spellings,
             is_merged=merge_labels,
+            is_whole=whole_labels,
             doubtful=doubtful,
             num_leaking=leaking,
             rows=np.array([each.row for each in found.examples], np.int64),
@@ -232,12 +239,14 @@ def _folder_model(model: str) -> ModelInfo:
     return ModelInfo(model, "", config, WordPiece.from_folder(folder), read_info(folder))
 
 
-def _examples(table: Table, roles: Roles, merge_labels: bool) -> tuple[Examples, Sentence | None]:
+def _examples(
+    table: Table, roles: Roles, merge_labels: bool, whole_labels: bool
+) -> tuple[Examples, Sentence | None]:
     """Return what can be used and, where nothing can be learned from it, why; then labels are left aside."""
     refusal: Sentence | None = None
     for tried in (roles, Roles(roles.text, roles.text_pair)):
         try:
-            return examples_from(table, tried, merge=merge_labels), refusal
+            return examples_from(table, tried, merge=merge_labels, whole_labels=whole_labels), refusal
         except DataError as error:
             refusal = refusal or error.sentence
     return Examples([], (), ()), refusal

@@ -16,7 +16,7 @@ from engine import events
 from engine.config import FineTuneConfig
 from engine.errors import ConfigError, Said, Sentence, UserError, filled
 from engine.pretrain_config import PretrainConfig
-from engine.setting import Setting, settings_of
+from engine.setting import Setting, is_number, settings_of
 from engine.train.metrics import student_interval, wilson_interval
 
 translate = QCoreApplication.translate
@@ -99,6 +99,8 @@ def choice_word(name: str, value: str, auto: str = "") -> str:
         ("separator", "|"): translate("words", "Bar |"),
         ("quoting", "csv"): translate("words", "Quoted cells"),
         ("quoting", "none"): translate("words", "Plain text"),
+        ("quoting", "backslash"): translate("words", "Backslashes"),
+        ("header", "no"): translate("words", "No header"),
         ("layout", "paragraphs"): translate("words", "A paragraph a line"),
         ("layout", "sentences"): translate("words", "A sentence a line"),
         ("layout", "lines"): translate("words", "A document a line"),
@@ -122,6 +124,8 @@ def choice_word(name: str, value: str, auto: str = "") -> str:
             if meaning
             else translate("words", "None")
         )
+    if name == "header" and is_number(value):
+        return translate("words", "Line {line}").format(line=value)
     return words.get((name, value)) or words.get(("", value)) or value
 
 

@@ -6,6 +6,7 @@ All reading and counting is the session's; this page shows and asks.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -197,6 +198,10 @@ class DataPage(Page):
             said = self.tr("Merge") if remark.merge else self.tr("Undo")
             set_merge = partial(self._session.set_merge_labels, remark.merge)
             found.append((said, lambda: set_merge()))
+        if remark.whole is not None:
+            said = self.tr("Take as classes") if remark.whole else self.tr("Undo")
+            set_whole = partial(self._session.set_whole_labels, remark.whole)
+            found.append((said, lambda: set_whole()))
         return found
 
     @Slot()
@@ -284,7 +289,12 @@ class DataPage(Page):
         if self._session.table is not None:
             kept = self.tr("{name} stays open.").format(name=self._session.table.path.name)
             text = f"{text} {kept}"
-        self.banner.show_text("wrong", text)
+        values = error.sentence.values
+        actions: list[tuple[str, Callable[[], None]]] = []
+        if "unless" in values and "path" in values:  # it may be a table after all
+            read = partial(self._session.open_table, values["path"], quoting="none")
+            actions.append((self.tr("Read as a table"), lambda: read()))
+        self.banner.show_text("wrong", text, actions)
 
     # ---- asking
 

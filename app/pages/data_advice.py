@@ -12,6 +12,7 @@ from app import words
 from app.study import Study
 from app.table_rows import Rows
 from engine.text.examples import Roles
+from engine.text.label_kinds import is_of_another_task
 from engine.text.labels import spelling_words
 from engine.text.table import BadLine, Table
 
@@ -30,7 +31,7 @@ class DataRemark:
     """One line of advice. level: "fine", "look", "wrong" or "note".
 
     rows: those it is about, which a click shows; what: those rows in words. lines: whether it is about lines
-    that are no rows. merge: what a click would set `merge_labels` to.
+    that are no rows. merge, whole: what a click would set `merge_labels` or `whole_labels` to.
     """
 
     level: str
@@ -39,6 +40,7 @@ class DataRemark:
     what: str = ""
     lines: bool = False
     merge: bool | None = None
+    whole: bool | None = None
 
 
 def remarks(table: Table, roles: Roles, study: Study | None, max_length: int) -> list[DataRemark]:
@@ -107,7 +109,11 @@ def _rows(table: Table, study: Study) -> Iterator[DataRemark]:
 
 def _labels(table: Table, study: Study) -> Iterator[DataRemark]:
     if study.refusal is not None:
-        yield DataRemark("wrong", words.say(study.refusal))
+        whole = True if is_of_another_task(study.refusal) else None
+        yield DataRemark("wrong", words.say(study.refusal), whole=whole)
+    if study.is_whole:
+        text = translate("advice", "Labels are taken as they stand, also what looks like several in one.")
+        yield DataRemark("note", text, whole=False)
     yield from _spellings(table, study)
     for note in study.notes:
         what = translate("advice", "no other row has the label")

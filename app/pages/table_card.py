@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
 from app import words
 from app.inputs import ComboBox
@@ -17,6 +19,7 @@ from app.widgets import Card, ElidedLabel, button, label
 from engine.text.examples import Roles
 
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "big5", "shift_jis", "euc_kr", "cp1252", "latin-1", "cp1251")
+HEADER_LINES = 12  # that may be chosen; any line can by a click on its number
 WIDEST = 200  # pixels for the label column at most
 NARROW = 88  # for a column that is not used
 MOST_FITTED = 100  # columns that are measured; of more, the rest are narrow
@@ -60,6 +63,10 @@ class TableCard(Card):
         header.sectionClicked.connect(self._open_role_menu)
         header.customContextMenuRequested.connect(self._open_role_menu_at)
         header.setToolTip(self.tr("Click a column's name to say what it holds"))
+        numbers = self.view.verticalHeader()
+        numbers.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        numbers.customContextMenuRequested.connect(self._open_line_menu)
+        numbers.setToolTip(self.tr("A right click on a line's number makes that line the header"))
         self.shown_rows = ShownRows()
         self.shown_rows.all_wanted.connect(self.show_all)
         self.add(self.shown_rows)
@@ -169,6 +176,20 @@ class TableCard(Card):
     def _open_role_menu_at(self, place: QPoint) -> None:
         self._open_role_menu(self.view.horizontalHeader().logicalIndexAt(place))
 
+    @Slot(QPoint)
+    def _open_line_menu(self, place: QPoint) -> None:
+        """Offer to make a line the header."""
+        table, row = self._session.table, self.view.verticalHeader().logicalIndexAt(place)
+        if table is None or table.format.kind != "csv" or row < 0:
+            return
+        line = str(self.model.headerData(row, Qt.Orientation.Vertical))
+        menu = QMenu(self)
+        menu.setObjectName("line_menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        action = menu.addAction(self.tr("Line {line} names the columns").format(line=line))
+        action.triggered.connect(lambda: self._session.reread_table(header=line))
+        menu.popup(self.view.verticalHeader().mapToGlobal(place))
+
     @Slot(int)
     def _open_role_menu(self, section: int) -> None:
         table = self._session.table
@@ -253,19 +274,27 @@ class ReadingStrip(QWidget):
             if table.format.separator
             else "",
             "quoting": words.choice_word("quoting", table.format.quoting),
-            "header": words.choice_word("header", "yes" if table.format.has_header else "no"),
+            "header": words.choice_word("header", str(table.format.header_line or "no")),
         }
         for name, box in self._boxes.items():
             chosen = self._session.table_overrides[name]
             box.clear()
             found = self.tr("auto: {value}").format(value=detected[name]) if not chosen else self.tr("auto")
             box.addItem(found, "")
-            for value in ENCODINGS if name == "encoding" else words.settings()[name].choices[1:]:
+            for value in self._choices(name):
                 box.addItem(value if name == "encoding" else words.choice_word(name, value), value)
             if chosen and box.findData(chosen) < 0:
-                box.addItem(chosen, chosen)
+                box.addItem(words.choice_word(name, chosen), chosen)
             box.setCurrentIndex(box.findData(chosen))
             box.setEnabled(table.format.kind == "csv" or name == "encoding")
+
+    def _choices(self, name: str) -> Sequence[str]:
+        """Return what a box offers beside what is detected: for the header no line, or one of the first."""
+        if name == "encoding":
+            return ENCODINGS
+        if name == "header":
+            return ("no", *(str(number) for number in range(1, HEADER_LINES + 1)))
+        return words.settings()[name].choices[1:]
 
     @Slot()
     def _choose(self) -> None:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from engine.errors import DataError, marked
+from engine.errors import DataError, Sentence, marked
 
 _MARKS = ("|", ";", ",", "，", "；", "、", "｜")
 _LEAST = 3  # different combinations
@@ -36,6 +36,11 @@ def check_label_kind(column: str, found: Mapping[str, int]) -> None:
         raise DataError(_TAGS, column=column, example=_shown(next(label for label in found if label != "O")))
     if example := combined(found):
         raise DataError(_COMBINED, column=column, example=_shown(example))
+
+
+def is_of_another_task(refusal: Sentence) -> bool:
+    """Whether this is why `check_label_kind` refused a column."""
+    return refusal.template in (_COMBINED, _LISTS, _OF_ANSWERS, _TAGS)
 
 
 def combined(found: Iterable[str]) -> str:

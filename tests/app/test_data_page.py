@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.pages.data import DataPage
@@ -427,3 +427,60 @@ def test_the_columns_fit_the_window_also_when_it_becomes_smaller(page: DataPage,
     page.resize(1100, 700)
     QApplication.processEvents()
     assert view.columnWidth(0) == 900
+
+
+def test_the_line_of_the_header_can_be_chosen_and_is_shown(page: DataPage, tmp_path: Path) -> None:
+    path = tmp_path / "titled.csv"
+    path.write_text(f"Reviews, 2020\nof one year\ntopic;story\n{ROWS}", encoding="utf-8")
+    session = open_file(page, path)
+    page.table_card.change_button.click()
+    box = page.findChild(QComboBox, "reading_header")
+    assert box is not None and box.currentText() == "auto: Line 3"
+    assert "what stands above it is left out" in remark(page, "The header is line 3")
+    box.setCurrentIndex(box.findData("4"))
+    box.activated.emit(box.currentIndex())
+    assert session.wait_idle() and box.currentText() == "Line 4"
+    assert session.values()["header"] == "4" and session.table is not None
+    assert session.table.columns == tuple(ROWS.split("\n")[0].split(";"))
+
+
+def test_a_right_click_on_a_line_makes_it_the_header(qtbot: QtBot, page: DataPage, tmp_path: Path) -> None:
+    path = tmp_path / "plain.csv"
+    path.write_text("a;b\nc;d\ntopic;story\nx;y\n", encoding="utf-8")
+    session = open_file(page, path, separator=";", header="no")
+    numbers = page.table_card.view.verticalHeader()
+    numbers.customContextMenuRequested.emit(QPoint(4, numbers.sectionViewportPosition(2) + 4))
+    menu = page.findChild(QMenu, "line_menu")
+    assert menu is not None
+    [action] = menu.actions()
+    assert action.text() == "Line 3 names the columns"
+    action.trigger()
+    assert session.wait_idle() and session.table is not None and session.table.columns == ("topic", "story")
+    menu.close()
+
+
+def test_a_file_of_tagged_words_says_so_and_can_be_read_as_a_table(page: DataPage, tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("EU\tB-ORG\nrejects\tO\nGerman\tB-MISC\ncall\tO\n\nPeter\tB-PER\n", encoding="utf-8")
+    session = open_file(page, path)
+    assert session.table is None and "token classification" in page.banner.text()
+    page.banner.findChild(QPushButton, "data_banner_action_1").click()  # type: ignore[union-attr]
+    assert session.wait_idle() and session.table is not None
+    assert session.table.num_rows + session.table.format.has_header == 5
+
+
+def test_combinations_of_labels_are_refused_until_they_are_taken_as_classes(
+    page: DataPage, tmp_path: Path
+) -> None:
+    path = tmp_path / "several.csv"
+    labels = ["a", "b", "c", "a|b", "b|c", "a|c"] * 6
+    rows = [f"text number {number},{label}\n" for number, label in enumerate(labels)]
+    path.write_text("text,label\n" + "".join(rows), encoding="utf-8")
+    session = open_file(page, path)
+    said = "multi-label classification, which Cloze does not train yet"
+    assert session.wait_idle() and said in remark(page, said)
+    links(page, said)["Take as classes"].click()
+    assert session.wait_idle() and session.values()["whole_labels"] is True
+    assert len(page.labels_plot.bars) == 6
+    links(page, "as they stand")["Undo"].click()
+    assert session.wait_idle() and session.values()["whole_labels"] is False
