@@ -24,6 +24,27 @@ def say(target: QLabel, text: str) -> None:
     target.setVisible(bool(text))
 
 
+class WholeLabel(QLabel):
+    """Plain text over as many lines as it takes; a card gives it the room for all of them."""
+
+    def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        if role:
+            self.setProperty("role", role)
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self._claim()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._claim()
+
+    def _claim(self) -> None:
+        self.setMinimumHeight(max(0, self.heightForWidth(self.width())))
+
+
 class ElidedLabel(QLabel):
     """One line of plain text, shortened when there is no room; the whole text is the tooltip then."""
 

@@ -19,6 +19,7 @@ from app.pages.finetune_setup import SetupCard
 from app.pages.training_page import TrainingPage
 from app.session import Session, sample_data_path
 from app.settings import AppSettings
+from app.study import NEW
 from app.widgets import GAP, Card, EmptyState, button
 from engine.command_line import finetune_command
 from engine.config import FineTuneConfig, values_of
@@ -65,7 +66,10 @@ class FineTunePage(TrainingPage):
         self.stack.addWidget(self.charts)
         columns = QHBoxLayout()
         columns.setSpacing(GAP)
-        columns.addWidget(self.setup)
+        self.setup.add_corner(self.earlier.button)
+        self.left.addWidget(self.setup)
+        self.left.addWidget(self.run_card)
+        columns.addWidget(self.left)
         columns.addWidget(self.stack, 1)
         self.body.addLayout(columns, 1)
 
@@ -103,6 +107,7 @@ class FineTunePage(TrainingPage):
         self.stack.setCurrentIndex(0 if missing and not self._has_run else 1)
         self.empty.set_text(self._missing_words(missing))
         self.random_link.setVisible(missing == "model")
+        self.charts.set_outlook(None if self._has_run else self.setup.outlook())
         columns = self.tr("Choose the columns")
         actions = {"data": self.tr("Open data"), "roles": columns, "labels": columns}
         self.empty.button.setText(actions.get(missing, self.tr("Choose a model folder…")))
@@ -149,24 +154,16 @@ class FineTunePage(TrainingPage):
 
     @Slot()
     def _setup_changed(self) -> None:
-        if not self.is_running:
-            self.charts.set_outlook(self.setup.outlook())
         self.refresh()
 
     # ---- what the actions ask
 
     def config(self) -> FineTuneConfig:
-        config = self.setup.config()
-        self.charts.set_outlook(self.setup.outlook())
-        return config
+        return self.setup.config()
 
     def command(self) -> str:
-        running = self._session.training_config if self.is_running else None
-        config = running if isinstance(running, FineTuneConfig) else self.setup.config()
+        config = self.run_config if self._has_run else self.setup.config()
         return finetune_command(config, new_run_dir(self._session.runs_root, Path(config.data.data).stem))
-
-    def set_locked(self, locked: bool) -> None:
-        self.setup.set_locked(locked)
 
     def show_refusal(self, error: UserError) -> bool:
         return self.setup.show_refusal(error)
@@ -191,22 +188,23 @@ class FineTunePage(TrainingPage):
         if own:
             self.setup.set_values(own)
 
-    def show_settings_of(self, config: Any) -> None:
-        """Show what a resumed run was started with; open its table and model where none is open."""
-        session = self._session
+    def take_settings(self, config: FineTuneConfig) -> None:
+        session, data, gone = self._session, config.data, list[str]()
+        self.setup.take_apart(data.data, data.validation_data, data.test_data)
         self.setup.form.set_values(values_of(config))
-        if session.table is None and Path(config.data.data).is_file():
-            data = config.data
-            overrides = {name: getattr(data, name) for name in session.table_overrides}
-            roles = Roles(data.text, data.text_pair, data.label)
-            session.open_table(data.data, roles=roles, **overrides)
-        elif session.table is not None and str(session.table.path) != config.data.data:
-            self.charts.set_outlook(None)  # what is open is not what is being learned
+        overrides = {name: getattr(data, name) for name in session.table_overrides}
+        if Path(data.data).is_file():
+            session.open_table(data.data, roles=Roles(data.text, data.text_pair, data.label), **overrides)
         else:
-            self.setup.predict()
-            self.charts.set_outlook(self.setup.outlook())
-        if session.model is None:
-            session.set_model(config.model.model, config.model.vocab, config.model.lowercase)
+            gone.append(data.data)
+        model = config.model
+        if model.model.startswith(NEW) or Path(model.model).is_dir():
+            session.set_model(model.model, model.vocab, model.lowercase)
+        else:
+            gone.append(model.model)
+        if gone:
+            text = self.tr("The settings are those of that run, but this is not there any more: {places}.")
+            self.failure.show_text("look", text.format(places=", ".join(gone)))
 
 
 def main() -> int:

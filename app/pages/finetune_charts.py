@@ -24,45 +24,12 @@ from app.pages.page_parts import save_icon, yield_to_layout
 from app.pages.scores import ScoresCard
 from app.pages.watching import WatchingCard
 from app.plots.curve import CurvePlot
-from app.widgets import GAP, Card, label, set_role, tip
-from app.words import decimal, duration, interval_help, number, scientific, score
+from app.widgets import GAP, Card, set_role, tip
+from app.words import decimal, interval_help, number, score
 from engine.events import Evaluated, Event, Step
 
 NARROW, WIDE = 560, 1080  # px; below, the cards stand in one column; above, in three
 LOW_CARD, LOW_PLOT = 228, 120  # px; heights below which a card and its plot say nothing
-
-
-class Numbers(QWidget):
-    """Four live numbers with a caption each, in fixed-width figures."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(12)
-        self._values = {}
-        for key, caption in (
-            ("rate", self.tr("Tokens/s")),
-            ("left", self.tr("Time left")),
-            ("learning_rate", self.tr("Learning rate")),
-            ("gradient", self.tr("Gradient")),
-        ):
-            column = QVBoxLayout()
-            column.setSpacing(0)
-            column.addWidget(label(caption, "caption"))
-            value = label("–", "mono")
-            value.setObjectName(f"live_{key}")
-            value.setAccessibleName(caption)
-            column.addWidget(value)
-            layout.addLayout(column, 1)
-            self._values[key] = value
-
-    def show_step(self, step: Step) -> None:
-        """Show a step's numbers."""
-        self._values["rate"].setText(number(step.tokens_per_s))
-        self._values["left"].setText(duration(step.remaining_s))
-        self._values["learning_rate"].setText(scientific(step.learning_rate, 2))
-        self._values["gradient"].setText(decimal(step.gradient_norm, 2))
 
 
 class LearningCard(WatchingCard):
@@ -70,7 +37,7 @@ class LearningCard(WatchingCard):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.watch = Watch()
-        super().__init__(self.watch, Numbers(), "", parent)
+        super().__init__(self.watch, "", parent)
         self.onwards.setText(self.tr("Try it on a text"))
         self.result.setToolTip(tip(interval_help()))
 
@@ -134,9 +101,10 @@ class Charts(QScrollArea):
         self.watching.show_idle()
 
     def set_outlook(self, outlook: Outlook | None) -> None:
-        """Give the advice what is known of the data before training."""
-        self.watching.watch.outlook = outlook
-        self.watching.refresh()
+        """Give the advice what is known of the data before a run; None: a run is shown."""
+        if self.watching.watch.outlook != outlook:
+            self.watching.watch.outlook = outlook
+            self.watching.refresh()
 
     def hear(self, events: Sequence[Event]) -> None:
         """Draw a list of a run's events."""
@@ -173,7 +141,6 @@ class Charts(QScrollArea):
         if measured:
             places, values = zip(*measured, strict=True)
             self.accuracy.append(np.array(places, dtype=np.float64), np.array(values))
-        self.watching.show_step(steps[-1])
 
     def _add_evaluation(self, event: Evaluated) -> None:
         self.loss.append_validation(event.step, event.loss)
@@ -248,7 +215,7 @@ class Charts(QScrollArea):
         self._columns = columns
         loss, accuracy, scores = self.loss_card, self.accuracy_card, self.confusion_card
         rows: Sequence[Sequence[tuple[Card, int]]] = {
-            1: (((loss, 1),), ((accuracy, 1),), ((self.watching, 1),), ((scores, 1),)),
+            1: (((loss, 1),), ((self.watching, 1),), ((accuracy, 1),), ((scores, 1),)),
             2: (((loss, 1), (accuracy, 1)), ((scores, 3), (self.watching, 2))),
             3: (((loss, 1), (accuracy, 1), (self.watching, 1)), ((scores, 1),)),
         }[columns]

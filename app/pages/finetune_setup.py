@@ -16,7 +16,7 @@ from app.pages.page_parts import ChoiceBox
 from app.session import Session
 from app.widgets import SETTINGS_WIDTH, Card, ElidedLabel, button, label, say
 from engine.config import FineTuneConfig, with_values
-from engine.errors import ConfigError, UserError
+from engine.errors import ConfigError, UserError, marked
 from engine.train.finetune import Plan, plan
 
 NAMES = (
@@ -26,6 +26,7 @@ NAMES = (
     "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device", "precision",
     "num_threads", "micro_batch_tokens",
 )  # fmt: skip
+APART = ("validation_data", "test_data")  # files that belong to the table they were chosen for
 DEBOUNCE_MS = 250
 
 
@@ -38,6 +39,8 @@ class SetupCard(Card):
         super().__init__(parent=parent)
         self.set_title(self.tr("What to train"))
         self._session = session
+        self._apart: dict[str, tuple[str, str]] = {}  # table -> its own validation and test file
+        self._table = ""  # whose files are shown
         self.plan: Plan | None = None
         self.refusal: UserError | None = None
         self.setFixedWidth(SETTINGS_WIDTH)
@@ -98,7 +101,22 @@ class SetupCard(Card):
 
     def config(self) -> FineTuneConfig:
         """Return the settings as they stand. Raises: ConfigError naming the field that is refused."""
-        return with_values(FineTuneConfig(), {**self._session.values(), **self.form.values()})
+        config = with_values(FineTuneConfig(), {**self._session.values(), **self.form.values()})
+        for name in APART:
+            path = getattr(config.data, name)
+            if path and not Path(path).is_file():
+                raise ConfigError(
+                    marked("engine", "{field}: there is no file {path}. Check its name, or leave it empty."),
+                    field=name,
+                    path=path,
+                )
+        return config
+
+    def take_apart(self, table: str, validation: str, test: str) -> None:
+        """Remember the files that belong to a table, for when it is opened."""
+        self._apart[table] = (validation, test)
+        if table == self._table:
+            self.form.set_values(dict(zip(APART, (validation, test), strict=True)))
 
     def set_locked(self, locked: bool) -> None:
         """Lock everything while a model is in training."""
@@ -186,9 +204,7 @@ class SetupCard(Card):
                 time=words.duration(found.seconds),
                 device=describe_device(),
             ),
-            self.tr("{train} rows to learn from, {kept} kept apart").format(
-                train=words.number(found.num_train), kept=words.number(found.num_validation)
-            ),
+            *self._parts_words(found),
         ]
         cut = study.cut_share(self._session.max_length)
         if cut > 0 and study.unit == "pieces":
@@ -196,6 +212,23 @@ class SetupCard(Card):
             text = self.tr("{share} of texts are longer than {length} pieces and will be cut")
             lines.append(text.format(share=share, length=words.number(self._session.max_length)))
         return "\n".join(lines)
+
+    def _parts_words(self, found: Plan) -> list[str]:
+        """Return which rows are learned from, and on which it is measured."""
+        values = self.form.values()
+        validation, test = (Path(str(values[name])).name for name in APART)
+        train = words.number(found.num_train)
+        kept = words.number(found.num_validation)
+        said = [self.tr("{train} rows to learn from, {kept} kept apart").format(train=train, kept=kept)]
+        if validation:
+            text = self.tr("{train} rows to learn from; validated on {file}")
+            said = [text.format(train=train, file=validation)]
+        if test:
+            said.append(self.tr("Tested at the end on {file}").format(file=test))
+        elif found.num_test:
+            text = self.tr("Tested at the end on {count} further rows")
+            said.append(text.format(count=words.number(found.num_test)))
+        return said
 
     def _task_words(self) -> str:
         study, roles = self._session.study, self._session.roles
@@ -215,6 +248,7 @@ class SetupCard(Card):
     @Slot()
     def _fill_data(self) -> None:
         table = self._session.table
+        self._show_apart(str(table.path) if table is not None else "")
         self.data_box.clear()
         if table is not None:
             self.data_box.addItem(table.path.name, str(table.path))
@@ -228,6 +262,18 @@ class SetupCard(Card):
         self.data_box.setPlaceholderText(self.tr("Open a table first"))
         self.data_box.setCurrentIndex(0 if table is not None else -1)
         self._timer.start()
+
+    def _show_apart(self, table: str) -> None:
+        """Show the validation and test file of a table that was opened: those of another one mean nothing."""
+        if table == self._table:
+            return
+        values = self.form.values()
+        if self._table:
+            self._apart[self._table] = (str(values[APART[0]]), str(values[APART[1]]))
+            self.form.set_values(dict(zip(APART, self._apart.get(table, ("", "")), strict=True)))
+        elif table in self._apart:
+            self.form.set_values(dict(zip(APART, self._apart[table], strict=True)))
+        self._table = table
 
     @Slot(int)
     def _data_chosen(self, index: int) -> None:

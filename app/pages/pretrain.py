@@ -12,12 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from PySide6.QtCore import QPoint, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QWidget
 
 from app import theme, words
-from app.pages.past_run import earlier_runs
 from app.pages.pretrain_charts import RunCharts
 from app.pages.pretrain_findings import TEXT, Findings
 from app.pages.pretrain_pins import PinsDialog
@@ -28,19 +27,17 @@ from app.pages.pretrain_watch import DROP_REPEATED, Outlook, on_text
 from app.pages.training_page import TrainingPage
 from app.session import Session
 from app.settings import AppSettings
-from app.shipped import history_run
-from app.study import answers
+from app.study import NEW, answers
 from app.training import run_name
-from app.widgets import GAP, button
+from app.widgets import GAP
 from engine.config import values_of, with_values
 from engine.errors import UserError
 from engine.events import Event
 from engine.language_commands import pretrain_command
 from engine.pretrain_config import PretrainConfig
-from engine.train.runs import RunInfo, new_run_dir
+from engine.train.runs import new_run_dir
 
 SETUP, RUN = range(2)
-MOST_EARLIER = 12
 
 
 class PretrainPage(TrainingPage):
@@ -61,7 +58,7 @@ class PretrainPage(TrainingPage):
         self.before = SetupView()
         self.charts = self.view = RunCharts()
         self._prober = session.new_worker(self)
-        self._earlier = session.new_worker(self)
+        self._pins: list[str] = []  # of the run that is shown
         self._make_body()
         self._connect()
         self.setup.pins = tuple(self.before.pins.editor.sentences())
@@ -69,28 +66,19 @@ class PretrainPage(TrainingPage):
         self.setup.settle()
 
     def _make_body(self) -> None:
-        self.tabs = QTabBar(drawBase=False, expanding=False)
-        self.tabs.setObjectName("pretrain_tabs")
-        self.tabs.addTab(self.tr("Before the run"))
-        self.tabs.addTab(self.tr("The run"))
-        self.earlier_button = button(self.tr("Earlier runs…"), "link", name="earlier_runs")
-        self.setup.add_corner(self.earlier_button)
+        self.setup.add_corner(self.earlier.button)
+        self.left.addWidget(self.setup)
+        self.left.addWidget(self.run_card)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.before)
         self.stack.addWidget(self.charts)
-        right = QVBoxLayout()
-        right.setSpacing(8)
-        right.addWidget(self.tabs)
-        right.addWidget(self.stack, 1)
         columns = QHBoxLayout()
         columns.setSpacing(GAP)
-        columns.addWidget(self.setup)
-        columns.addLayout(right, 1)
+        columns.addWidget(self.left)
+        columns.addWidget(self.stack, 1)
         self.body.addLayout(columns, 1)
 
     def _connect(self) -> None:
-        self.tabs.currentChanged.connect(self.stack.setCurrentIndex)
-        self.earlier_button.clicked.connect(self._look_for_runs)
         self.setup.changed.connect(self._setup_changed)
         for finding in (self.findings.text, self.findings.examples, self.findings.outlook):
             finding.changed.connect(self._show_findings)
@@ -142,7 +130,7 @@ class PretrainPage(TrainingPage):
 
     def _ask_workers(self) -> None:
         """Find out about the settings as they are, where somebody looks at the page."""
-        if not self.isVisible() or self.is_running:
+        if not self.isVisible() or self._has_run:
             return
         text = whole = None
         if self.setup.text.has_text:
@@ -157,9 +145,6 @@ class PretrainPage(TrainingPage):
         has_text, outlook = self.setup.text.has_text, self.outlook()
         mended = self.setup.refusal is None and self.setup.start.problem is None
         self.before.show_findings(self.findings, outlook, has_text=has_text, mended=mended)
-        if not self._has_run:
-            self.charts.watching.watch.outlook = outlook
-            self.charts.watching.refresh()
         self.setup.prediction.setText(self._prediction_words())
         self.refresh()
 
@@ -195,8 +180,8 @@ class PretrainPage(TrainingPage):
     def take(self, paths: Sequence[str]) -> None:
         """Take what was dropped on the window as the text to learn from."""
         if not self.is_running and paths:
+            self.leave_run()
             self.setup.text.take(paths)
-            self.tabs.setCurrentIndex(SETUP)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()) and not self.is_running:
@@ -213,18 +198,11 @@ class PretrainPage(TrainingPage):
     # ---- what the actions ask
 
     def config(self) -> PretrainConfig:
-        config = self.setup.config()
-        self.charts.watching.watch.outlook = self.outlook()
-        return config
+        return self.setup.config()
 
     def command(self) -> str:
-        running = self._session.training_config if self.is_running else None
-        config = running if isinstance(running, PretrainConfig) else self.setup.config()
+        config = self.run_config if self._has_run else self.setup.config()
         return pretrain_command(config, new_run_dir(self._session.runs_root, run_name(config)))
-
-    def set_locked(self, locked: bool) -> None:
-        self.setup.set_locked(locked)
-        self.before.set_locked(locked)
 
     def show_refusal(self, error: UserError) -> bool:
         return self.setup.show_refusal(error)
@@ -232,20 +210,24 @@ class PretrainPage(TrainingPage):
     def clear_refusals(self) -> None:
         self.setup.clear_refusals()
 
-    def show_settings_of(self, config: PretrainConfig) -> None:
-        if self.run_dir != history_run():  # whose text does not ship, so that it could not be started
-            self.setup.set_values(values_of(config))
-            self.before.pins.editor.put(config.budget.pins.split("\n"))
-        self.charts.watching.watch.outlook = Outlook(
-            asks_pairs=config.objective.next_sentence,
-            drops_repeated=config.text.drop_repeated,
-            vocab_size=config.start.vocab_size if config.start.model.startswith("new:") else 0,
-            is_new=config.start.model.startswith("new:"),
-        )
+    def take_settings(self, config: PretrainConfig) -> None:
+        values = values_of(config)
+        places = [place for place in config.text.text.split("\n") if place.strip()]
+        gone = [place for place in places if not Path(place).exists()]
+        if gone:  # as of the run that ships, whose text does not
+            del values["text"]
+        if not config.start.model.startswith(NEW) and not Path(config.start.model).is_dir():
+            gone.append(config.start.model)
+            del values["model"]
+        self.setup.set_values(values)
+        self.before.pins.editor.put(config.budget.pins.split("\n"))
+        self._ask_workers()
+        if gone:
+            text = self.tr("The settings are those of that run, but this is not there any more: {places}.")
+            self.failure.show_text("look", text.format(places=", ".join(gone)))
 
     def show_moment(self) -> None:
-        self.tabs.setVisible(self._has_run)
-        self.earlier_button.setVisible(not self.is_running)
+        self.stack.setCurrentIndex(RUN if self._has_run else SETUP)
         self.charts.pinned.set_askable(self.is_running or (self._has_run and self.model_folder is not None))
         self.charts.pinned.edit.setVisible(self.is_running)
 
@@ -260,7 +242,15 @@ class PretrainPage(TrainingPage):
 
     def _take_run(self, run_dir: Path, outcome: str, config: Any) -> None:
         super()._take_run(run_dir, outcome, config)
-        self.tabs.setCurrentIndex(RUN)
+        if isinstance(config, PretrainConfig):
+            self._pins = [line for line in config.budget.pins.split("\n") if line.strip()]
+            is_new = config.start.model.startswith(NEW)
+            self.charts.watching.watch.outlook = Outlook(
+                asks_pairs=config.objective.next_sentence,
+                drops_repeated=config.text.drop_repeated,
+                vocab_size=config.start.vocab_size if is_new else 0,
+                is_new=is_new,
+            )
 
     @Slot(str)
     def _ask(self, sentence: str) -> None:
@@ -292,56 +282,16 @@ class PretrainPage(TrainingPage):
 
     @Slot()
     def _edit_pins(self) -> None:
-        dialog = PinsDialog(self.before.pins.editor.sentences(), self)
+        dialog = PinsDialog(self._pins, self)
         dialog.wanted.connect(self._pin)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     @Slot(list)
     def _pin(self, sentences: list[str]) -> None:
-        self.before.pins.editor.put(sentences)
+        self._pins = sentences
         if self._session.questions is not None:
             self._session.questions.pin(sentences)
-
-    # ---- earlier runs
-
-    @Slot()
-    def _look_for_runs(self) -> None:
-        self._earlier.start(
-            partial(earlier_runs, self._session.runs_root, PretrainConfig, MOST_EARLIER),
-            heard=self._offer_runs,
-            failed=self._session.problem.emit,
-            name="earlier runs",
-        )
-
-    def _offer_runs(self, events: list[Event]) -> None:
-        for found in answers(events):
-            menu = QMenu(self)
-            menu.setObjectName("earlier_menu")
-            for info, config in found:
-                action = menu.addAction(_run_words(info))
-                action.triggered.connect(partial(self._show_earlier, info, config))
-            if not found:
-                menu.addAction(self.tr("No earlier run yet")).setEnabled(False)
-            menu.aboutToHide.connect(menu.deleteLater)
-            menu.popup(self.earlier_button.mapToGlobal(QPoint(0, self.earlier_button.height())))
-
-    def _show_earlier(self, info: RunInfo, config: PretrainConfig, _checked: bool = False) -> None:
-        if not self.is_running:
-            self.show_run(info, config)
-
-
-def _run_words(info: RunInfo) -> str:
-    states = {
-        "finished": words.translate("PretrainPage", "finished"),
-        "stopped": words.translate("PretrainPage", "stopped"),
-        "failed": words.translate("PretrainPage", "failed"),
-        "crashed": words.translate("PretrainPage", "cut off"),
-        "running": words.translate("PretrainPage", "running"),
-    }
-    template = words.translate("PretrainPage", "{name} · {state} at step {step}")
-    state = states.get(info.state, info.state)
-    return template.format(name=words.shorten(info.name, 50), state=state, step=words.number(info.step))
 
 
 def main() -> int:

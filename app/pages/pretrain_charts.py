@@ -16,11 +16,9 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QProgressBar,
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,8 +31,8 @@ from app.plots.curve import CurvePlot
 from app.plots.lines import LinesPlot
 from app.plots.readings import split_gap
 from app.plots.tile import Tile
-from app.widgets import GAP, Card, label, set_role
-from app.words import duration, number, probability, share, shorten, time_left, tr_engine
+from app.widgets import GAP, Card, set_role
+from app.words import probability, shorten
 from engine.events import Evaluated, Event, Pinned, Progress, Step
 
 TICK_MS = 250  # numbers are told four times a second, whatever the pace of the steps
@@ -47,69 +45,16 @@ LOW_CARD, LOW_PINNED, LOW_PLOT = 214, 330, 110
 SCALE = 1000
 
 
-class RunProgress(QWidget):
-    """How far the run is, and how long it will still take."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 2, 0, 0)
-        column.setSpacing(6)
-        self.where = label("", "strong")
-        self.where.setObjectName("run_where")
-        self.left = label("", "muted")
-        self.left.setObjectName("run_left")
-        self._row = QHBoxLayout()
-        self._row.addWidget(self.where)
-        self._row.addStretch(1)
-        self._row.addWidget(self.left)
-        column.addLayout(self._row)
-        self.bar = QProgressBar(textVisible=False, maximum=SCALE)
-        self.bar.setObjectName("run_progress")
-        self.bar.setAccessibleName(self.tr("Progress of the run"))
-        column.addWidget(self.bar)
-
-    def show_stage(self, event: Progress) -> None:
-        """Show what is done before the first step."""
-        self.where.setText(tr_engine(event.stage))
-        self.bar.setRange(0, SCALE if event.total else 0)
-        if event.total:
-            self.bar.setValue(round(SCALE * min(1.0, event.done / event.total)))
-        self.left.setText("")
-
-    def show_step(self, step: Step) -> None:
-        """Show a step's place in the run."""
-        self.bar.setRange(0, SCALE)
-        self.where.setText(
-            self.tr("{share} · step {step}").format(share=share(step.progress, 0), step=number(step.step))
-        )
-        self.bar.setValue(round(SCALE * min(1.0, step.progress)))
-        self.left.setText(time_left(step.remaining_s))
-        self._row.activate()  # now, and not a moment after the words have been seen cut off
-        self.left.setToolTip(self.tr("{time} so far").format(time=duration(step.elapsed_s)))
-
-
 class ReadingCard(WatchingCard):
     """Watches a model learn from text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.watch = Watch()
-        super().__init__(self.watch, RunProgress(), "", parent)
+        super().__init__(self.watch, "", parent)
         self.onwards.setText(self.tr("Fine-tune it"))
 
     def result_words(self) -> str:
         return result_words(self.watch.last)
-
-    def show_outcome(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None:
-        """Say how the run ended; its progress moves no more."""
-        super().show_outcome(outcome, run_dir, seconds, has_model=has_model)
-        self.numbers.hide()
-
-    def show_stage(self, event: Progress) -> None:
-        """Show what is done before the first step."""
-        self.show_numbers()
-        assert isinstance(self.numbers, RunProgress)
-        self.numbers.show_stage(event)
 
 
 class RunCharts(QScrollArea):
@@ -130,11 +75,9 @@ class RunCharts(QScrollArea):
         )
         self.curve_card = self._curve_card()
         self.watching = ReadingCard()
-        self.watching.setMinimumHeight(LOW_CARD)
         self.pinned = PinnedCard()
         self.pinned.setMinimumHeight(LOW_PINNED)
         self._newest: Step | None = None
-        self._stage: Progress | None = None  # before the first step
         self._num_steps = self._ticks = 0
         self._tick = QTimer(self, singleShot=True, interval=TICK_MS)
         self._tick.timeout.connect(self._told)
@@ -162,7 +105,7 @@ class RunCharts(QScrollArea):
         self.right_words.set_empty_text(self.tr("How probable each right word is appears here as it learns."))
         self.right_tile.show_value("–")
         self.right_tile.show_curve(np.zeros(0))
-        self._newest, self._stage, self._num_steps, self._ticks = None, None, 0, 0
+        self._newest, self._num_steps, self._ticks = None, 0, 0
         self._means: list[float] = []
         self.pinned.clear()
         self.watching.watch.start()
@@ -181,9 +124,6 @@ class RunCharts(QScrollArea):
                     metric.add_evaluation(event)
             elif isinstance(event, Pinned):
                 self._add_readings(event)
-            elif isinstance(event, Progress) and self._newest is None:
-                self._stage = event
-                self._soon()
         self.watching.watch.hear(events)
         if any(not isinstance(event, Step | Progress) for event in events) or self.watching.watch.has_nan:
             self.watching.refresh()
@@ -228,8 +168,6 @@ class RunCharts(QScrollArea):
         if not self.isVisible():
             return  # shown when the page is
         if self._newest is None:
-            if self._stage is not None:
-                self.watching.show_stage(self._stage)
             return
         with_curves = self._ticks % CURVE_TICKS == 0 or self._num_steps <= YOUNG
         self._ticks += 1
@@ -237,7 +175,6 @@ class RunCharts(QScrollArea):
             metric.show_tile(with_curve=with_curves)
         if with_curves:
             self.right_tile.show_curve(np.array(self._means))
-        self.watching.show_step(self._newest)
         self._show_hint()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -327,7 +264,7 @@ class RunCharts(QScrollArea):
         cards: tuple[QWidget, ...] = (self._strip, self.curve_card, self.watching, self.pinned)
         spots = ((0, 0, 1, 5), (1, 0, 1, 3), (1, 3, 1, 2), (2, 0, 1, 5))
         if narrow:
-            spots = ((0, 0, 1, 5), (1, 0, 1, 5), (2, 0, 1, 5), (3, 0, 1, 5))
+            spots = ((0, 0, 1, 5), (2, 0, 1, 5), (1, 0, 1, 5), (3, 0, 1, 5))  # the verdict before the fold
         for card, spot in zip(cards, spots, strict=True):
             self._grid.removeWidget(card)
             self._grid.addWidget(card, *spot)

@@ -1,4 +1,4 @@
-"""What the Fine-tune and the Pretrain page share: the actions above, and the life of a run below them.
+"""What the Fine-tune and the Pretrain page share: the actions, the life of a run, and the run as a record.
 
 A page starts nothing by itself and keeps no state of the run: the session does, and tells it in events. There
 is one training job for all pages, so a page shows only what is of its own kind.
@@ -13,19 +13,23 @@ from typing import Any, ClassVar, Protocol
 
 from PySide6.QtCore import QUrl, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from app import words
 from app.banner import Banner
+from app.pages.earlier_runs import EarlierRuns, state_words
 from app.pages.page_parts import CopyCommandButton
 from app.pages.past_run import past_events
+from app.pages.run_card import RunCard
+from app.pages.run_facts import facts_of
 from app.plots.figure import Figure
 from app.session import Session
 from app.study import Answer
-from app.widgets import Page, button, set_role
+from app.titles import run_title
+from app.widgets import SETTINGS_WIDTH, Page, button, set_role
 from engine.errors import ConfigError, UserError
-from engine.events import Event, Started
-from engine.train.runs import RunInfo
+from engine.events import Event, Started, Step
+from engine.train.runs import CONFIG, RunInfo
 
 
 class RunView(Protocol):
@@ -48,11 +52,17 @@ class TrainingPage(Page):
         self._session = session
         self.run_dir: Path | None = None  # of the run that is shown
         self._outcome = ""
-        self._starting = False  # a new run, not a resumed one
-        self._has_run = False  # whether the view shows a run
+        self._has_run = False  # whether the page shows a run, and not the form for a new one
+        self.run_config: Any = None  # of the run that is shown
+        self._started: Started | None = None
+        self._step: Step | None = None  # the last that was heard of it
         self._past = session.new_worker(self)
         self._waiting: list[Event] | None = None  # events that came while the past of a resumed run is read
         self.failure = Banner(name="failure")
+        self.run_card = RunCard()
+        self.earlier = EarlierRuns(session, self.kind, self)
+        self.left = QStackedWidget()  # the form of a child class, then the run
+        self.left.setFixedWidth(SETTINGS_WIDTH)
         self._make_actions()
         self.body.addWidget(self.failure)
 
@@ -70,12 +80,8 @@ class TrainingPage(Page):
         """Return the line that does the same without a window. Raises: ConfigError."""
         raise NotImplementedError
 
-    def show_settings_of(self, config: Any) -> None:
-        """Show what a resumed run was started with."""
-        raise NotImplementedError
-
-    def set_locked(self, locked: bool) -> None:
-        """Lock the settings while they are in use."""
+    def take_settings(self, config: Any) -> None:
+        """Put a run's settings into the form, and open its data and its model where they are still there."""
         raise NotImplementedError
 
     def show_refusal(self, error: UserError) -> bool:
@@ -100,16 +106,21 @@ class TrainingPage(Page):
     def _make_actions(self) -> None:
         self.copy_button = CopyCommandButton()
         self.pause_button = button(self.tr("Pause"), icon="pause", name="pause")
-        self.go_on_button = button(self.tr("Resume"), icon="resume", name="go_on")
+        self.go_on_button = button(self.tr("Resume"), "primary", name="go_on")
         self.start_button = button(self.tr("Start"), "primary", name="start")
-        self.stop_button = button(self.tr("Stop and keep"), "primary", name="stop")
+        self.stop_button = button(self.tr("Stop and keep"), name="stop")
         self.try_button = button("", "primary", name="try_it")
         self.pause_button.setToolTip(self.tr("Stand still after this step; the window stays usable."))
         self.stop_button.setToolTip(
             self.tr("End after this step and keep what was learned; it can be resumed later.")
         )
-        for action in self._actions():
+        for action in (self.copy_button, self.start_button, self.try_button):
             self.header.add_action(action)
+        self.run_card.add_controls((self.pause_button, self.go_on_button), self.stop_button)
+        self.new_button = self.run_card.new_button
+        self.run_card.new_wanted.connect(self.new_from_run)
+        self.run_card.form_wanted.connect(self.leave_run)
+        self.earlier.chosen.connect(self.show_run)
         self.copy_button.clicked.connect(self.copy_command)
         self.pause_button.clicked.connect(self._session.pause_training)
         self.go_on_button.clicked.connect(self._go_on)
@@ -120,7 +131,7 @@ class TrainingPage(Page):
     def _actions(self) -> tuple[QPushButton, ...]:
         return (
             self.copy_button, self.pause_button, self.go_on_button, self.start_button, self.stop_button,
-            self.try_button,
+            self.try_button, self.new_button,
         )  # fmt: skip
 
     def _hear_session(self) -> None:
@@ -163,12 +174,13 @@ class TrainingPage(Page):
 
     @Slot()
     def refresh(self) -> None:
-        """Show the actions that fit the moment."""
+        """Show the run or the form, and the actions that fit the moment."""
         session, reason = self._session, self.reason()
         running, can_resume, finished = self.is_running, self.can_resume, self.is_finished
         elsewhere = session.is_training and not running
         state = session.training.state if running else ""
         paused, stopping = state == "paused", state == "stopping"
+        self.left.setCurrentIndex(1 if self._has_run else 0)
         self.pause_button.setVisible(running and not paused)
         self.pause_button.setEnabled(not stopping)
         self.go_on_button.setVisible(paused or can_resume)
@@ -177,16 +189,31 @@ class TrainingPage(Page):
         self.stop_button.setVisible(running)
         self.stop_button.setEnabled(not stopping)
         self.stop_button.setText(self.tr("Stopping…") if stopping else self.tr("Stop and keep"))
-        self.start_button.setVisible(not running)
-        self.start_button.setText(self.tr("Start again") if finished or can_resume else self.tr("Start"))
-        set_role(self.start_button, "" if finished else "primary")
-        self.try_button.setVisible(finished)
+        self.start_button.setVisible(not self._has_run)
         self.start_button.setEnabled(not reason and not elsewhere)
-        self.copy_button.setEnabled(not reason or running)
+        self.try_button.setVisible(finished)
+        self.copy_button.setEnabled(self._has_run or not reason)
         waiting = self.tr("Another model is in training. It can start when that has ended.")
         self.start_button.setToolTip(waiting if elsewhere else reason)
-        self.set_locked(running)
+        self.go_on_button.setToolTip(waiting if elsewhere else "")
+        self.run_card.controls.setVisible(running or can_resume)
+        self.new_button.setVisible(self._has_run and not running)
+        self.run_card.form_button.setVisible(self._has_run and not running)
+        set_role(self.new_button, "primary" if not can_resume and not finished else "")
+        if self._has_run:
+            self._show_run_card()
         self.show_moment()
+
+    def _show_run_card(self) -> None:
+        card, state = self.run_card, self._outcome
+        assert self.run_dir is not None
+        if self.is_running:
+            state = self._session.training.state
+            card.progress.show_state(self._session.training)
+        else:
+            card.progress.show_end(self._step, self._started.num_steps if self._started else 0, state)
+        card.show_run(self.run_dir, self.tr("in training") if state == "running" else state_words(state))
+        card.show_facts(facts_of(self.run_config, self._started) if self.run_config is not None else [])
 
     # ---- the run
 
@@ -196,13 +223,9 @@ class TrainingPage(Page):
         self._set_failure(None)
         self.clear_refusals()
         try:
-            config = self.config()
-            self._starting = True
-            self._session.start_training(config)
+            self._session.start_training(self.config())
         except UserError as error:
             self._refuse(error)
-        finally:
-            self._starting = False
 
     @Slot()
     def _go_on(self) -> None:
@@ -221,8 +244,14 @@ class TrainingPage(Page):
             self._take_run(run_dir, "", self._session.training_config)
         self.refresh()
 
+    @Slot(object, object)
     def show_run(self, info: RunInfo, config: Any) -> None:
         """Show an earlier run as its files tell it; one that was not finished can be resumed."""
+        if self.is_running:
+            if info.path != self.run_dir:
+                text = self.tr("{name} can be looked at when the run in training has ended.")
+                self.failure.show_text("note", text.format(name=run_title(info.path)))
+            return
         self._take_run(info.path, info.state, config)
         self._waiting = []
         self._past.start(
@@ -241,8 +270,38 @@ class TrainingPage(Page):
         self._past.stop()
         self._waiting = None
         self.view.clear()
-        if config is not None and not self._starting:
-            self.show_settings_of(config)
+        self.run_config, self._started, self._step = config, None, None
+
+    @Slot()
+    def leave_run(self) -> None:
+        """Show the form for a new run, as it was left."""
+        if self.is_running:
+            return
+        self._past.stop()
+        self._waiting = None
+        self._has_run, self.run_dir, self.run_config, self._outcome = False, None, None, ""
+        self.view.clear()
+        self.refresh()
+
+    @Slot()
+    def new_from_run(self) -> None:
+        """Show the form with the settings of the run that is shown; nothing is started."""
+        config = self.run_config
+        self._set_failure(None)
+        self.leave_run()
+        if config is not None:
+            self.clear_refusals()
+            self.take_settings(config)
+            self.refresh()
+
+    def _feed(self, events: list[Event]) -> None:
+        """Draw events of the run that is shown."""
+        for event in events:
+            if isinstance(event, Started):
+                self._started = event
+            elif isinstance(event, Step):
+                self._step = event
+        self.view.hear(events)
 
     @Slot(list)
     def _hear(self, events: list[Event]) -> None:
@@ -259,12 +318,12 @@ class TrainingPage(Page):
         if self._waiting is not None:
             self._waiting += events
         else:
-            self.view.hear(events)
+            self._feed(events)
 
     def _hear_past(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, Answer):
-                self.view.hear(event.value)
+                self._feed(event.value)
 
     def _past_failed(self, error: BaseException) -> None:
         if isinstance(error, UserError):
@@ -275,12 +334,13 @@ class TrainingPage(Page):
     def _past_heard(self) -> None:
         waiting, self._waiting = self._waiting, None
         if waiting:
-            self.view.hear(waiting)
+            self._feed(waiting)
 
     def _earlier_heard(self) -> None:
         self._past_heard()
         if not self.is_running:
             self._show_end(0.0)
+            self.refresh()
 
     @Slot(object)
     def _run_failed(self, error: BaseException) -> None:
@@ -293,6 +353,9 @@ class TrainingPage(Page):
             training = self._session.training
             self._outcome = training.outcome
             step = training.step
+            if step is None and not self._left_something():
+                self.leave_run()  # refused or stopped before there was a run: the form says why
+                return
             self._show_end(
                 training.finished.seconds if training.finished else step.elapsed_s if step else 0.0
             )
@@ -322,6 +385,9 @@ class TrainingPage(Page):
 
     def _has_checkpoint(self) -> bool:
         return self.run_dir is not None and (self.run_dir / "checkpoints").is_dir()
+
+    def _left_something(self) -> bool:
+        return self.run_dir is not None and (self.run_dir / CONFIG).is_file()
 
     # ---- onwards
 

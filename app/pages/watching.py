@@ -1,4 +1,4 @@
-"""The card that watches a run: advice in plain words, live numbers, the result and the way on from it."""
+"""The card that watches a run: advice in plain words, the result and the way on from it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Protocol
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
+from app.fitted_text import WholeLabel
 from app.pages.remarks import Remark, outcome_words
-from app.widgets import Advice, Card, ElidedLabel, button, label, set_role
-from engine.events import Event, Step
+from app.widgets import Advice, Card, button, set_role
+from engine.events import Event
+
+LOW_ADVICE = 84  # px
 
 
 class Watcher(Protocol):
@@ -24,12 +27,6 @@ class Watcher(Protocol):
     def remarks(self) -> list[Remark]: ...
 
 
-class Live(Protocol):
-    """Shows a step's numbers."""
-
-    def show_step(self, step: Step) -> None: ...
-
-
 class WatchingCard(Card):
     """Told what a run says; draws remarks only when they have changed."""
 
@@ -37,19 +34,17 @@ class WatchingCard(Card):
     folder_wanted = Signal()
     inside_wanted = Signal()
 
-    def __init__(self, watch: Watcher, live: Live, onwards: str, parent: QWidget | None = None) -> None:
+    def __init__(self, watch: Watcher, onwards: str, parent: QWidget | None = None) -> None:
         super().__init__("", parent=parent)
         self.set_title(self.tr("Watching"))
-        self._watch, self._live = watch, live
-        assert isinstance(live, QWidget)
-        self.numbers: QWidget = live
+        self._watch = watch
         self.advice = Advice()
         self.advice.setObjectName("advice")
         self.advice.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.advice.setMinimumHeight(40)
-        self.result = label("", "muted", wrap=True)
+        self.advice.setMinimumHeight(LOW_ADVICE)
+        self.result = WholeLabel("", "muted")
         self.result.setObjectName("result")
-        self.outcome = ElidedLabel("")
+        self.outcome = WholeLabel("")
         self.outcome.setObjectName("outcome")
         self.onwards = button(onwards, "link", name="try_it_here")
         self.inside = button(self.tr("Look inside"), "link", name="look_inside")
@@ -67,7 +62,6 @@ class WatchingCard(Card):
         set_role(self._line, "line")
         self.add(self.advice, 1)
         self.add(self._line)
-        self.add(self.numbers)
         self.add(self.result)
         self.add(self.outcome)
         self.body.addLayout(links)
@@ -80,27 +74,15 @@ class WatchingCard(Card):
 
     def show_idle(self) -> None:
         """Before training: advice on the data only."""
-        links = (self.onwards, self.inside, self.folder)
-        for widget in (self._line, self.numbers, self.result, self.outcome, *links):
+        for widget in (self._line, self.result, self.outcome, self.onwards, self.inside, self.folder):
             widget.hide()
         self.refresh()
-
-    def show_step(self, step: Step) -> None:
-        """Show a step's live numbers."""
-        self.show_numbers()
-        self._live.show_step(step)
-
-    def show_numbers(self) -> None:
-        """Make room for the live numbers."""
-        self._line.show()
-        self.numbers.show()
 
     def show_outcome(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None:
         """Say how the run ended and what can be done with it."""
         self.outcome.setText(outcome_words(outcome, run_dir, seconds))
         self.outcome.show()
-        for widget in (self._line, self.numbers):
-            widget.setVisible(not widget.isHidden() and outcome != "finished")  # nothing moves any more
+        self._line.show()
         self.onwards.setVisible(has_model and outcome != "finished")  # there it is the page's primary action
         self.inside.setVisible(has_model)
         self.folder.setVisible(run_dir is not None and run_dir.exists())
@@ -113,3 +95,4 @@ class WatchingCard(Card):
             self.advice.set_items(items)
         self.result.setText(self.result_words())
         self.result.setVisible(bool(self.result.text()))
+        self._line.setVisible(not self.result.isHidden() or not self.outcome.isHidden())

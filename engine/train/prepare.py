@@ -164,8 +164,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     read = [(table, found)]
     for name, path in (("validation", data.validation_data), ("test", data.test_data)):
         if path:
-            other = open_table(data, path, f"{name}_data")
-            apart = examples_from(other, roles_of(data, other), labels, merge=data.merge_labels)
+            other, apart = _apart(data, path, f"{name}_data", labels)
             yield from _report(apart, other)
             examples[name] = apart.examples
             read.append((other, apart))
@@ -186,6 +185,16 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     if data.merge_labels:
         about["merged_labels"] = _merged(*read)
     return Setup(dataclasses.replace(shape, id2label=labels), wordpiece, labels, sets, about)
+
+
+def _apart(data: DataConfig, path: str, field: str, labels: tuple[str, ...]) -> tuple[Table, Examples]:
+    """Read a table of its own for validation or test. Raises: ConfigError naming the setting."""
+    try:
+        table = open_table(data, path, field)
+        return table, examples_from(table, roles_of(data, table), labels, merge=data.merge_labels)
+    except DataError as error:
+        template = marked("engine", "{field}: {reason}")
+        raise ConfigError(template, field=field, reason=error.sentence) from error
 
 
 def split_of(data: DataConfig, found: Examples) -> list[Indices]:

@@ -140,12 +140,15 @@ def test_one_label_only_is_refused_before_time_is_spent(page: FineTunePage, tmp_
     assert not page.start_button.isEnabled()
 
 
-def test_settings_are_locked_while_a_model_is_in_training(
+def test_a_run_shows_its_own_settings_and_no_form_while_a_model_is_in_training(
     begin: Callable[[InventedRun], FineTunePage],
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
-    assert not page.setup.form.widget("batch_size").isEnabled() and not page.setup.chooser.box.isEnabled()
+    assert page.run_card.isVisible() and not page.setup.isVisible()
     assert visible_actions(page) == ["copy_command", "pause", "stop"]
+    assert page.stop_button.property("role") != "primary"
+    page.refresh()
+    assert page.run_card.progress.where.text() == "Step 13 of 30"
 
 
 def test_pause_stands_still_and_resume_goes_on(
@@ -155,6 +158,7 @@ def test_pause_stands_still_and_resume_goes_on(
     page = begin(run)
     qtbot.mouseClick(page.pause_button, Qt.MouseButton.LeftButton)
     assert visible_actions(page) == ["copy_command", "go_on", "stop"]
+    assert page.run_card.progress.where.text().startswith("Paused · Step 13 of 30")
     run.let_go()
     assert session_of(page).training.step.step <= 14  # type: ignore[union-attr]
     qtbot.mouseClick(page.go_on_button, Qt.MouseButton.LeftButton)
@@ -170,16 +174,16 @@ def test_stop_and_keep_ends_the_task_and_offers_what_it_kept(
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not session_of(page).is_training)
     assert run.closed
-    assert visible_actions(page) == ["copy_command", "go_on", "start"]
+    assert visible_actions(page) == ["copy_command", "go_on", "new_run"]
     assert page.charts.watching.onwards.isVisible() and "Stopped" in page.charts.watching.outcome.text()
-    assert page.setup.form.widget("batch_size").isEnabled()
+    assert page.go_on_button.property("role") == "primary"
 
 
 def test_a_finished_run_offers_its_model_onwards(
     begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30))
-    assert visible_actions(page) == ["copy_command", "start", "try_it"]
+    assert visible_actions(page) == ["copy_command", "try_it", "new_run"]
     assert "(95 %: " in page.charts.watching.result.text()
     assert "95 times in a hundred" in page.charts.watching.result.toolTip()
     assert not page.charts.confusion.is_empty

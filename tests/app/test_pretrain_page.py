@@ -112,7 +112,7 @@ def click_mend(page: PretrainPage, qtbot: QtBot, words: str) -> None:
 
 def test_a_page_without_text_says_so_and_cannot_start(page: PretrainPage) -> None:
     assert not page.start_button.isEnabled() and "text" in page.start_button.toolTip()
-    assert page.before.text.empty.isVisible() and not page.tabs.isVisible()
+    assert page.before.text.empty.isVisible() and not page.run_card.isVisible()
 
 
 def test_what_is_in_the_text_is_counted_and_shown(ready: PretrainPage) -> None:
@@ -281,11 +281,12 @@ def test_the_command_names_text_budget_and_changes(ready: PretrainPage, qtbot: Q
 # ---- the run
 
 
-def test_settings_are_locked_while_it_learns(begin: Begin) -> None:
+def test_a_run_shows_its_own_settings_and_no_form_while_it_learns(begin: Begin) -> None:
     page = begin(InventedReading(hold_at=60))
     assert visible_actions(page) == ["copy_command", "pause", "stop"]
-    assert not page.setup.text.box.isEnabled() and not page.setup.form.widget("mask_rate").isEnabled()
-    assert page.tabs.currentIndex() == 1 and page.before.pins.editor.text.isReadOnly()
+    assert page.run_card.isVisible() and page.charts.isVisible()
+    assert not page.setup.isVisible() and not page.before.isVisible()
+    assert page.run_card.facts()["Text"] == "story.txt"
 
 
 def test_every_step_is_drawn_and_the_tile_chooses_the_large_curve(begin: Begin, qtbot: QtBot) -> None:
@@ -340,13 +341,13 @@ def test_pause_stands_still_and_stop_keeps(begin: Begin, qtbot: QtBot) -> None:
     assert visible_actions(page) == ["copy_command", "go_on", "stop"]
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not session_of(page).is_training)
-    assert run.closed and visible_actions(page) == ["copy_command", "go_on", "start"]
+    assert run.closed and visible_actions(page) == ["copy_command", "go_on", "new_run"]
     assert "Stopped" in page.charts.watching.outcome.text() and page.charts.watching.onwards.isVisible()
 
 
 def test_a_finished_run_leads_to_fine_tuning(begin: Begin, qtbot: QtBot) -> None:
     page = begin(InventedReading(num_steps=120))
-    assert visible_actions(page) == ["copy_command", "start", "try_it"]
+    assert visible_actions(page) == ["copy_command", "try_it", "new_run"]
     assert "perplexity" in page.charts.watching.result.text()
     with qtbot.waitSignal(session_of(page).page_requested) as asked:
         qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
@@ -386,7 +387,7 @@ def test_a_resumed_run_shows_every_step_once(
     loss = ready.charts.measure("loss").plot
     qtbot.waitUntil(lambda: not session_of(ready).is_training and loss.num_points == 30)
     assert [row[0] for row in loss.numbers()[1:]] == list(range(1, 31))
-    assert ready.setup.config().budget.steps == 30
+    assert ready.run_card.facts()["Train for"] == "30 steps"
 
 
 def test_an_earlier_run_is_shown_as_its_files_tell_it(
@@ -402,10 +403,15 @@ def test_an_earlier_run_is_shown_as_its_files_tell_it(
     ready.show_run(info, config)
     qtbot.waitUntil(lambda: ready.charts.measure("loss").plot.num_points == 40)
     qtbot.waitUntil(lambda: ready.go_on_button.isVisible())
-    assert ready.setup.config().budget.tokens == 9000 and ready.tabs.currentIndex() == 1
+    assert ready.run_card.facts()["Train for"] == "9,000 tokens" and ready.charts.isVisible()
+    assert ready.setup.config().budget.tokens == 0  # the form is another's
+    qtbot.mouseClick(ready.new_button, Qt.MouseButton.LeftButton)
+    assert ready.setup.isVisible() and ready.setup.config().budget.tokens == 9000
+    assert not ready.charts.isVisible() and ready.charts.measure("loss").plot.num_points == 0
+    assert not session_of(ready).is_training
 
 
 def test_the_number_of_the_newest_step_is_told(begin: Begin, qtbot: QtBot) -> None:
     page = begin(InventedReading(hold_at=133))
-    qtbot.waitUntil(lambda: number(133) in page.charts.watching.numbers.where.text())  # type: ignore[attr-defined]
-    assert page.charts.measure("loss").tile.value != "–"
+    qtbot.waitUntil(lambda: number(133) in page.run_card.progress.where.text())
+    qtbot.waitUntil(lambda: page.charts.measure("loss").tile.value != "–")
