@@ -74,6 +74,8 @@ def _open_window(file: str | None) -> int:
     window = MainWindow()
     if file:
         window.open_file(file)
+    else:
+        window.reopen()
     window.show()
     install_excepthook()  # not before: what fails until here belongs on the terminal
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it; a run that trains can be resumed

@@ -26,6 +26,8 @@ from engine.train.history import is_kept
 
 KEPT_BYTES = 640 * 2**20  # of models that stay open beside the newest two
 FIRST_TEXT = "The bank by the river was steep."
+TEXT, PAIR = "looking/text", "looking/text_pair"  # what was looked at last
+LONGEST_KEPT = 20_000  # characters
 
 
 class Bench:
@@ -73,7 +75,8 @@ class Laboratory(QObject):
         self.folder: Path | None = None
         self.about: About | None = None
         self.refusal: BaseException | None = None
-        self.text, self.text_pair = FIRST_TEXT, ""
+        self.text = settings.value(TEXT, FIRST_TEXT)[:LONGEST_KEPT]
+        self.text_pair = settings.value(PAIR, "")[:LONGEST_KEPT]
         self._is_closed = False
 
     # ---- the model
@@ -111,6 +114,8 @@ class Laboratory(QObject):
         """Study this text, or pair, from now on, on whatever page is open."""
         if (text, text_pair) != (self.text, self.text_pair):
             self.text, self.text_pair = text, text_pair
+            self._settings.set_value(TEXT, text[:LONGEST_KEPT])
+            self._settings.set_value(PAIR, text_pair[:LONGEST_KEPT])
             self.text_changed.emit()
 
     @property

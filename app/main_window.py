@@ -36,6 +36,7 @@ from app.pages.probe import ProbePage
 from app.pages.tokenizer import TokenizerPage
 from app.pages.training_page import TrainingPage
 from app.pages.welcome import WelcomePage
+from app.remembered import keep_table, reopen_table
 from app.session import Session
 from app.status import StatusBar
 from app.study import Answer
@@ -231,6 +232,10 @@ class MainWindow(QMainWindow):
     def _go_to(self, key: str, _checked: bool = False) -> None:
         self.show_page(key)
 
+    def reopen(self) -> None:
+        """Open the table that was open when the last window closed."""
+        reopen_table(self.session)
+
     def open_file(self, path: Path | str) -> None:
         """Open a table on the Data page, or choose a model when it is a model's folder."""
         if (Path(path) / "config.json").is_file():
@@ -350,6 +355,7 @@ class MainWindow(QMainWindow):
         settings = self.session.settings
         settings.geometry = bytes(self.saveGeometry().data())
         settings.last_page = self.current_page
+        keep_table(self.session)
         settings.sync()
         self.session.close()
         self._warmer.stop()

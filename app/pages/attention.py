@@ -22,13 +22,14 @@ from app.pages.attention_effects import EffectsCard
 from app.pages.attention_finder import Finder
 from app.pages.attention_heads import HeadsCard
 from app.pages.attention_picture import PictureCard
-from app.pages.attention_state import Chosen, Comparison
+from app.pages.attention_state import PICTURES, Chosen, Comparison
 from app.pages.attention_switcher import Switcher
 from app.pages.attention_tasks import Asked, Drawn
 from app.pages.looking_parts import LookingPage, TextPair
 from app.pages.page_parts import CopyCommandButton
 from app.plots.attention_image import MosaicPicture
 from app.plots.figure import Figure
+from app.remembered import keep_heads, kept_heads
 from app.session import Session
 from app.widgets import GAP, button, label
 from engine.errors import UserError
@@ -38,6 +39,7 @@ from engine.inspect.views import BlockMasses
 from engine.inspect_commands import attention_command
 
 COMMAND_FILE = "attention.npz"
+VIEW, HEADS = "attention/view", "attention/heads"  # kept for the next start
 PATIENCE_MS = 300
 LEFT, RIGHT = 58, 42  # shares of the width
 LEAST_RIGHT, MOST_RIGHT = 288, 640  # px
@@ -52,7 +54,10 @@ class AttentionPage(LookingPage):
         self.setObjectName("attention_page")
         self.header.title_label.setText(self.tr("Attention"))
         self.header.set_sentence(self.tr("See where each head looks and what it does."))
-        self.chosen = Chosen()
+        self.chosen = Chosen(picture=session.settings.value(VIEW, PICTURES[0]))
+        if self.chosen.picture not in PICTURES:
+            self.chosen = Chosen()
+        self._kept_heads = kept_heads(session.settings, HEADS)  # until there is a model
         self._about: About | None = None
         self._dialog: CompareDialog | None = None
         self._counted = ""
@@ -166,6 +171,9 @@ class AttentionPage(LookingPage):
         config = about.config
         shape = config.num_hidden_layers, config.num_attention_heads
         self.chosen = self.chosen.fitted(shape)
+        if self._kept_heads:
+            self.chosen = replace(self.chosen, heads=self._kept_heads).fitted(shape)
+            self._kept_heads = ()
         self._show_chosen()
 
     def text_ready(self) -> None:
@@ -256,6 +264,8 @@ class AttentionPage(LookingPage):
         before, self.chosen = self.chosen, chosen
         if chosen == before:
             return
+        self.session.settings.set_value(VIEW, chosen.picture)
+        keep_heads(self.session.settings, HEADS, chosen.heads)
         self._show_chosen()
         if chosen.off != before.off or chosen.comparison != before.comparison:
             self._study()

@@ -47,7 +47,7 @@ class EmbeddingsPage(LookingPage):
         self.source_card = SourceCard(self.session)
         self.vectors_card = VectorsCard()
         self.map_settings = MapSettings()
-        self.views = Views(self.laboratory, self.vectors_card, self.map_settings)
+        self.views = Views(self.session, self.vectors_card, self.map_settings)
         self.compute_button = button(self.tr("Compute vectors"), "primary", name="embeddings_compute")
         self.stop_button = button(self.tr("Stop"), "primary", name="embeddings_stop")
         self.cls_button = button(self.tr("[CLS] or mean?"), name="embeddings_demo_cls")

@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from app import words
-from app.laboratory import Bench, Laboratory
+from app.laboratory import Bench
 from app.pages.embeddings_captions import compared_lines, held_lines, map_lines
 from app.pages.embeddings_cards import LayersCard, SimilarityCard
 from app.pages.embeddings_map import MapCard
@@ -32,6 +32,7 @@ from app.pages.embeddings_work import (
     neighbours_task,
 )
 from app.plots.marks import Classes, Coloring, coloring_of
+from app.session import Session
 from engine.events import Event
 from engine.inspect.compare_poolings import Comparison
 from engine.inspect.embeddings import LAYERED, Pooling
@@ -39,6 +40,7 @@ from engine.inspect.subject import About
 
 MAP, NEIGHBOURS, POOLINGS = "embeddings map", "embeddings neighbours", "embeddings poolings"
 MATRIX, LAYERS = "embeddings matrix", "embeddings layers"
+TAB, TABS = "embeddings/tab", ("map", "similarity", "layers", "poolings")  # kept for the next start
 KEYS = (MAP, NEIGHBOURS, POOLINGS, MATRIX, LAYERS)
 
 
@@ -52,7 +54,7 @@ class Views(QTabWidget):
 
     def __init__(
         self,
-        laboratory: Laboratory,
+        session: Session,
         vectors: VectorsCard,
         settings: MapSettings,
         parent: QWidget | None = None,
@@ -61,7 +63,8 @@ class Views(QTabWidget):
         self.setObjectName("embeddings_tabs")
         self.setAccessibleName(self.tr("Views of the vectors"))
         self.tabBar().setDrawBase(False)
-        self._laboratory, self._vectors, self._settings = laboratory, vectors, settings
+        self._laboratory, self._vectors, self._settings = session.laboratory, vectors, settings
+        self._store = session.settings
         self._held: Held | None = None
         self._about: About | None = None
         self._compared: Source | None = None
@@ -75,6 +78,9 @@ class Views(QTabWidget):
             (self.poolings_card, self.tr("Poolings")),
         ):
             self.addTab(card, name)
+        kept = self._store.value(TAB, TABS[0])
+        self.setCurrentIndex(TABS.index(kept) if kept in TABS else 0)
+        self.currentChanged.connect(self._keep_tab)
         self.currentChanged.connect(self._ask_seen)
         self.map_card.asked.connect(self._ask_neighbours)
         self.similarity_card.order_changed.connect(self._ask_matrix)
@@ -179,6 +185,10 @@ class Views(QTabWidget):
             return
         task = partial(neighbours_task, held=held, pooling=pooling, place=place)
         self._ask(NEIGHBOURS, task, self._take_neighbours)
+
+    @Slot(int)
+    def _keep_tab(self, index: int) -> None:
+        self._store.set_value(TAB, TABS[index])
 
     @Slot()
     def _ask_seen(self) -> None:

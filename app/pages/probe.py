@@ -55,6 +55,7 @@ TOP_CHOICES = (6, 10, 20, 50)
 FIRST_WORDS = (1,)  # of the first text, which a new model is asked for at once
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
 WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES = range(5)
+TAB, TABS = "probe/tab", ("words", "layers", "surprise", "next", "templates")  # kept for the next start
 
 
 class ProbePage(LookingPage):
@@ -74,7 +75,9 @@ class ProbePage(LookingPage):
         self._make_views()
         self._lay_out()
         self._connect()
-        self._choose_tab(WORDS)
+        kept = session.settings.value(TAB, TABS[0])
+        self.tabs.setCurrentIndex(TABS.index(kept) if kept in TABS else WORDS)
+        self._choose_tab(self.tabs.currentIndex())
 
     # ---- building
 
@@ -178,6 +181,12 @@ class ProbePage(LookingPage):
         can_guess = about is not None and about.has_masked_words
         if is_first and can_guess and past is not None and not past.asked:
             self.enquiry.begin(FIRST_WORDS)
+        elif can_guess and past is not None and past.asked and not self.enquiry.steps.can_undo:
+            last = past.asked[0].question  # as it was left
+            now, known = self.enquiry.question, range(len(self.enquiry.words))
+            is_same = (last.text, last.text_pair) == (now.text, now.text_pair)
+            if is_same and last.words and not now.words and all(word in known for word in last.words):
+                self.enquiry.begin(last.words)
 
     @Slot()
     def refresh(self) -> None:
@@ -195,6 +204,7 @@ class ProbePage(LookingPage):
     @Slot(int)
     def _choose_tab(self, index: int) -> None:
         self.stack.setCurrentIndex(index)
+        self.session.settings.set_value(TAB, TABS[index])
         self.sentence.setVisible(index in (WORDS, LAYERS, SURPRISE))
         self.top.setVisible(index == WORDS)
         self._offer_command()

@@ -60,7 +60,7 @@ class Question:
         try:
             words, pieces = (tuple(int(n) for n in found[name]) for name in ("words", "pieces"))
             return cls(str(found["text"]), str(found["text_pair"]), words, pieces)
-        except (TypeError, KeyError, ValueError):
+        except (TypeError, KeyError, ValueError, OverflowError):
             return None
 
 

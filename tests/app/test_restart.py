@@ -1,0 +1,161 @@
+"""What a person finds again after a restart, and that no settings file can keep the window from opening."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from pytestqt.qtbot import QtBot
+
+from app.laboratory import FIRST_TEXT
+from app.main_window import MainWindow
+from app.pages.probe import NEXT, WORDS
+from app.remembered import TABLE, kept_heads, reopen_table
+from app.session import Session
+from app.settings import AppSettings
+from engine.model.weights import save_model
+from engine.text.examples import Roles
+from tests.fakes import tiny_pretraining, tiny_wordpiece
+
+Open = Callable[[], MainWindow]
+HOSTILE = (
+    "",
+    "\x00",
+    "no such view",
+    "../../etc/passwd",
+    "[" * 100_000,
+    '{"path": 7}',
+    '{"path": "relative.csv"}',
+    '{"path": "/", "roles": [1, 2]}',
+    '{"path": "/dev/null", "roles": "x", "encoding": []}',
+    ["1.1", "0.3", "99.99", "-1.2", "1.1.1", "9" * 5000, "é.٣"],
+    -1,
+    "1" * 400,
+    3.5,
+    True,
+)
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, tmp_path: Path) -> Iterator[Open]:
+    made: list[MainWindow] = []
+
+    def close() -> None:
+        if made:
+            window = made.pop()
+            qtbot.waitUntil(lambda: window.session.laboratory.is_idle)
+            window.close()
+            assert window.session.wait_idle()
+            window.deleteLater()
+
+    def start() -> MainWindow:
+        close()
+        settings = AppSettings(tmp_path / "settings.ini")
+        settings.runs_root = tmp_path / "runs"
+        window = MainWindow(Session(settings), warm_up=False)
+        made.append(window)
+        window.reopen()
+        window.show()
+        return window
+
+    yield start
+    close()
+
+
+def looks(window: MainWindow, qtbot: QtBot, key: str) -> None:
+    window.show_page(key)
+    qtbot.waitUntil(lambda: window.session.laboratory.is_idle)
+
+
+def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
+    table = tmp_path / "films.csv"
+    table.write_text("kind,words,said\n" + "a,good film,x\nb,bad play,y\n" * 9, encoding="utf-8")
+    window = opened()
+    session = window.session
+    session.laboratory.choose(tmp_path / "lm")
+    session.open_table(table)
+    qtbot.waitUntil(lambda: session.roles is not None)
+    session.set_roles(Roles(text="said", label="kind"))
+    looks(window, qtbot, "attention")
+    session.laboratory.set_text("good film, playing", "bad [MASK]!")
+    window.page("attention").choose_head(1, 2)
+    window.page("attention").show_picture("arcs")
+    looks(window, qtbot, "probe")
+    window.page("probe").tabs.setCurrentIndex(NEXT)
+    window.page("embeddings").views.setCurrentIndex(2)
+
+    window = opened()
+    session = window.session
+    assert (session.laboratory.text, session.laboratory.text_pair) == ("good film, playing", "bad [MASK]!")
+    qtbot.waitUntil(lambda: session.table is not None)
+    assert session.table.path == table and session.roles == Roles(text="said", label="kind")
+    assert window.page("probe").tabs.currentIndex() == NEXT
+    assert window.page("embeddings").views.currentIndex() == 2
+    session.laboratory.choose(tmp_path / "lm")
+    looks(window, qtbot, "attention")
+    page = window.page("attention")
+    qtbot.waitUntil(lambda: page.desk.fits(page.chosen))
+    assert page.chosen.current == (1, 2) and page.chosen.picture == "arcs"
+    assert page.picture.title_label.text() == "Layer 2, head 3"
+
+
+def test_a_table_that_is_gone_is_not_asked_for(opened: Open, qtbot: QtBot, tmp_path: Path) -> None:
+    table = tmp_path / "films.csv"
+    table.write_text("kind,words\na,good film\nb,bad play\n", encoding="utf-8")
+    window = opened()
+    window.session.open_table(table)
+    qtbot.waitUntil(lambda: window.session.table is not None)
+    window.close()
+    table.unlink()
+    window = opened()
+    qtbot.waitUntil(window.session.wait_idle)
+    assert window.session.table is None
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=lambda value: repr(value)[:20])
+def test_what_is_no_head_and_no_table_is_passed_over(value: object, qtbot: QtBot, tmp_path: Path) -> None:
+    settings = AppSettings(tmp_path / "settings.ini")
+    settings.set_value("heads", value)
+    settings.set_value(TABLE, value)
+    settings.sync()
+    found = kept_heads(settings, "heads")
+    assert all(0 <= number < 999 for head in found for number in head)
+    session = Session(settings)
+    reopen_table(session)
+    assert session.wait_idle() and session.table is None
+    session.close()
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_no_settings_file_keeps_the_window_from_opening(
+    turn: int, opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
+    store = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    keys = (
+        *("open_table", "looking/text", "looking/text_pair", "attention/view", "attention/heads"),
+        *("probe/tab", "embeddings/tab"),
+    )
+    for place, key in enumerate(keys):
+        store.setValue(f"pages/{key}", HOSTILE[(5 * turn + place) % len(HOSTILE)])
+    store.sync()
+    window = opened()
+    told: list[object] = []
+    window.session.problem.connect(told.append)
+    window.session.laboratory.choose(tmp_path / "lm")
+    for key in ("attention", "probe", "embeddings"):
+        looks(window, qtbot, key)
+    page = window.page("attention")
+    assert told == [] and page.chosen.picture == "heatmap"
+    assert page.chosen.layer < 2 and page.chosen.head < 3
+    assert window.page("probe").tabs.currentIndex() == WORDS
+    assert isinstance(window.session.laboratory.text, str)
+
+
+def test_a_first_start_shows_the_first_text(opened: Open) -> None:
+    assert opened().session.laboratory.text == FIRST_TEXT
