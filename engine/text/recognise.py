@@ -31,6 +31,7 @@ _SQL_ROWS = re.compile(
 _YAML_ITEM = re.compile(r"- +[\w.-]+: \S|- *$|- [^:]+$")
 _YAML_KEY = re.compile(r"( +|- +)?[\w.-]+:( |$)")
 _PICKLED = re.compile(r"(\(?[ldt]p\d+\n|\(?c[A-Za-z_.]+\n[A-Za-z_]+\n)")
+MOST_TAG_COLUMNS = 12  # of a CoNLL file; lines of more words are prose
 _TAG = re.compile(r"(O|[BIESMLU]-\S+)")
 
 
@@ -152,7 +153,7 @@ def _is_tagged(lines: Sequence[str]) -> bool:
         return True
     width = len(rows[0]) if rows else 0
     even = [row for row in rows if len(row) == width and " " not in "".join(row[:1])]
-    if width < 2 or len(rows) < 5 or len(even) < 0.95 * len(rows):
+    if not 2 <= width <= MOST_TAG_COLUMNS or len(rows) < 5 or len(even) < 0.95 * len(rows):
         return False
     if sum(len(row[0]) for row in even) > 20 * len(even):
         return False
