@@ -321,6 +321,8 @@ def _cut_plainly(lines: Sequence[str], text: str, separator: str, quoting: str) 
     if quoting:
         return quoting, quoted
     width = usual_width(quoted.rows)
+    if _is_regular(quoted, width):
+        return "csv", quoted
     swallowed = sum(_num_even(lines, first, stop, separator, width) for first, stop in quoted.spans)
     spanned = sum(stop - first for first, stop in quoted.spans)
     if 10 * len(quoted.faults) > opened or 2 * swallowed > spanned:
@@ -330,6 +332,15 @@ def _cut_plainly(lines: Sequence[str], text: str, separator: str, quoting: str) 
         if num_lost(plain, lines, separator) < num_lost(quoted, lines, separator):
             return "none", plain
     return "csv", quoted
+
+
+def _is_regular(quoted: Records, width: int) -> bool:
+    """Whether quotes hold cells of several lines as a rule: every record is whole, and many span lines.
+
+    Where the texts hold separators, each line of such a cell may look like a record by itself.
+    """
+    whole = not quoted.faults and all(len(row) == width for row in quoted.rows)
+    return whole and width > 1 and len(quoted.spans) >= max(3, len(quoted.rows) // 10)
 
 
 def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:

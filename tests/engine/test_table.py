@@ -275,8 +275,19 @@ def test_a_lone_carriage_return_in_the_middle_of_a_row_is_text_and_is_told(tmp_p
     assert table.num_rows == 81 and not table.reported
     assert ["broken\rin two", "pos"] in cells_of(table)
     assert words_of(table) == [
-        "1 rows hold a line end that is no end of a row, and are kept whole: lines 42."
+        "The row in line 42 holds a line end that is no end of a row, and is kept whole."
     ]
+
+
+@pytest.mark.parametrize("inner", ["\n", "\r", "\r\n"])
+@pytest.mark.parametrize("outer", ["\n", "\r", "\r\n"])
+def test_cells_of_several_lines_stay_whole_though_each_line_looks_like_a_row(
+    tmp_path: Path, outer: str, inner: str
+) -> None:
+    rows = [f'"one, of row {row}{inner}and the rest",{row % 2}' for row in range(13)]
+    table = table_of(tmp_path, outer.join(["text,label", *rows, ""]))
+    assert table.num_rows == 13 and not table.reported
+    assert table.frame["text"].iloc[5].split() == ["one,", "of", "row", "5", "and", "the", "rest"]
 
 
 @pytest.mark.parametrize(
