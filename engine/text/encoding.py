@@ -7,6 +7,7 @@ only where the result is mostly common Chinese (much of latin-1 is valid GB18030
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 from charset_normalizer import from_bytes
 
 from engine.errors import DataError, Sentence, marked
+from engine.text.latin import latin_encoding
 
 _BOMS = (  # UTF-32 first: its little-endian mark begins like that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -255,6 +257,9 @@ def _legacy(data: bytes, path: Path) -> Decoded:
     telling = b"\n".join(line for line in re.split(b"[\r\n]+", data) if not line.isascii())[:_SAMPLE]
     runs = re.findall(b"[\x80-\xff]+", telling)
     is_latin = len(b"".join(runs)) < 1.5 * len(runs)  # accents stand alone; other scripts come in runs
+    if len(b"".join(runs)) < 2 * len(runs) and (name := latin_encoding(telling)):
+        with contextlib.suppress(UnicodeDecodeError):
+            return Decoded(data.decode(name), name, guessed=True)
     matches = list(from_bytes(telling, cp_isolation=_LATIN if is_latin else None))
     if matches:
         best = matches[0]
