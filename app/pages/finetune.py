@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLa
 
 from app import theme, words
 from app.pages.finetune_charts import Charts
-from app.pages.finetune_setup import SetupCard
+from app.pages.finetune_setup import APART, SetupCard
 from app.pages.training_page import TrainingPage
 from app.session import Session, sample_data_path
 from app.settings import AppSettings
@@ -190,8 +190,9 @@ class FineTunePage(TrainingPage):
 
     def take_settings(self, config: FineTuneConfig) -> None:
         session, data, gone = self._session, config.data, list[str]()
-        self.setup.take_apart(data.data, data.validation_data, data.test_data)
-        self.setup.form.set_values(values_of(config))
+        values = values_of(config)
+        self.setup.take_apart(data.data, *(values.pop(name) for name in APART))
+        self.setup.form.set_values(values)
         overrides = {name: getattr(data, name) for name in session.table_overrides}
         if Path(data.data).is_file():
             session.open_table(data.data, roles=Roles(data.text, data.text_pair, data.label), **overrides)

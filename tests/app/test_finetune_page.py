@@ -10,18 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import session as session_module
 from app.pages.finetune import FineTunePage
 from app.pages.finetune_watch import Outlook, Watch
+from app.pages.remarks import outcome_words
 from app.session import Session
 from app.settings import AppSettings
 from engine.config import FineTuneConfig
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Noted, Started, Step
-from tests.looks.scenes import FIVE, InventedRun, write_table, write_vocabulary
+from engine.train.runs import RunInfo
+from tests.looks.scenes import FIVE, TWO, InventedRun, write_table, write_vocabulary
 
 
 @pytest.fixture
@@ -323,3 +325,82 @@ def test_a_score_that_chance_alone_could_give_is_told_as_that() -> None:
     assert "look: So far it may be no better than always answering a (54.5 %): the 95 %" in said(watch)
     watch.hear([evaluation(2, 0.4, [[800, 400], [300, 700]])])
     assert "no better" not in said(watch)
+
+
+# ---- a run is a record
+
+
+def test_a_second_click_where_stop_was_reaches_nothing(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
+    place = page.stop_button.mapTo(page, page.stop_button.rect().center())
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    QApplication.processEvents()
+    for x in range(-55, 56, 5):
+        found = page.childAt(place.x() + x, place.y())
+        assert not isinstance(found, QPushButton) or not found.isEnabled(), found
+
+
+def test_another_table_opened_while_it_learns_changes_nothing_of_the_run(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
+    session = session_of(page)
+    before, said = page.run_card.facts(), page.charts.watching.advice.texts()
+    session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=9))
+    assert session.wait_idle()
+    page.setup.predict()
+    assert page.run_card.facts() == before and before["Data"] == "news.csv" and before["Labels"] == "5"
+    assert page.charts.watching.advice.texts() == said
+    qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
+    assert "news.csv" in QApplication.clipboard().text()
+    page.copy_button.rest()
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session.is_training)
+    assert page.run_card.facts() == before and not page.setup.isVisible()
+    qtbot.mouseClick(page.run_card.form_button, Qt.MouseButton.LeftButton)
+    assert page.setup.data_box.currentText() == "other.csv" and page.charts.loss.num_points == 0
+
+
+def test_a_start_that_is_refused_leaves_the_form_and_says_nothing_of_what_was_saved(
+    ready: FineTunePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    session = session_of(ready)
+    other = tmp_path / "test.csv"
+    other.write_text("label,sentence\nsport,the film\ntech,the story\n", encoding="utf-8")
+    ready.setup.set_values({"test_data": str(other)})
+    assert "Tested at the end on test.csv" in ready.setup.prediction.text()
+    qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session.is_training, timeout=20_000)
+    refusal = ready.findChild(object, "refusal_test_data")
+    assert ready.setup.isVisible() and refusal.isVisible()
+    assert refusal.text().startswith("Test data: ") and "has no column text" in refusal.text()
+    assert not ready.charts.watching.outcome.isVisible() and not list((tmp_path / "runs").glob("*"))
+
+
+def test_a_test_file_that_is_not_there_is_refused_beside_its_field(ready: FineTunePage) -> None:
+    ready.setup.set_values({"test_data": "/nowhere/test.csv"})
+    refusal = ready.findChild(object, "refusal_test_data")
+    assert refusal.isVisible() and "there is no file /nowhere/test.csv" in refusal.text()
+    assert "nowhere" not in ready.setup.prediction.text()
+
+
+def test_a_failed_run_that_learned_nothing_does_not_say_that_it_was_saved(tmp_path: Path) -> None:
+    run_dir = tmp_path / "20260101-120000-news"
+    (run_dir / "checkpoints" / "step-00000000").mkdir(parents=True)
+    assert "saved before" not in outcome_words("failed", run_dir, 0.0)
+    assert outcome_words("stopped", run_dir, 1.0) == "Stopped before it had learned anything."
+    (run_dir / "checkpoints" / "step-00000012").mkdir()
+    assert "What was saved before is in news" in outcome_words("failed", run_dir, 0.0)
+
+
+def test_an_earlier_run_waits_while_another_is_in_training(
+    begin: Callable[[InventedRun], FineTunePage], tmp_path: Path
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
+    points, name = page.charts.loss.num_points, page.run_card.name.text()
+    page.show_run(RunInfo(tmp_path / "old", "old", "stopped", 4, 9, "accuracy", 0.5), FineTuneConfig())
+    assert page.charts.loss.num_points >= points and page.run_card.name.text() == name
+    assert "old" in page.failure.text()
