@@ -20,6 +20,7 @@ from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
 from engine.inspect_commands import add_inspect_commands, inspect_command
 from engine.language_commands import add_language_commands, follow, is_follower, run_pipeline, train
+from engine.layer_commands import add_layer_commands
 from engine.screen import print_json, score_lines, scores_document, show
 from engine.setting import settings_of
 from engine.text.examples import Roles
@@ -92,9 +93,31 @@ def embed_command(
 
     Args: overrides: as in `predict_command`. flags: text, label, pooling, layer, max_length.
     """
-    how = {**dict.fromkeys((*TABLE_FLAGS, "header"), ""), **(overrides or {})}
     line = inspect_command("embed", model, data=data, **flags, out=out)
-    return f"{line} {shlex.join([*_flags(how, TABLE_FLAGS), *_header(how)])}".rstrip()
+    return f"{line} {_how_read(overrides)}".rstrip()
+
+
+def word_command(
+    model: Path,
+    word: str,
+    out: Path | str,
+    sentences: Sequence[str] = (),
+    *,
+    data: Path | None = None,
+    text: str = "",
+    overrides: Mapping[str, str] | None = None,
+) -> str:
+    """Return the line that writes a word's vectors wherever it stands: in sentences, or in a table."""
+    if data is None:
+        return inspect_command("word-in-context", model, *sentences, word=word, out=out)
+    line = inspect_command("word-in-context", model, word=word, data=data, text=text, out=out)
+    return f"{line} {_how_read(overrides)}".rstrip()
+
+
+def _how_read(overrides: Mapping[str, str] | None) -> str:
+    """Return the flags for what a person said of encoding, separator, quoting and header."""
+    how = {**dict.fromkeys((*TABLE_FLAGS, "header"), ""), **(overrides or {})}
+    return shlex.join([*_flags(how, TABLE_FLAGS), *_header(how)])
 
 
 def _flags(values: dict[str, Any], names: Sequence[str]) -> list[str]:
@@ -234,7 +257,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_finetune(commands)
     add_language_commands(commands)
     add_inspect_commands(commands)
-    _add_table_flags(commands.choices["embed"])
+    add_layer_commands(commands)
+    for name in ("embed", "word-in-context"):
+        _add_table_flags(commands.choices[name])
     resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
     resume.add_argument("run_dir", metavar="RUN")
     resume.set_defaults(run=_resume)

@@ -63,55 +63,70 @@ def _flag(name: str, value: str) -> list[str]:
 def add_inspect_commands(commands: Any) -> None:
     """Add the commands to the parser's."""
     _add_fill_mask(commands)
-    follows = _add(commands, "next-sentence", _next_sentence, "tell whether a second text follows a first")
+    said = "tell whether a second text follows a first"
+    follows = add_command(commands, "next-sentence", _next_sentence, said)
     follows.add_argument("text", metavar="A")
     follows.add_argument("text_pair", metavar="B")
-    _add_json(follows, "print is_next and its probability as JSON")
-    attention = _add(commands, "attention", _attention, "write where every head looks, as an .npz file")
-    _add_text(attention)
+    add_off(follows)
+    add_json(follows, "print is_next and its probability as JSON")
+    said = "write where every head looks, as an .npz file"
+    attention = add_command(commands, "attention", _attention, said)
+    add_text(attention)
     attention.add_argument("--out", required=True, type=Path, help="the .npz to write")
-    attention.add_argument(
-        "--off",
-        action="append",
-        default=[],
-        metavar="LAYER.HEAD",
-        help="switch a head off, both counted from 1; LAYER alone for all of its heads; repeatable",
-    )
+    add_off(attention)
     _add_attribute(commands)
     _add_embed(commands)
     _add_templates(commands)
-    score = _add(commands, "perplexity", _perplexity, "tell how well a model foresees each piece of a text")
-    _add_text(score)
-    _add_json(score, "print each piece's probability and rank as JSON")
+    score = add_command(
+        commands, "perplexity", _perplexity, "tell how well a model foresees each piece of a text"
+    )
+    add_text(score)
+    add_off(score)
+    add_json(score, "print each piece's probability and rank as JSON")
 
 
-def _add(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
+def add_command(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
+    """Add a command that opens a model."""
     command: argparse.ArgumentParser = commands.add_parser(name, help=words)
     command.add_argument("--model", required=True, type=Path, help="a model folder")
     command.set_defaults(run=run)
     return command
 
 
-def _add_text(command: argparse.ArgumentParser) -> None:
+def add_text(command: argparse.ArgumentParser) -> None:
+    """Let it read a text or a pair."""
     command.add_argument("text", metavar="TEXT")
     command.add_argument("text_pair", metavar="TEXT_PAIR", nargs="?")
 
 
-def _add_json(command: argparse.ArgumentParser, words: str) -> None:
+def add_json(command: argparse.ArgumentParser, words: str) -> None:
+    """Let it print JSON."""
     command.add_argument("--json", action="store_true", help=words)
 
 
+def add_off(command: argparse.ArgumentParser) -> None:
+    """Let heads be switched off."""
+    command.add_argument(
+        "--off",
+        action="append",
+        default=[],
+        metavar="LAYER.HEAD",
+        help="switch a head off, both counted from 1; LAYER alone for all of its heads; repeatable",
+    )
+
+
 def _add_fill_mask(commands: Any) -> None:
-    fill = _add(commands, "fill-mask", _fill_mask, "guess the words that stand in the place of [MASK]")
-    _add_text(fill)
+    fill = add_command(commands, "fill-mask", _fill_mask, "guess the words that stand in the place of [MASK]")
+    add_text(fill)
     fill.add_argument("--top-k", type=int, default=5, help="guesses for each [MASK]")
     fill.add_argument("--joint", action="store_true", help="guess all [MASK]s together, by beam search")
-    _add_json(fill, "print tokens, ids and probabilities as JSON")
+    add_off(fill)
+    add_json(fill, "print tokens, ids and probabilities as JSON")
 
 
 def _add_attribute(commands: Any) -> None:
-    attribute = _add(commands, "attribute", _attribute, "tell what each word adds to an answer")
-    _add_text(attribute)
+    attribute = add_command(commands, "attribute", _attribute, "tell what each word adds to an answer")
+    add_text(attribute)
     attribute.add_argument(
         "--target",
         required=True,
@@ -124,11 +139,13 @@ def _add_attribute(commands: Any) -> None:
         "--baseline", default="", choices=("mask", "pad", "zero"), help="what words are compared with"
     )
     attribute.add_argument("--measure", default="log_odds", choices=("log_odds", "probability"))
-    _add_json(attribute, "print scores of pieces and words, sum and residual as JSON")
+    add_json(attribute, "print scores of pieces and words, sum and residual as JSON")
 
 
 def _add_embed(commands: Any) -> None:
-    embed = _add(commands, "embed", _embed, "write one vector for each text of a table, as an .npz file")
+    embed = add_command(
+        commands, "embed", _embed, "write one vector for each text of a table, as an .npz file"
+    )
     embed.add_argument("--data", required=True, type=Path, help="a CSV, TSV or JSON lines file")
     embed.add_argument("--text", required=True, help="the column with the text")
     embed.add_argument("--text-pair", default="", help="the column with the second text")
@@ -141,7 +158,7 @@ def _add_embed(commands: Any) -> None:
 
 
 def _add_templates(commands: Any) -> None:
-    template = _add(
+    template = add_command(
         commands, "templates", _templates, "score words in templates such as '{he|she} is a [MASK]'"
     )
     given = template.add_mutually_exclusive_group(required=True)
@@ -155,7 +172,8 @@ def _add_templates(commands: Any) -> None:
 # --- what they do --------------------------------------------------------------------------------------
 
 
-def _open(options: argparse.Namespace) -> Subject:
+def open_subject(options: argparse.Namespace) -> Subject:
+    """Return the model that was named. Raises: ModelError, DataError."""
     from engine.inspect.subject import Subject
 
     return Subject.open(options.model)
@@ -175,10 +193,11 @@ def _answer(task: Generator[Event, None, Found]) -> tuple[int, Found | None]:
 def _fill_mask(options: argparse.Namespace) -> int:
     from engine.inspect.probe import probe
 
-    subject = _open(options)
+    subject = open_subject(options)
     if options.joint:
         return _fill_jointly(options, subject)
-    masks = probe(subject, options.text, options.text_pair, top_k=options.top_k).answers
+    on = switches(options.off, subject)
+    masks = probe(subject, options.text, options.text_pair, top_k=options.top_k, on=on).answers
     if options.json:
         print_json([[_guess_document(guess) for guess in mask.guesses] for mask in masks])
         return 0
@@ -198,7 +217,9 @@ def _fill_jointly(options: argparse.Namespace, subject: Subject) -> int:
     from engine.inspect.masked import mask
 
     masked = mask(subject.about, options.text, options.text_pair)
-    code, joint = _answer(fill_jointly(subject, masked, top_k=options.top_k))
+    code, joint = _answer(
+        fill_jointly(subject, masked, top_k=options.top_k, on=switches(options.off, subject))
+    )
     if joint is None:
         return code
     if options.json:
@@ -216,7 +237,9 @@ def _fill_jointly(options: argparse.Namespace, subject: Subject) -> int:
 def _next_sentence(options: argparse.Namespace) -> int:
     from engine.inspect.follows import follows
 
-    share = follows(_open(options), options.text, options.text_pair).probability
+    subject = open_subject(options)
+    on = switches(options.off, subject)
+    share = follows(subject, options.text, options.text_pair, on=on).probability
     if options.json:
         print_json({"is_next": share >= 0.5, "probability": share})
     else:
@@ -228,8 +251,8 @@ def _attention(options: argparse.Namespace) -> int:
     from engine.inspect.attention import look
 
     check_file(options.out)
-    subject = _open(options)
-    on = _switches(options.off, subject)
+    subject = open_subject(options)
+    on = switches(options.off, subject)
     seen = look(subject, options.text, options.text_pair, on=on, want_hidden=True)
     _write_look(options.out, seen)
     return show(iter([Finished(path=options.out, seconds=0.0)]))
@@ -252,7 +275,7 @@ def _write_look(out: Path, seen: Look) -> None:
         np.savez(file, **arrays)
 
 
-def _switches(off: Sequence[str], subject: Subject) -> np.ndarray | None:
+def switches(off: Sequence[str], subject: Subject) -> np.ndarray | None:
     """Return (L, H) bool of the heads that stay on, or None for all. Raises: UserError."""
     if not off:
         return None
@@ -275,7 +298,7 @@ def _switches(off: Sequence[str], subject: Subject) -> np.ndarray | None:
 def _attribute(options: argparse.Namespace) -> int:
     from engine.inspect.attribution import attribute
 
-    subject = _open(options)
+    subject = open_subject(options)
     code, found = _answer(
         attribute(
             subject,
@@ -354,7 +377,7 @@ def _templates(options: argparse.Namespace) -> int:
     else:
         targets = tuple(word.strip() for word in options.targets.split("|") if word.strip())
         requests = (TemplateRequest(Template.parse(options.template), targets),)
-    code, grids = _answer(score_templates(_open(options), requests, top_k=options.top_k))
+    code, grids = _answer(score_templates(open_subject(options), requests, top_k=options.top_k))
     if grids is None:
         return code
     if options.out is not None:
@@ -372,7 +395,9 @@ def _templates(options: argparse.Namespace) -> int:
 def _perplexity(options: argparse.Namespace) -> int:
     from engine.inspect.perplexity import pseudo_perplexity
 
-    code, found = _answer(pseudo_perplexity(_open(options), options.text, options.text_pair))
+    subject = open_subject(options)
+    on = switches(options.off, subject)
+    code, found = _answer(pseudo_perplexity(subject, options.text, options.text_pair, on=on))
     if found is None:
         return code
     if options.json:

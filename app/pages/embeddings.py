@@ -17,13 +17,14 @@ from app.pages.looking_parts import LookingPage
 from app.pages.page_parts import CopyCommandButton
 from app.session import Session
 from app.widgets import GAP, SETTINGS_WIDTH, ElidedLabel, button, say, set_role
-from engine.command_line import embed_command
+from engine.command_line import embed_command, word_command
 from engine.events import Event, Progress
 from engine.inspect.embeddings import KINDS, LAYERED
 from engine.inspect.subject import About
 
 VECTORS = "embeddings vectors"
 COMMAND_FILE = "embeddings.npz"
+WORD_FILE = "word.npz"
 
 
 class EmbeddingsPage(LookingPage):
@@ -221,7 +222,7 @@ class EmbeddingsPage(LookingPage):
         if held is None:
             lacking = self.tr("There are no vectors yet.")
         elif held.source.kind == WORD:
-            lacking = self.tr("No command follows a word. Turn to the rows of a table to copy one.")
+            said = self.tr("The command writes the word's vectors at every layer to a file.")
         elif held.source.table is None:
             lacking = self.tr("The command reads a table, not typed sentences. Open one to copy it.")
         elif len(held.source.rows) < held.source.table.num_rows:
@@ -235,6 +236,9 @@ class EmbeddingsPage(LookingPage):
     def copy_command(self) -> None:
         """Put the command that writes these vectors to a file on the clipboard."""
         held, pooling = self._held, self.vectors_card.pooling()
+        if held is not None and held.source.kind == WORD:
+            self.copy_button.copy(self._word_command(held))
+            return
         if held is None or held.source.table is None or pooling is None:
             return
         source, table = held.source, held.source.table
@@ -250,6 +254,14 @@ class EmbeddingsPage(LookingPage):
             max_length=source.max_length,
         )
         self.copy_button.copy(command)
+
+    def _word_command(self, held: Held) -> str:
+        source, table = held.source, held.source.table
+        if table is None or source.lines:
+            sentences = [sentence for _group, sentence in source.lines]
+            return word_command(held.folder, source.word, WORD_FILE, sentences)
+        where = {"data": table.path, "text": source.column, "overrides": source.overrides}
+        return word_command(held.folder, source.word, WORD_FILE, **where)
 
     # ---- the whole
 

@@ -75,6 +75,15 @@ def templates_offer(enquiry: Enquiry, requests: Sequence[TemplateRequest], file:
     return Offer(inspect_command("templates", folder, template=template, targets="|".join(targets)), said)
 
 
-def layers_offer(_enquiry: Enquiry) -> Offer:
-    """Return why there is no line: no command asks the layers."""
-    return Offer(lacking=translate("probe", "No command asks each layer. Turn to “Words” to copy one."))
+def layers_offer(enquiry: Enquiry) -> Offer:
+    """Return the line that asks each layer for the hidden words."""
+    about, masked, question = enquiry.about, enquiry.masked, enquiry.question
+    if about is None or masked is None:
+        return Offer(lacking=enquiry.refusal or translate("probe", "Hide a word first."))
+    if question.pieces:
+        return Offer(
+            lacking=translate("probe", "A piece within a word is hidden. The command hides whole words.")
+        )
+    hide = [number + 1 for number in question.words]
+    said = translate("probe", "The command prints what each layer would guess, and the hidden word's rank.")
+    return Offer(inspect_command("layers", about.folder, question.text, question.pair, hide=hide), said)

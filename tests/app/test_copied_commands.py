@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.pages.embeddings import COMMAND_FILE, EmbeddingsPage
+from app.pages.embeddings import COMMAND_FILE, WORD_FILE, EmbeddingsPage
 from app.pages.page_parts import CopyCommandButton
 from app.pages.probe import LAYERS, NEXT, SURPRISE, TEMPLATES, ProbePage
 from app.pages.tokenizer import TokenizerPage
@@ -75,6 +75,24 @@ def words(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     return page, [f"{guess.word:<20}{guess.probability:8.4f}" for guess in single]
 
 
+def layers(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
+    page = probe(session, qtbot)
+    for place in [n for n, word in enumerate(page.enquiry.words) if word.text in ("film", "playing")]:
+        page.enquiry.toggle_word(place)
+    page.tabs.setCurrentIndex(LAYERS)
+    view = page.layers_view
+    qtbot.waitUntil(lambda: not view.plot.is_empty and page.laboratory.is_idle)
+    expected = []
+    for gap in range(view.gaps.count()):
+        view.gaps.setCurrentIndex(gap)
+        view.gaps.activated.emit(gap)
+        for number, layer in enumerate(view.plot.layers):
+            guesses = ", ".join(f"{word} {value:.4f}" for word, value in layer.guesses)
+            known = f"{layer.probability:.4f} rank {layer.rank}" if layer.rank else ""
+            expected += [f"layer {number:<3}{guesses}", known]
+    return page, expected
+
+
 def surprise(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     session.laboratory.set_text(A.replace("[MASK]", "-"), B)
     page = probe(session, qtbot, SURPRISE)
@@ -123,6 +141,29 @@ def vectors(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     return page, []
 
 
+def word_in_sentences(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
+    page = shown(EmbeddingsPage(session), qtbot)
+    page.source_card.word.setText("film")
+    page.source_card.contexts.setPlainText("one | a good film\nplaying !\ntwo | -film, 'bad' film")
+    page.source_card._choose(page.source_card.place_box, "typed")
+    page.source_card._choose(page.source_card.kind_box, "word")
+    page.compute()
+    qtbot.waitUntil(lambda: bool(page._held and page._held.spans) and page.laboratory.is_idle)
+    return page, []
+
+
+def word_in_table(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
+    Path("films.tsv").write_text("text\tmy label\ngood film\ta\n\tb\n-bad 'film'\tb\nplaying\ta\n")
+    session.open_table("films.tsv", separator="\t", quoting="none", header="yes")
+    page = shown(EmbeddingsPage(session), qtbot)
+    page.source_card.word.setText("film")
+    page.source_card._choose(page.source_card.place_box, "table")
+    page.source_card._choose(page.source_card.kind_box, "word")
+    page.compute()
+    qtbot.waitUntil(lambda: bool(page._held and page._held.spans) and page.laboratory.is_idle)
+    return page, []
+
+
 def probe(session: Session, qtbot: QtBot, tab: int = 0) -> ProbePage:
     page = shown(ProbePage(session), qtbot)
     qtbot.waitUntil(lambda: bool(page.enquiry.words))
@@ -147,7 +188,8 @@ def copied(page: QWidget, qtbot: QtBot) -> Lines:
     return line[3:]
 
 
-SCENES = (tokens, vocabulary, words, surprise, follows, templates, template_file, vectors)
+SCENES = (tokens, vocabulary, words, layers, surprise, follows, templates, template_file, vectors)
+WORD_SCENES = (word_in_sentences, word_in_table)
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
@@ -172,15 +214,31 @@ def test_the_copied_line_runs_and_gives_what_is_on_screen(
         assert found["labels"].tolist() == ["a", "b", "a"] and found["layer"] == 1
 
 
+@pytest.mark.parametrize("scene", WORD_SCENES, ids=lambda scene: scene.__name__)
+def test_the_copied_line_writes_the_vectors_of_the_word_that_are_on_screen(
+    scene: Callable[[Session, QtBot], tuple[QWidget, Lines]], session: Session, qtbot: QtBot
+) -> None:
+    page, _ = scene(session, qtbot)
+    line = copied(page, qtbot)
+    assert line[0] == "word-in-context" and main(line) == 0
+    held, found = page._held, np.load(WORD_FILE)
+    np.testing.assert_allclose(found["vectors"], held.vectors, atol=1e-6)
+    cut = [text[a:b] for text, a, b in zip(found["sentences"], found["starts"], found["stops"], strict=True)]
+    assert cut == ["film"] * len(held.spans) and len(cut) > 1
+    np.testing.assert_allclose(found["background"], held.background, atol=1e-6)
+
+
 def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: QtBot) -> None:
     session.laboratory.set_text("good film", B)
     page = probe(session, qtbot)
     assert "Hide a word" in lacking(page)
     page.tabs.setCurrentIndex(LAYERS)
-    assert "No command asks each layer" in lacking(page)
+    assert "Hide a word" in lacking(page)
     page.tabs.setCurrentIndex(0)
     inside = next(word for word in page.enquiry.words if word.text == "playing").pieces[0]
     page.enquiry.toggle_piece(inside)
+    assert "A piece within a word" in lacking(page)
+    page.tabs.setCurrentIndex(LAYERS)
     assert "A piece within a word" in lacking(page)
     embeddings = shown(EmbeddingsPage(session), qtbot)
     qtbot.waitUntil(lambda: embeddings._held is not None and session.laboratory.is_idle)

@@ -11,6 +11,12 @@ import numpy as np
 import pytest
 
 from engine.command_line import main
+from engine.inspect.follows import follows
+from engine.inspect.lens import lens
+from engine.inspect.masked import mask
+from engine.inspect.perplexity import pseudo_perplexity
+from engine.inspect.probe import probe
+from engine.inspect.row_scores import result_of
 from engine.inspect.subject import Subject
 from engine.inspect_commands import attention_command
 from engine.model.weights import save_model
@@ -68,6 +74,42 @@ def test_a_head_that_is_switched_off_changes_what_follows_it_and_nothing_before(
     assert off["heads_on"].tolist() == [[True, False, True], [True] * 3]
     np.testing.assert_array_equal(all_on["attentions"][0], off["attentions"][0])
     assert np.abs(all_on["attentions"][1] - off["attentions"][1]).max() > 1e-4
+
+
+def test_what_a_head_that_is_off_changes_is_told_by_every_command_that_answers(
+    place: Path, engine: Engine
+) -> None:
+    subject = Subject.open(place / "language")
+    on = np.ones((2, 3), bool)
+    on[0, 1] = False
+    asked = ("--model", "language", "--off", "1.2")
+    found = json.loads(engine("fill-mask", *asked, "good [MASK]", "--json")[1])
+    expected = probe(subject, "good [MASK]", top_k=5, on=on).answers[0].guesses
+    assert [one["token"] for one in found[0]] == [guess.word for guess in expected]
+    assert found[0][0]["probability"] == pytest.approx(expected[0].probability, abs=1e-6)
+    said = json.loads(engine("next-sentence", *asked, "good", "film", "--json")[1])
+    assert said["probability"] == pytest.approx(follows(subject, "good", "film", on=on).probability, abs=1e-6)
+    assert said["probability"] != pytest.approx(follows(subject, "good", "film").probability, abs=1e-6)
+    score = json.loads(engine("perplexity", *asked, "good film", "--json")[1])
+    assert score["pseudo_perplexity"] == pytest.approx(
+        result_of(pseudo_perplexity(subject, "good film", on=on)).perplexity, rel=1e-5
+    )
+    layers = json.loads(engine("layers", *asked, "good film", "--hide", "2", "--json")[1])
+    seen = lens(subject, mask(subject.about, "good film", words=[1]), on=on).layers
+    for one, (answer,) in zip(layers, seen, strict=True):
+        assert one[0]["original"]["rank"] == answer.original.rank
+        assert one[0]["guesses"][0]["probability"] == pytest.approx(answer.guesses[0].probability, abs=1e-6)
+
+
+def test_mistakes_in_the_commands_that_go_through_the_layers_are_told_in_a_sentence(
+    place: Path, engine: Engine
+) -> None:
+    code, _, err = engine("layers", "--model", "language", "good film", "--hide", "3")
+    assert code == 2 and "--hide 3: this text has 2 words" in err
+    code, _, err = engine("word-in-context", "--model", "language", "--word", "film", "--out", "w.npz")
+    assert code == 2 and "either sentences or a table" in err and not Path("w.npz").exists()
+    code, _, err = engine("word-in-context", "--model", "language", "--word", "x", "a film", "--out", "w.npz")
+    assert code == 2 and "holds the word" in err and not Path("w.npz").exists()
 
 
 def test_the_line_that_the_window_copies_is_the_command(place: Path, engine: Engine) -> None:
