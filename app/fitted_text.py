@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
@@ -85,4 +87,9 @@ class ElidedLabel(QLabel):
         shown = fitting(self._full, self.fontMetrics(), self.width())
         if shown != super().text():
             super().setText(shown)
-        self.setToolTip(self._full if shown != self._full else "")
+        self.setToolTip(tip(self._full) if shown != self._full else "")
+
+
+def tip(text: str) -> str:
+    """Return a text for a tooltip: it wraps, and whatever looks like markup in it is shown as it is."""
+    return f"<qt>{html.escape(text)}</qt>" if len(text) > 60 or "<" in text else text

@@ -9,7 +9,7 @@ from app import words
 from app.session import Session
 from app.titles import model_title
 from app.training import TrainingState, run_name
-from app.widgets import ElidedLabel, label
+from app.widgets import ElidedLabel, label, tip
 from engine.pretrain_config import PretrainConfig
 
 BAR_WIDTH = 148
@@ -76,24 +76,24 @@ class StatusBar(QStatusBar):
             self._show_language(session.training_config)
             return
         self.model.setText(words.shorten(model.words, 40) if model else self.tr("no model"))
-        self.model.setToolTip(model.model if model else "")
+        self.model.setToolTip(tip(model.model) if model else "")
         about = session.laboratory.about
         if self._is_looking and about is not None:
             config = about.config
             size = f"{config.num_hidden_layers}×{config.hidden_size}"
             self.model.setText(f"{words.shorten(about.name, 30)} · {size}")
-            self.model.setToolTip(str(about.folder))
+            self.model.setToolTip(tip(str(about.folder)))
         self.data.setText(words.shorten(table.path.name, 40) if table else self.tr("no data"))
-        self.data.setToolTip(str(table.path) if table else "")
+        self.data.setToolTip(tip(str(table.path)) if table else "")
 
     def _show_language(self, config: PretrainConfig) -> None:
         """Show what is being pretrained, which is not what is open."""
         start = config.start.model
         name = self.tr("new {size}").format(size=start.removeprefix("new:"))
         self.model.setText(name if start.startswith("new:") else words.shorten(model_title(start), 40))
-        self.model.setToolTip(start)
+        self.model.setToolTip(tip(start))
         self.data.setText(words.shorten(run_name(config), 40))
-        self.data.setToolTip(config.text.text)
+        self.data.setToolTip(tip(config.text.text))
 
     @Slot()
     def _show_job(self) -> None:

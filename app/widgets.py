@@ -5,7 +5,6 @@ People's own text is always shown as plain text, never guessed to be markup.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -28,6 +27,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.fitted_text import ElidedLabel as ElidedLabel  # one of the set, as is `say`, in a file of its own
 from app.fitted_text import say as say
+from app.fitted_text import tip as tip
 from app.table_view import TableView  # noqa: F401 - one of the set, kept in a file of its own
 
 PAGE_MARGIN = 24
@@ -371,8 +371,3 @@ def tidy_spin(spin: QAbstractSpinBox) -> None:
     spin.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     spin.lineEdit().setTextMargins(9, 0, 9, 0)
     spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-
-
-def tip(text: str) -> str:
-    """Return a text for a tooltip: it wraps, and whatever looks like markup in it is shown as it is."""
-    return f"<qt>{html.escape(text)}</qt>" if len(text) > 60 or "<" in text else text

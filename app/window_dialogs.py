@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from app import theme, words
 from app.session import Session
 from app.training import TrainingState
-from app.widgets import CARD_Y, PAGE_MARGIN, button, label, leave_room, set_role
+from app.widgets import CARD_Y, PAGE_MARGIN, button, label, leave_room, set_role, tip
 
 
 class SettingsButton(QToolButton):
@@ -70,7 +70,7 @@ class SettingsButton(QToolButton):
         """Open the menu above the button."""
         modes = ("system", "light", "dark")
         self._group.actions()[modes.index(theme.mode())].setChecked(True)
-        self._runs.setToolTip(str(self._session.runs_root))
+        self._runs.setToolTip(tip(str(self._session.runs_root)))
         height = self._menu.sizeHint().height()
         self._menu.popup(self.mapToGlobal(QPoint(0, -height - 4)))
 

@@ -34,7 +34,7 @@ from app.plots.histogram import HistogramPlot
 from app.session import Session, sample_data_path
 from app.study import Study
 from app.titles import model_title
-from app.widgets import GAP, Action, Advice, Card, Page, button
+from app.widgets import GAP, Action, Advice, Card, Page, button, tip
 from engine.errors import UserError, marked
 
 MOST_BARS = 200  # labels drawn; more are said in words
@@ -324,7 +324,7 @@ class DataPage(Page):
         menu.clear()
         for path in self._session.settings.recent_files:
             action = menu.addAction(words.shorten(Path(path).name, 60))
-            action.setToolTip(path)
+            action.setToolTip(tip(path))
             action.triggered.connect(lambda _checked=False, path=path: self.open_path(path))
         menu.addSeparator()
         sample = menu.addAction(self.tr("Sample: film reviews, good or bad"))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import words
 from app.session import Session, sample_data_path
-from app.widgets import Card, button, label
+from app.widgets import Card, button, label, tip
 
 MOST_RECENT = 5
 
@@ -64,7 +64,7 @@ class DataEmpty(Card):
             )
         for place, path in enumerate(paths[:MOST_RECENT]):
             entry = button(words.shorten(Path(path).name, 60), "link", name=f"recent_{place + 1}")
-            entry.setToolTip(path)
+            entry.setToolTip(tip(path))
             entry.clicked.connect(lambda _checked=False, path=path: self._session.open_table(path))
             self._recent_layout.addWidget(entry, 0, Qt.AlignmentFlag.AlignHCenter)
         self._recent.setVisible(bool(paths))

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QWidge
 from app import words
 from app.fields import ElidedBox
 from app.session import ROLES, Session
-from app.widgets import button, label
+from app.widgets import button, label, tip
 from engine.text.examples import Roles
 
 _WALKING = (
@@ -110,7 +110,7 @@ class RolesStrip(QWidget):
         table, roles, before = self._session.table, self._session.roles, self._session.roles_before
         self.undo.setVisible(before is not None)
         if before is not None:
-            self.undo.setToolTip(self.tr("Back to {roles} (Ctrl+Z)").format(roles=_told(before)))
+            self.undo.setToolTip(tip(self.tr("Back to {roles} (Ctrl+Z)").format(roles=_told(before))))
         if table is None or roles is None:
             return
         if table.columns != self._columns:

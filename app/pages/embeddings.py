@@ -16,7 +16,7 @@ from app.pages.embeddings_work import WORD, Held, Source, vectors_task
 from app.pages.looking_parts import LookingPage
 from app.pages.page_parts import CopyCommandButton
 from app.session import Session
-from app.widgets import GAP, SETTINGS_WIDTH, ElidedLabel, button, say, set_role
+from app.widgets import GAP, SETTINGS_WIDTH, ElidedLabel, button, say, set_role, tip
 from engine.command_line import embed_command, word_command
 from engine.events import Event, Progress
 from engine.inspect.embeddings import KINDS, LAYERED
@@ -290,7 +290,7 @@ class EmbeddingsPage(LookingPage):
         self.stop_button.setVisible(is_computing)
         self.compute_button.setVisible(not is_computing)
         self.compute_button.setEnabled(self._about is not None and not lacking)
-        self.compute_button.setToolTip(lacking)
+        self.compute_button.setToolTip(tip(lacking))
         for demonstration in (self.cls_button, self.word_button):
             demonstration.setEnabled(self._about is not None)
         self._offer_command()

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 from app import words
 from app.pages.page_parts import save_icon
 from app.plots.poolings import PoolingRow, PoolingsPlot
-from app.widgets import Card, button, label, set_role
+from app.widgets import Card, button, label, set_role, tip
 from engine.inspect.compare_poolings import Comparison
 from engine.inspect.embeddings import KINDS
 from engine.inspect.subject import About
@@ -68,7 +68,7 @@ class PoolingsCard(Card):
     def set_own(self, why_not: str) -> None:
         """Offer the texts of the page, or say why they will not do."""
         self.own_button.setEnabled(not why_not)
-        self.own_button.setToolTip(why_not)
+        self.own_button.setToolTip(tip(why_not))
 
     def show_comparison(self, found: Comparison, about: About, texts: str, layer: str) -> None:
         """Show what was measured. Args: texts: on what, in words. layer: of [CLS], mean and maximum."""

@@ -15,7 +15,7 @@ from app.session import Session
 from app.table_model import TableModel
 from app.table_rows import Rows
 from app.table_view import TableView
-from app.widgets import Card, ElidedLabel, button, label
+from app.widgets import Card, ElidedLabel, button, label, tip
 from engine.text.examples import Roles
 
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "big5", "shift_jis", "euc_kr", "cp1252", "latin-1", "cp1251")
@@ -84,7 +84,7 @@ class TableCard(Card):
         self.model.set_table(table)
         self.shown_rows.hide()
         self.set_title(words.shorten(table.path.name, 48) if table else "")
-        self.title_label.setToolTip(str(table.path) if table else "")
+        self.title_label.setToolTip(tip(str(table.path)) if table else "")
         self.view.scrollToTop()
         self._show_hint()
 

@@ -27,7 +27,7 @@ from app.pages.tokenizer_vocabulary import VocabularyBar
 from app.plots.bars import BarsPlot
 from app.plots.histogram import HistogramPlot
 from app.session import Session
-from app.widgets import GAP, Card, ElidedLabel, EmptyState, button, label, tidy_spin
+from app.widgets import GAP, Card, ElidedLabel, EmptyState, button, label, tidy_spin, tip
 from engine.events import Event, Progress
 from engine.inspect.tokenizing import TableTokens
 
@@ -210,7 +210,7 @@ class TableMeasures(QWidget):
             heads = (self.tr("first"), self.tr("second"))
             for column, (head, name) in enumerate(zip(heads, self._bar.names, strict=False), start=1):
                 named = label(head, "muted")
-                named.setToolTip(name)
+                named.setToolTip(tip(name))
                 named.setAlignment(right)
                 grid.addWidget(named, 0, column)
         for row, (name, help_text, say) in enumerate(self._lines(), start=1):

@@ -26,7 +26,7 @@ from app.plots.figure import Figure
 from app.session import Session
 from app.study import Answer
 from app.titles import run_title
-from app.widgets import SETTINGS_WIDTH, Page, button, set_role
+from app.widgets import SETTINGS_WIDTH, Page, button, set_role, tip
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
 from engine.train.runs import CONFIG, RunInfo
@@ -194,7 +194,7 @@ class TrainingPage(Page):
         self.try_button.setVisible(finished)
         self.copy_button.setEnabled(self._has_run or not reason)
         waiting = self.tr("Another model is in training. It can start when that has ended.")
-        self.start_button.setToolTip(waiting if elsewhere else reason)
+        self.start_button.setToolTip(tip(waiting if elsewhere else reason))
         self.go_on_button.setToolTip(waiting if elsewhere else "")
         self.run_card.controls.setVisible(running or can_resume)
         self.new_button.setVisible(self._has_run and not running)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import theme, words
 from app.plots.figure import Figure, Numbers
+from app.widgets import tip
 
 TOP, BOTTOM, SIDE = 14, 30, 12
 LABEL = 15  # px between two names at the right
@@ -225,7 +226,7 @@ class SlopePlot(Figure):
         if target != self.focused:
             self.focused = target
             said = "" if target is None else self.line_words(target)
-            self.setToolTip(said)
+            self.setToolTip(tip(said))
             self.setAccessibleDescription(said)
             self.update()
 
