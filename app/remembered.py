@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.session import OVERRIDES, Session
+from app.session import LABEL_CHOICES, OVERRIDES, Session
 from app.settings import AppSettings
 from engine.errors import UserError
 from engine.text.examples import Roles
@@ -26,7 +26,7 @@ def keep_table(session: Session) -> None:
     table, roles = session.table, session.roles
     kept: dict[str, Any] = {}
     if table is not None:
-        kept = {"path": str(table.path), "merge_labels": session.merge_labels, **session.table_overrides}
+        kept = {"path": str(table.path), **session.label_choices, **session.table_overrides}
         if roles is not None:
             kept["roles"] = [roles.text, roles.text_pair, roles.label]
     session.settings.set_value(TABLE, json.dumps(kept, ensure_ascii=False))
@@ -43,7 +43,8 @@ def reopen_table(session: Session) -> None:
         if isinstance(named, list) and len(named) == 3 and all(isinstance(name, str) for name in named):
             roles = Roles(text=named[0], text_pair=named[1], label=named[2])
         overrides = {name: kept[name] for name in OVERRIDES if isinstance(kept.get(name), str)}
-        session.open_table(path, roles=roles, merge_labels=kept.get("merge_labels") is True, **overrides)
+        choices = {name: kept.get(name) is True for name in LABEL_CHOICES}
+        session.open_table(path, roles=roles, label_choices=choices, **overrides)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError, UserError):
         return
 

@@ -5,7 +5,7 @@ Everything slow is a task on a worker; every signal comes on the window's thread
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,11 +41,18 @@ from engine.train.watch import Questions
 OVERRIDES = ("encoding", "separator", "quoting", "header")
 DEFAULT_LIMIT = 512  # the maximum length to offer while no model says another
 ROLES = ("text", "text_pair", "label")
+LABEL_CHOICES = ("merge_labels", "whole_labels")  # how the labels of a table are read
 
 
 def sample_data_path() -> Path:
     """Return the sentences that ship with Cloze (Pang and Lee 2005, CC BY 4.0)."""
     return assets() / "samples" / "sentence_polarity.csv"
+
+
+def _kept(choices: dict[str, bool], of: Roles | None, roles: Roles) -> dict[str, bool]:
+    """Return choices that were made for the labels of some roles, where these have the same."""
+    same = of is not None and of.label == roles.label
+    return choices if same else dict.fromkeys(LABEL_CHOICES, False)
 
 
 class Session(QObject):
@@ -76,8 +83,8 @@ class Session(QObject):
         self.table_overrides: dict[str, str] = dict.fromkeys(OVERRIDES, "")
         self.roles: Roles | None = None
         self.roles_before: Roles | None = None  # those that a person changed last, to go back to
-        self.merge_labels = self._merged_before = False
-        self.whole_labels = False
+        self.label_choices: dict[str, bool] = dict.fromkeys(LABEL_CHOICES, False)
+        self._choices_before = self.label_choices
         self.study: Study | None = None
         self.model: ModelInfo | None = None
         self.max_length: int = DataConfig().max_length
@@ -110,20 +117,27 @@ class Session(QObject):
         return self.table.path if self.table else None
 
     def open_table(
-        self, path: Path | str, *, roles: Roles | None = None, merge_labels: bool = False, **overrides: str
+        self,
+        path: Path | str,
+        *,
+        roles: Roles | None = None,
+        label_choices: Mapping[str, bool] | None = None,
+        **overrides: str,
     ) -> None:
         """Read a table on a worker; until it is read, and if it cannot be, the old one stays.
 
-        Args: roles: those to keep where their columns are there; the rest is guessed.
+        Args: roles: those to keep where their columns are there; the rest is guessed. label_choices: of
+        LABEL_CHOICES, for the label among `roles`.
         """
         overrides = {**dict.fromkeys(OVERRIDES, ""), **overrides}
-        self._read_table(Path(path).absolute(), overrides, roles, merge_labels)
+        choices = {**dict.fromkeys(LABEL_CHOICES, False), **(label_choices or {})}
+        self._read_table(Path(path).absolute(), overrides, roles, choices)
 
     def reread_table(self, **overrides: str) -> None:
         """Read the same file another way; roles whose columns are still there stay."""
         if self.table is not None:
             overrides = {**self.table_overrides, **overrides}
-            self._read_table(self.table.path, overrides, self.roles, self.merge_labels)
+            self._read_table(self.table.path, overrides, self.roles, self.label_choices)
 
     def set_roles(self, roles: Roles) -> None:
         """Say which columns hold what. Raises: DataError for a column that the table does not have."""
@@ -132,14 +146,11 @@ class Session(QObject):
         for column in (roles.text, roles.text_pair, roles.label):
             if column:
                 self.table.column(column)
-        self.roles_before, self._merged_before = self.roles, self.merge_labels
-        merge = self.merge_labels and self.roles is not None and roles.label == self.roles.label
-        self._take_roles(roles, merge)  # it was said of these labels
+        self.roles_before, self._choices_before = self.roles, self.label_choices
+        self._take_roles(roles, _kept(self.label_choices, self.roles, roles))
 
-    def _take_roles(self, roles: Roles, merge_labels: bool) -> None:
-        if self.roles is not None and roles.label != self.roles.label:
-            self.whole_labels = False  # that was said of other labels
-        self.roles, self.merge_labels, self.study = roles, merge_labels, None
+    def _take_roles(self, roles: Roles, choices: dict[str, bool]) -> None:
+        self.roles, self.label_choices, self.study = roles, choices, None
         self.roles_changed.emit()
         self._study()
 
@@ -157,18 +168,12 @@ class Session(QObject):
         """Go back to the roles before the last change."""
         before, self.roles_before = self.roles_before, None
         if before is not None:
-            self._take_roles(before, self._merged_before)
+            self._take_roles(before, self._choices_before)
 
-    def set_merge_labels(self, merge: bool) -> None:
-        """Say whether nearly equal labels count as one; the table is studied again."""
-        if self.table is not None and merge != self.merge_labels:
-            self.merge_labels = merge
-            self._study()
-
-    def set_whole_labels(self, whole: bool) -> None:
-        """Say whether labels that look like several in one are classes; the table is studied again."""
-        if self.table is not None and whole != self.whole_labels:
-            self.whole_labels = whole
+    def choose_for_labels(self, name: str, value: bool) -> None:
+        """Make one of LABEL_CHOICES, as in the settings; the table is studied again."""
+        if self.table is not None and value != self.label_choices[name]:
+            self.label_choices = {**self.label_choices, name: value}
             self._study()
 
     @property
@@ -176,24 +181,23 @@ class Session(QObject):
         return self._student.is_wanted
 
     def _read_table(
-        self, path: Path, overrides: dict[str, str], roles: Roles | None, merge_labels: bool
+        self, path: Path, overrides: dict[str, str], roles: Roles | None, choices: dict[str, bool]
     ) -> None:
         self._show_busy("table", self.tr("Reading %1").replace("%1", path.name))
         self._reader.start(
             partial(read_table_task, path, overrides, roles),
-            heard=partial(self._take_table, overrides, merge_labels),
+            heard=partial(self._take_table, overrides, roles, choices),
             failed=self.table_problem.emit,
             ended=partial(self._show_idle, "table", self._reader),
             name="table",
         )
 
-    def _take_table(self, overrides: dict[str, str], merge_labels: bool, events: list[Event]) -> None:
-        for answer in answers(events):
-            before, held = self.table_path, self.roles and self.roles.label
-            self.table, self.roles = answer
-            if self.table_path != before or (self.roles and self.roles.label) != held:
-                self.whole_labels = False  # that was said of other labels
-            self.table_overrides, self.merge_labels, self.roles_before = overrides, merge_labels, None
+    def _take_table(
+        self, overrides: dict[str, str], asked: Roles | None, choices: dict[str, bool], events: list[Event]
+    ) -> None:
+        for self.table, self.roles in answers(events):
+            self.label_choices = _kept(choices, asked, self.roles)
+            self.table_overrides, self.roles_before = overrides, None
             self.study = None  # it was of the table before
             self.settings.add_recent_file(self.table.path)
             self.table_changed.emit()
@@ -211,8 +215,7 @@ class Session(QObject):
                     self.table,
                     self.roles,
                     self.model,
-                    merge_labels=self.merge_labels,
-                    whole_labels=self.whole_labels,
+                    **self.label_choices,
                 ),
                 heard=self._take_study,
                 failed=self.table_problem.emit,
@@ -282,8 +285,7 @@ class Session(QObject):
             "data": str(self.table.path) if self.table else "",
             **{name: getattr(roles, name) for name in ROLES},
             **self.table_overrides,
-            "merge_labels": self.merge_labels,
-            "whole_labels": self.whole_labels,
+            **self.label_choices,
             "model": self.model.model if self.model else "",
             "vocab": self.model.vocab if self.model else "",
             "lowercase": self._lowercase,

@@ -194,14 +194,11 @@ class DataPage(Page):
             found.append((self.tr("Show rows"), lambda: show()))
         if remark.lines:
             found.append((self.tr("Show lines"), self._show_lines))
-        if remark.merge is not None:
-            said = self.tr("Merge") if remark.merge else self.tr("Undo")
-            set_merge = partial(self._session.set_merge_labels, remark.merge)
-            found.append((said, lambda: set_merge()))
-        if remark.whole is not None:
-            said = self.tr("Take as classes") if remark.whole else self.tr("Undo")
-            set_whole = partial(self._session.set_whole_labels, remark.whole)
-            found.append((said, lambda: set_whole()))
+        if remark.choice is not None:
+            name, value = remark.choice
+            said = {"merge_labels": self.tr("Merge"), "whole_labels": self.tr("Take as classes")}[name]
+            choose = partial(self._session.choose_for_labels, name, value)
+            found.append((said if value else self.tr("Undo"), lambda: choose()))
         return found
 
     @Slot()

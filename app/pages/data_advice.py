@@ -31,7 +31,7 @@ class DataRemark:
     """One line of advice. level: "fine", "look", "wrong" or "note".
 
     rows: those it is about, which a click shows; what: those rows in words. lines: whether it is about lines
-    that are no rows. merge, whole: what a click would set `merge_labels` or `whole_labels` to.
+    that are no rows. choice: a setting of labels, and what a click would set it to.
     """
 
     level: str
@@ -39,8 +39,7 @@ class DataRemark:
     rows: Rows | None = None
     what: str = ""
     lines: bool = False
-    merge: bool | None = None
-    whole: bool | None = None
+    choice: tuple[str, bool] | None = None
 
 
 def remarks(table: Table, roles: Roles, study: Study | None, max_length: int) -> list[DataRemark]:
@@ -109,11 +108,11 @@ def _rows(table: Table, study: Study) -> Iterator[DataRemark]:
 
 def _labels(table: Table, study: Study) -> Iterator[DataRemark]:
     if study.refusal is not None:
-        whole = True if is_of_another_task(study.refusal) else None
-        yield DataRemark("wrong", words.say(study.refusal), whole=whole)
+        whole = ("whole_labels", True) if is_of_another_task(study.refusal) else None
+        yield DataRemark("wrong", words.say(study.refusal), choice=whole)
     if study.is_whole:
         text = translate("advice", "Labels are taken as they stand, also what looks like several in one.")
-        yield DataRemark("note", text, whole=False)
+        yield DataRemark("note", text, choice=("whole_labels", False))
     yield from _spellings(table, study)
     for note in study.notes:
         what = translate("advice", "no other row has the label")
@@ -127,7 +126,7 @@ def _spellings(table: Table, study: Study) -> Iterator[DataRemark]:
     if not study.spellings:
         if study.is_merged:
             text = translate("advice", "Nearly equal labels count as one.")
-            yield DataRemark("note", text, merge=False)
+            yield DataRemark("note", text, choice=("merge_labels", False))
         return
     named = "; ".join(words.say(spelling_words(table, each)) for each in study.spellings[:MOST_SPELLINGS])
     if more := len(study.spellings[MOST_SPELLINGS:]):
@@ -141,7 +140,7 @@ def _spellings(table: Table, study: Study) -> Iterator[DataRemark]:
             translate("advice", "Nearly equal labels count as one. One row changed: {spellings}."),
             translate("advice", "Nearly equal labels count as one. {count} rows changed: {spellings}."),
         )
-        yield DataRemark("note", text.format(spellings=named), rows, what, merge=False)
+        yield DataRemark("note", text.format(spellings=named), rows, what, choice=("merge_labels", False))
         return
     text = words.counted(
         len(rows),
@@ -149,7 +148,8 @@ def _spellings(table: Table, study: Study) -> Iterator[DataRemark]:
         translate("advice", "{count} rows have a label that is nearly equal to a commoner one: {spellings}."),
     )
     leaves_some = len(study.labels) - len(study.spellings) > 1
-    yield DataRemark("look", text.format(spellings=named), rows, what, merge=True if leaves_some else None)
+    merge = ("merge_labels", True) if leaves_some else None
+    yield DataRemark("look", text.format(spellings=named), rows, what, choice=merge)
 
 
 def _balance(study: Study) -> DataRemark:

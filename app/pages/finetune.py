@@ -17,7 +17,7 @@ from app import theme, words
 from app.pages.finetune_charts import Charts
 from app.pages.finetune_setup import APART, SetupCard
 from app.pages.training_page import TrainingPage
-from app.session import Session, sample_data_path
+from app.session import LABEL_CHOICES, Session, sample_data_path
 from app.settings import AppSettings
 from app.study import NEW
 from app.widgets import GAP, Card, EmptyState, button
@@ -195,7 +195,9 @@ class FineTunePage(TrainingPage):
         self.setup.form.set_values(values)
         overrides = {name: getattr(data, name) for name in session.table_overrides}
         if Path(data.data).is_file():
-            session.open_table(data.data, roles=Roles(data.text, data.text_pair, data.label), **overrides)
+            roles = Roles(data.text, data.text_pair, data.label)
+            choices = {name: bool(getattr(data, name)) for name in LABEL_CHOICES}
+            session.open_table(data.data, roles=roles, label_choices=choices, **overrides)
         else:
             gone.append(data.data)
         model = config.model

@@ -292,10 +292,10 @@ def test_one_click_merges_nearly_equal_labels_and_one_takes_it_back(
     assert "6 rows changed" in remark(page, "count as one")
     session.set_model("new:nowhere")  # whatever else is studied anew, it stays
     session.reread_table(quoting="csv")
-    assert session.wait_idle() and session.merge_labels
+    assert session.wait_idle() and session.label_choices["merge_labels"]
     qtbot.mouseClick(links(page, "count as one")["Undo"], Qt.MouseButton.LeftButton)
     assert session.wait_idle()
-    assert dict(page.labels_plot.bars) == before and not session.merge_labels
+    assert dict(page.labels_plot.bars) == before and not session.label_choices["merge_labels"]
 
 
 def test_a_merge_was_said_of_one_table_and_one_label_column(
@@ -303,14 +303,18 @@ def test_a_merge_was_said_of_one_table_and_one_label_column(
 ) -> None:
     planted(tmp_path / "planted.csv")
     session = open_file(page, tmp_path / "planted.csv")
-    session.set_merge_labels(True)
+    session.choose_for_labels("merge_labels", True)
     session.set_roles(Roles("text"))
-    assert session.wait_idle() and not session.merge_labels
+    assert session.wait_idle() and not session.label_choices["merge_labels"]
     assert remark(page, "3 rows lack a text and are left out")
     session.undo_roles()
-    assert session.roles == Roles("text", "", "label") and session.merge_labels
+    assert session.roles == Roles("text", "", "label") and session.label_choices["merge_labels"]
     open_file(page, table_file, encoding="cp1252")
-    assert not session.merge_labels
+    assert not session.label_choices["merge_labels"]
+    choices, roles = {"merge_labels": True}, Roles("text", "", "label")
+    session.open_table(tmp_path / "planted.csv", roles=roles, label_choices=choices)  # as a run was made
+    assert session.wait_idle() and session.label_choices["merge_labels"]
+    assert session.study is not None and session.study.labels == ("bad", "dull", "good")
 
 
 def test_a_label_that_cannot_be_one_is_said_everywhere_and_training_waits(

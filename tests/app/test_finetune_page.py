@@ -19,7 +19,7 @@ from app.pages.finetune_watch import Outlook, Watch
 from app.pages.remarks import outcome_words
 from app.session import Session
 from app.settings import AppSettings
-from engine.config import FineTuneConfig
+from engine.config import FineTuneConfig, with_values
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Noted, Started, Step
 from engine.train.runs import RunInfo
@@ -132,6 +132,18 @@ def test_a_refused_setting_is_said_beside_its_field(ready: FineTunePage, qtbot: 
     assert not session_of(ready).is_training
     refusal = ready.findChild(object, "refusal_learning_rate")
     assert refusal.isVisible() and "Learning rate" in refusal.text()
+
+
+def test_a_new_run_from_an_earlier_one_reads_its_labels_as_that_did(
+    ready: FineTunePage, tmp_path: Path
+) -> None:
+    session = session_of(ready)
+    write_table(tmp_path / "spelled.csv", ("tech", "Tech", "sport"))
+    values = {"data": str(tmp_path / "spelled.csv"), "text": "text", "label": "label", "merge_labels": True}
+    ready.take_settings(with_values(FineTuneConfig(), values))
+    assert session.wait_idle()
+    assert session.study is not None and len(session.study.labels) == 2
+    assert ready.setup.config().data.merge_labels
 
 
 def test_one_label_only_is_refused_before_time_is_spent(page: FineTunePage, tmp_path: Path) -> None:
