@@ -239,7 +239,7 @@ class MainWindow(QMainWindow):
     def open_file(self, path: Path | str) -> None:
         """Open a table on the Data page, or choose a model when it is a model's folder."""
         if (Path(path) / "config.json").is_file():
-            self.show_page("finetune")
+            self.session.page_requested.emit("finetune")
             self.session.set_model(str(path))
             return
         self.show_page("data")

@@ -33,7 +33,7 @@ EMPTY_WIDTH = 380
 class FineTunePage(TrainingPage):
     """Settings at the left, the run at the right, at most three actions above."""
 
-    kind = FineTuneConfig
+    key, kind = "finetune", FineTuneConfig
     inside = "attention"  # a classifier guesses no words
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:

@@ -43,7 +43,7 @@ SETUP, RUN = range(2)
 class PretrainPage(TrainingPage):
     """Settings at the left; at the right the text and what will be seen of it, or the run."""
 
-    kind = PretrainConfig
+    key, kind = "pretrain", PretrainConfig
     inside = "probe"
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:

@@ -43,6 +43,7 @@ class RunView(Protocol):
 class TrainingPage(Page):
     """At most three actions, a run, and what may have gone wrong."""
 
+    key: ClassVar[str]  # of this page
     kind: ClassVar[type]  # the settings of this page's runs
     inside: ClassVar[str]  # the page that looks into what they leave
     view: RunView
@@ -142,6 +143,7 @@ class TrainingPage(Page):
         session.training_changed.connect(self.refresh)
         session.training_failed.connect(self._run_failed)
         session.training_ended.connect(self._run_ended)
+        session.page_requested.connect(self._page_requested)
         if session.run_dir is not None:
             self._run_started(session.run_dir)
         self.refresh()
@@ -282,6 +284,12 @@ class TrainingPage(Page):
         self._has_run, self.run_dir, self.run_config, self._outcome = False, None, None, ""
         self.view.clear()
         self.refresh()
+
+    @Slot(str)
+    def _page_requested(self, key: str) -> None:
+        """Show the form to who comes with data or a model to train: an ended run is not what they want."""
+        if key == self.key and self._has_run:
+            self.leave_run()
 
     @Slot()
     def new_from_run(self) -> None:

@@ -359,9 +359,9 @@ class WelcomePage(Page):
         """Show a run on its page; while one of its kind is in training, that one."""
         session = self.session
         is_taken = session.is_training and type(session.training_config) is type(run.config)
+        self._lead(run.page)
         if not is_taken:
             self.run_wanted.emit(run.info, run.config)
-        self._lead(run.page)
 
     def _open_table(self, path: Path, _checked: bool = False) -> None:
         self.session.open_table(path)

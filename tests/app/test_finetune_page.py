@@ -376,6 +376,21 @@ def test_another_table_opened_while_it_learns_changes_nothing_of_the_run(
     assert page.setup.data_box.currentText() == "other.csv" and page.charts.loss.num_points == 0
 
 
+def test_who_comes_with_data_or_a_model_finds_the_form_and_not_the_run_that_ended(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    run = InventedRun(FIVE, num_steps=30, hold_at=13)
+    page = begin(run)
+    session_of(page).page_requested.emit("finetune")
+    assert page.run_card.isVisible()  # it is under way
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    session_of(page).page_requested.emit("data")
+    assert page.run_card.isVisible()
+    session_of(page).page_requested.emit("finetune")
+    assert page.setup.isVisible() and page.charts.loss.num_points == 0
+
+
 def test_a_start_that_is_refused_leaves_the_form_and_says_nothing_of_what_was_saved(
     ready: FineTunePage, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -13,11 +13,13 @@ from pytestqt.qtbot import QtBot
 from safetensors.numpy import load_file
 
 from app.main_window import MainWindow
+from app.pages.welcome_found import FoundRun
 from app.session import Session
 from app.settings import AppSettings
 from app.words import number
 from engine.train.runs import list_runs, read_config
 from tests.journeys.hand import Hand
+from tests.looks.language_scenes import invented_forecast, write_text
 from tests.looks.scenes import FIVE, TWO, write_table
 
 Rows = list[dict[str, str]]
@@ -159,7 +161,9 @@ def test_every_remark_of_a_run_is_true_live_and_reopened_with_another_table_open
         page: Any = second.page("finetune")
         second.show_page("finetune")
         assert page.setup.isVisible() and not page.run_card.isVisible()
-        page.show_run(*only_run(second.session))
+        second.show_page("welcome")
+        second.page("welcome")._open_run(FoundRun(*only_run(second.session)))  # type: ignore[attr-defined]
+        assert second.current_page == "finetune" and page.run_card.isVisible()
         qtbot.waitUntil(lambda: page.charts.watching.outcome.isVisible())
         assert told(second, "finetune") == live
         assert facts(second, "finetune")["Data"] == "planted.csv"
@@ -180,6 +184,56 @@ def test_every_remark_of_a_run_is_true_live_and_reopened_with_another_table_open
         second.session.open_table(trained[0])
         qtbot.waitUntil(lambda: second.session.table.path.name == "planted.csv")  # type: ignore[union-attr]
         assert Path(page.setup.form.values()["test_data"]).name == "apart.csv"
+    finally:
+        second.close()
+        assert second.session.wait_idle()
+
+
+def test_what_pretraining_noted_is_said_live_and_reopened_beside_another_text(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.train.pretext.default_store_root", lambda: tmp_path / "tokens")
+    text = write_text(tmp_path / "story.txt", documents=60)
+    documents = text.read_text(encoding="utf-8").strip().split("\n\n")
+    others = write_text(tmp_path / "more.txt", documents=13, seed=8).read_text(encoding="utf-8")
+    apart = tmp_path / "apart.txt"
+    apart.write_text("\n\n".join([*documents[5:12], others]), encoding="utf-8")
+    held_out = [each for each in apart.read_text(encoding="utf-8").split("\n\n") if each.strip()]
+    shared = sum(document.strip() in set(documents) for document in held_out)
+    assert (shared, len(held_out)) == (7, 20)
+
+    session, page = window.session, window.page("pretrain")
+    monkeypatch.setattr("app.pages.pretrain_findings.forecast", invented_forecast)
+    window.show_page("pretrain")
+    page.take([str(text)])  # type: ignore[attr-defined]
+    small = {"model": "new:tiny", "vocab_size": 200, "steps": 24, "minutes": 0, "batch_tokens": 256}
+    page.setup.set_values({**small, "max_length": 32, "validation_text": str(apart)})  # type: ignore[attr-defined]
+    qtbot.waitUntil(page.start_button.isEnabled, timeout=30_000)  # type: ignore[attr-defined]
+    Hand(window, qtbot).click("start")
+    qtbot.waitUntil(lambda: not session.is_training, timeout=60_000)
+    assert session.training.outcome == "finished", session.training.error
+    live = told(window, "pretrain")
+    assert any(f"{shared} of the {len(held_out)} documents" in each for each in live), live
+    shown = facts(window, "pretrain")
+    assert (shown["Text"], shown["Validation text"], shown["Train for"]) == (
+        "story.txt",
+        "apart.txt",
+        "24 steps",
+    )
+
+    window.close()
+    second = reopened(qtbot, tmp_path / "settings.ini")
+    try:
+        other: Any = second.page("pretrain")
+        second.show_page("pretrain")
+        other.take([str(tmp_path / "more.txt")])
+        other.setup.settle()
+        other.show_run(*only_run(second.session))
+        qtbot.waitUntil(lambda: other.charts.watching.outcome.isVisible())
+        assert told(second, "pretrain") == live and facts(second, "pretrain") == shown
+        assert other.run_card.progress.where.text() == "Step 24 of 24"
+        Hand(second, qtbot).click("back_to_form")
+        assert other.setup.text.name == "more.txt" and not other.charts.isVisible()
     finally:
         second.close()
         assert second.session.wait_idle()
