@@ -79,10 +79,11 @@ def predict_command(
         "out": out,
         "text": roles.text,
         "text_pair": roles.text_pair,
+        "label": roles.label,
         **dict.fromkeys((*TABLE_FLAGS, "header"), ""),
         **(overrides or {}),
     }
-    names = ("model", "data", "out", "text", "text_pair", *TABLE_FLAGS)
+    names = ("model", "data", "out", "text", "text_pair", "label", *TABLE_FLAGS)
     return shlex.join(["python", "-m", "engine", "predict", *_flags(values, names), *_header(values)])
 
 

@@ -260,7 +260,10 @@ def _stage_words(stage: dict[str, Any]) -> str:
         ("mlm_accuracy", words.translate("models", "masked words right {value}")),
         ("accuracy", words.translate("models", "accuracy {value}")),
     ):
-        value = stage.get(key)
+        value, rows = stage.get(key), stage.get("validation_rows")
         if isinstance(value, int | float):
-            parts.append(template.format(value=words.share(value)))
+            said = words.share(value)
+            if key == "accuracy" and isinstance(rows, int) and rows > 0:
+                said = words.with_interval(value, rows)
+            parts.append(template.format(value=said))
     return " · ".join(part for part in parts if part)

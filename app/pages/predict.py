@@ -25,6 +25,7 @@ from app.pages.predict_model import (
     Oracle,
     Preview,
     Told,
+    choose_label,
     predict_file_task,
     preview,
     preview_roles,
@@ -33,12 +34,14 @@ from app.pages.predict_text import TextCard
 from app.session import Session, sample_data_path
 from app.settings import AppSettings
 from app.study import Answer
+from app.titles import model_title
 from app.widgets import GAP, SETTINGS_WIDTH, Card, EmptyState, Page, button
 from engine.command_line import predict_command
 from engine.errors import Sentence, UserError
-from engine.events import Event, Finished, Noted, Predicted, Progress
+from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
 from engine.inspect.subject import name_of
 from engine.text.examples import Roles
+from engine.text.table import Table
 
 EMPTY_WIDTH = 380
 
@@ -59,6 +62,8 @@ class PredictPage(Page):
         self._asked: tuple[str, str] | None = None
         self._running = self._finished = False
         self._notes: list[tuple[str, Sentence]] = []
+        self._wrote: Path | None = None
+        self._answering = ""  # the model that answers the file
         self._make_actions()
         self._make_cards()
         self._lay_out()
@@ -149,6 +154,7 @@ class PredictPage(Page):
         self._asked = None
         self.text_card.show_nothing()
         self.model_card.show_folder(self._oracle.folder)
+        self.answers.mark_model(self._model_name())
         if self.isVisible():
             self._describe()
         self.refresh()
@@ -192,7 +198,21 @@ class PredictPage(Page):
         self.model_card.show_description(described)
         self.text_card.set_wants_pair(described.wants_pair)
         self.file_card.set_wants_pair(described.wants_pair)
+        shown = self.file_card.preview
+        if shown is not None:
+            self.file_card.offer_label(self._label_of(shown.table, shown.roles))
         self.refresh()
+
+    def _model_name(self) -> str:
+        return model_title(self._oracle.folder) if self._oracle is not None else ""
+
+    def _label_of(self, table: Table, roles: Roles) -> str:
+        """Return the column that holds the labels this model knows; "" for none."""
+        described = self._described
+        if described is None:
+            return ""
+        trained = str((described.info.get("roles") or {}).get("label") or "")
+        return choose_label(table, trained, described.labels, (roles.text, roles.text_pair))
 
     # ---- one text
 
@@ -216,6 +236,8 @@ class PredictPage(Page):
                 continue
             if isinstance(event.value, Described) and self._described is None:
                 self._take_description(event.value)
+                if self._asked is None:  # what is typed is asked of the new model too
+                    self.text_card.ask()
             elif isinstance(event.value, Told) and asked == self._asked == self.text_card.texts():
                 self.text_card.show_answer(event.value, name_of(oracle.folder))
 
@@ -258,8 +280,12 @@ class PredictPage(Page):
     def _hear_preview(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, Answer) and isinstance(event.value, Preview):
-                self.file_card.show_preview(event.value)
-                self.answers.show_preview(event.value)
+                found = event.value
+                if self.file_card.preview is None or self.file_card.preview.table is not found.table:
+                    label = self._label_of(found.table, found.roles)
+                    found = replace(found, roles=replace(found.roles, label=label))
+                self.file_card.show_preview(found)
+                self.answers.show_preview(found)
         self.refresh()
 
     @Slot()
@@ -269,13 +295,13 @@ class PredictPage(Page):
         if self._oracle is None or shown is None or out is None:
             return
         if out.exists():
-            text = self.tr("{name} is already there. Choose another name; nothing is overwritten.")
-            self.file_card.show_refusal(text.format(name=out.name))
+            self.file_card.refuse_name(out)
             return
         self.file_card.show_refusal("")
-        self._running, self._finished, self._notes = True, False, []
+        self._running, self._finished, self._notes, self._wrote = True, False, [], out
+        self._answering = self._model_name()
         self.file_card.set_running(True)
-        self.answers.start()
+        self.answers.start(self._answering)
         task = partial(
             predict_file_task,
             self._oracle.folder,
@@ -297,16 +323,17 @@ class PredictPage(Page):
                     self.answers.put(event)
                 case Noted():
                     self._notes.append((event.level, event.sentence))
+                case Evaluated():
+                    self.answers.show_scores(event)
                 case Finished():
                     self._finished = True
-                    where = self.file_card.out_path or event.path
-                    name = where.name if where else ""
-                    text = self.tr("Written to {name} in {duration}.")
-                    self.file_card.status.setText(
-                        text.format(name=name, duration=words.duration(event.seconds))
-                    )
+                    where = event.path or self._wrote
+                    if where is not None:
+                        self.file_card.show_written(where, event.seconds, self._answering)
         if self._notes and shown is not None:
-            self.answers.show_reported(shown.reported, self._notes if not shown.reported else ())
+            listed = {str(bad.sentence) for bad in shown.reported}
+            notes = [(level, said) for level, said in self._notes if str(said) not in listed]
+            self.answers.show_reported(shown.reported, notes)
 
     def _file_failed(self, error: BaseException) -> None:
         self._show_failure(error, self.file_card.show_refusal)
@@ -315,7 +342,9 @@ class PredictPage(Page):
     def _file_ended(self) -> None:
         self._running = False
         self.file_card.set_running(False)
-        if not self._finished and not self.file_card.refusal.text():
+        if self._finished:
+            self.answers.mark_model(self._model_name())
+        elif not self.file_card.refusal.text():
             self.file_card.status.setText(self.tr("Stopped; nothing was written."))
         self.refresh()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QDir, QEvent, QObject, Qt, Signal, Slot
@@ -14,21 +15,25 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
+    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app import theme, words
+from app.pages.attention_toggles import Toggles
 from app.pages.page_parts import ChoiceBox, save_icon, yield_to_layout
 from app.pages.predict_model import Preview, free_path
+from app.pages.predict_written import FileLinks
+from app.pages.scores import ROOM, ScoresCard
 from app.plots.bars import BarsPlot
 from app.session import Session
 from app.table_model import TableModel
 from app.table_view import TableView
-from app.widgets import Advice, Card, label, tip
+from app.widgets import Advice, Card, button, label, set_role, tip
 from engine.errors import Sentence
-from engine.events import Predicted
+from engine.events import Evaluated, Predicted
 from engine.text.examples import Roles
 from engine.text.table import BadLine
 
@@ -54,6 +59,10 @@ class FileCard(Card):
         self.file_box = ChoiceBox("file_choice", self.tr("File"))
         self.text_box = ChoiceBox("text_column", self.tr("Text column"))
         self.pair_box = ChoiceBox("pair_column", self.tr("Second text column"))
+        self.label_box = ChoiceBox("label_column", self.tr("Column of the right labels"))
+        self.label_box.setToolTip(
+            self.tr("Where the file holds the right labels, the answers get a score beside them.")
+        )
         self.out_edit = QLineEdit()
         self.out_edit.setObjectName("out_path")
         self.out_edit.setAccessibleName(self.tr("New file"))
@@ -75,6 +84,8 @@ class FileCard(Card):
         self.status.setObjectName("file_status")
         self.refusal = label("", "refusal", wrap=True)
         self.refusal.setObjectName("refusal_file")
+        self.free_button = button("", "link", name="take_free_name")
+        self.links = FileLinks()
         self.progress = QProgressBar(textVisible=False)
         self.progress.setObjectName("file_progress")
         self._lay_out()
@@ -88,6 +99,8 @@ class FileCard(Card):
         self.file_box.activated.connect(self._file_chosen)
         self.text_box.activated.connect(self._columns_chosen)
         self.pair_box.activated.connect(self._columns_chosen)
+        self.label_box.activated.connect(self._columns_chosen)
+        self.free_button.clicked.connect(self._take_free_name)
         self.out_edit.textChanged.connect(self._out_changed)
         self.out_button.clicked.connect(self._browse_out)
         self._session.table_changed.connect(self._fill_files)
@@ -98,11 +111,14 @@ class FileCard(Card):
         out.addWidget(self.out_edit, 1)
         out.addWidget(self.out_button)
         self._pair_label = label(self.tr("Second text column"), "muted")
-        for caption, buddy in (
-            (label(self.tr("File"), "muted"), self.file_box),
-            (label(self.tr("Text column"), "muted"), self.text_box),
-            (self._pair_label, self.pair_box),
-            (label(self.tr("New file"), "muted"), self.out_edit),
+        columns = QHBoxLayout()
+        columns.setSpacing(8)
+        for caption, buddy, where in (
+            (label(self.tr("File"), "muted"), self.file_box, self.body),
+            (label(self.tr("Text column"), "muted"), self.text_box, columns),
+            (label(self.tr("Right labels"), "muted"), self.label_box, columns),
+            (self._pair_label, self.pair_box, self.body),
+            (label(self.tr("New file"), "muted"), self.out_edit, self.body),
         ):
             pair = QVBoxLayout()
             pair.setSpacing(3)
@@ -112,10 +128,14 @@ class FileCard(Card):
                 pair.addLayout(out)
             else:
                 pair.addWidget(buddy)
-            self.body.addLayout(pair)
+            where.addLayout(pair)
+            if buddy is self.label_box:
+                self.body.addLayout(columns)
         self.add(self.safe_box)
         self.add(self.refusal)
+        self.add(self.free_button)
         self.add(self.status)
+        self.add(self.links)
         self.add(self.progress)
         self.body.addStretch(1)
 
@@ -151,11 +171,14 @@ class FileCard(Card):
             self.file_box,
             self.text_box,
             self.pair_box,
+            self.label_box,
             self.out_edit,
             self.out_button,
             self.safe_box,
         ):
             widget.setEnabled(not running)
+        if running:
+            self.links.show_file(None)
         self.progress.setVisible(running)
         self.progress.setRange(0, 0)
 
@@ -169,15 +192,46 @@ class FileCard(Card):
         """Say why the file cannot be taken."""
         self.refusal.setText(text)
         self.refusal.setVisible(bool(text))
+        self.free_button.hide()
+
+    def refuse_name(self, out: Path) -> None:
+        """Say that a name is taken, and offer the next one that is free; nothing is ever overwritten."""
+        self.show_refusal(self.tr("{name} is already there; nothing is overwritten.").format(name=out.name))
+        self.status.setText("")
+        self.links.show_file(None)
+        free = free_path(out, out.stem, out.suffix)
+        self.free_button.setText(self.tr("Write {name} instead").format(name=words.shorten(free.name, 40)))
+        self.free_button.setVisible(True)
+        self._free = free
+
+    @Slot()
+    def _take_free_name(self) -> None:
+        self._show_out(self._free)
+
+    def _show_out(self, path: Path) -> None:
+        shown = self.preview
+        beside = shown is not None and path.parent == shown.table.path.parent
+        self.out_edit.setText(path.name if beside else str(path))
+        self.out_edit.setCursorPosition(0)
+
+    def show_written(self, path: Path, seconds: float, model: str) -> None:
+        """Say what was written, by which model, and lead to it; the next file gets the next free name."""
+        text = self.tr("Written to {name} in {duration}, by {model}.")
+        self._show_out(free_path(path, _first_stem(path.stem), path.suffix))
+        self.status.setText(
+            text.format(name=path.name, duration=words.duration(seconds), model=words.shorten(model, 60))
+        )
+        self.links.show_file(path)
 
     def show_preview(self, shown: Preview | None) -> None:
         """Fill the columns from a file; nothing without one."""
         same_file = self.preview is not None and shown is not None and self.preview.table is shown.table
         self.preview = shown
         self.show_refusal("")
+        self.links.show_file(None)
         self.progress.hide()
         self._fill_files()
-        for box in (self.text_box, self.pair_box):
+        for box in (self.text_box, self.pair_box, self.label_box):
             box.clear()
             box.setEnabled(shown is not None)
         self.out_edit.setEnabled(shown is not None)
@@ -189,10 +243,21 @@ class FileCard(Card):
         self.text_box.setCurrentText(shown.roles.text)
         self.pair_box.addItems(shown.table.columns)
         self.pair_box.setCurrentText(shown.roles.text_pair)
+        self.label_box.addItem(self.tr("none"), "")
+        for name in shown.table.columns:
+            self.label_box.addItem(name, name)
+        self.label_box.setCurrentIndex(self.label_box.findData(shown.roles.label))
         if not same_file:
             self.out_edit.setText(free_path(shown.table.path).name)
             self.out_edit.setCursorPosition(0)
         self.status.setText(self._preview_words(shown))
+
+    def offer_label(self, name: str) -> None:
+        """Take a column as the right labels, or none: what another model knows."""
+        shown = self.preview
+        if shown is not None:
+            self.preview = replace(shown, roles=replace(shown.roles, label=name))
+            self.label_box.setCurrentIndex(self.label_box.findData(name))
 
     def _preview_words(self, shown: Preview) -> str:
         bad = len(shown.reported)
@@ -251,6 +316,7 @@ class FileCard(Card):
         dialog = QFileDialog(self.window(), self.tr("Where to write the answers"))
         dialog.setObjectName("predict_out_dialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # for nothing is overwritten
         dialog.setDefaultSuffix("csv")
         dialog.setNameFilters([self.tr("Tables (*.csv)")])
         if self.out_path is not None:
@@ -262,7 +328,11 @@ class FileCard(Card):
     @Slot()
     def _columns_chosen(self) -> None:
         pair = self.pair_box.currentText() if self._wants_pair else ""
-        self.roles_wanted.emit(Roles(text=self.text_box.currentText(), text_pair=pair))
+        chosen = str(self.label_box.currentData() or "")
+        taken = chosen in (self.text_box.currentText(), pair)
+        self.roles_wanted.emit(
+            Roles(text=self.text_box.currentText(), text_pair=pair, label="" if taken else chosen)
+        )
 
     @Slot()
     def _out_changed(self) -> None:
@@ -273,8 +343,18 @@ class FileCard(Card):
         self.out_button.setIcon(theme.icon("folder", "muted"))
 
 
+def _first_stem(stem: str) -> str:
+    """Return a name without the number that made it a free one: "films-predicted-2" -> "films-predicted"."""
+    head, _, number = stem.rpartition("-")
+    return head if head and number.isdigit() else stem
+
+
 class AnswersCard(Card):
-    """The file's rows with their answers, how often each label was given, and the unusable rows."""
+    """The file's rows with their answers, how often each label was given, and the unusable rows.
+
+    Where the file holds the right labels, a second view has the scores. The answers say which model gave
+    them.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -306,30 +386,98 @@ class AnswersCard(Card):
         column.addWidget(self.bars, 2)
         column.addWidget(self._reported_title)
         column.addWidget(self.reported, 1)
-        row = QHBoxLayout()
+        rows = QWidget()
+        row = QHBoxLayout(rows)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(16)
         row.addWidget(self.view, 1)
         row.addWidget(self._side)
-        self.body.addLayout(row, 1)
-        self.add_corner(save_icon(self.bars))
+        self.scores = ScoresCard()
+        self.scores.be_part()
+        self._views = QStackedWidget()
+        self._views.addWidget(rows)
+        self._views.addWidget(self.scores)
+        self.add(self._views, 1)
+        self.view_choice = Toggles(
+            "answers_view",
+            self.tr("View"),
+            (
+                ("rows", self.tr("Rows"), self.tr("Every row with its answer")),
+                ("confusion", self.tr("Confusion"), self.tr("Which label was taken for which")),
+                ("labels", self.tr("By label"), self.tr("Precision, recall and F1 of each label")),
+            ),
+            room=ROOM,
+        )
+        self.view_choice.chosen.connect(self._show_view)
+        self._save = save_icon(self.bars)
+        self.add_corner(self.view_choice)
+        self.add_corner(self._save)
+        self._answered_by = ""
+        self._show_scores(None)
 
     def show_preview(self, shown: Preview) -> None:
         """Show a file's rows, without answers yet."""
         self._counts.clear()
         self.bars.clear()
         self.set_title(shown.table.path.name)
+        set_role(self.hint_label, "muted")
         one, many = self.tr("1 row, no answer yet"), self.tr("{count} rows, no answers yet")
         self.set_hint(words.counted(shown.table.num_rows, one, many))
         self.model.clear_columns()
         self._has_answers = False
+        self._answered_by = ""
+        self._show_scores(None)
         self.model.set_table(shown.table)
         self.model.set_roles(shown.roles)
         self.show_reported(shown.reported)
         self._side.setVisible(bool(shown.reported))  # until there are answers, the rows have its room
         self._bring_texts_forward(shown)
 
-    def start(self) -> None:
-        """Make room for answers."""
+    @property
+    def has_answers(self) -> bool:
+        return self._has_answers
+
+    def mark_model(self, chosen: str) -> None:
+        """Say whose answers these are where another model is chosen now."""
+        if not self._has_answers or not self._answered_by:
+            return
+        is_other = chosen != self._answered_by
+        one, many = self.tr("1 row answered by {model}"), self.tr("{count} rows answered by {model}")
+        total, model = self._counts.total(), words.shorten(self._answered_by, 60)
+        said = words.counted(total, one, many).format(model=model)
+        if is_other:
+            said = self.tr("answered by {model}, not by the model at the left").format(model=model)
+        shown = self.scores.current
+        if shown is not None and shown.confusion is not None:
+            scored = self.tr("{rows} scored").format(rows=words.number(int(shown.confusion.sum())))
+            said = f"{said} · {scored}"
+        self.set_hint(said)
+        set_role(self.hint_label, "look" if is_other else "muted")
+
+    def show_scores(self, event: Evaluated) -> None:
+        """Show how good the answers are."""
+        self._show_scores(event)
+        self.mark_model(self._answered_by)
+
+    def _show_scores(self, event: Evaluated | None) -> None:
+        self.view_choice.setVisible(event is not None)
+        self.view_choice.set_current("rows" if event is None else "confusion")
+        self.scores.set_evaluations({} if event is None else {"test": event}, {})
+        self._show_view()
+
+    @Slot()
+    def _show_view(self) -> None:
+        is_scores = self.view_choice.current != "rows"
+        if is_scores:
+            self.scores.show_view(self.view_choice.current)
+        self._views.setCurrentIndex(int(is_scores))
+        self._save.setVisible(not is_scores)
+
+    def start(self, model: str = "") -> None:
+        """Make room for answers. Args: model: which one gives them."""
+        self._answered_by = model
+        self._show_scores(None)
+        set_role(self.hint_label, "muted")
         self._counts.clear()
         self.bars.clear()
         self.model.clear_columns()
@@ -350,10 +498,13 @@ class AnswersCard(Card):
         self.bars.set_bars([(name, self._counts[name]) for name in most_first])
         one, many = self.tr("1 row answered"), self.tr("{count} rows answered")
         self.set_hint(words.counted(self._counts.total(), one, many))
+        self.mark_model(self._answered_by)
 
     def show_reported(self, reported: Sequence[BadLine], notes: Sequence[tuple[str, Sentence]] = ()) -> None:
         """List the rows that cannot be used, each with its line and reason."""
-        items = [(level, words.say(sentence)) for level, sentence in notes]
+        order = {"wrong": 0, "look": 1}
+        told = sorted(notes, key=lambda note: order.get(note[0], 2))
+        items = [(level, words.say(sentence)) for level, sentence in told]
         for bad in reported[:MOST_REPORTED]:
             items.append(("look", words.say(bad.sentence)))
         if len(reported) > MOST_REPORTED:
@@ -361,6 +512,8 @@ class AnswersCard(Card):
             items.append(("note", self.tr("and {count} more").format(count=more)))
         self.reported.set_items(items)
         title = self.tr("Rows without an answer: {count}").format(count=words.number(len(reported)))
+        if notes:
+            title = self.tr("What to know")
         self._reported_title.setText(title)
         for widget in (self.reported, self._reported_title):
             widget.setVisible(bool(items))

@@ -5,7 +5,7 @@ Nothing here touches Qt. An `Oracle` is made on the window's thread and filled o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from engine.inspect.predict import Predictor, predict_file
 from engine.text.examples import Roles, examples_from, guess_roles
 from engine.text.table import BadLine, Table, read_table
 
+LOOKED_AT = 2000  # rows in which a column of labels is looked for
 LAST_WORDS = 60  # characters shown of where the reading ended
 
 
@@ -123,12 +124,37 @@ def choose_roles(table: Table, wanted: Roles) -> Roles:
     return Roles(text=text, text_pair=pair if pair in others else (others[0] if others else ""))
 
 
-def free_path(data: Path) -> Path:
-    """Return a new name beside `data`: reviews-predicted.csv, reviews-predicted-2.csv and so on."""
+def choose_label(table: Table, wanted: str, labels: Sequence[str], taken: Sequence[str]) -> str:
+    """Return the column that holds the labels of a model: the one it learned from where that is there, else
+    one most of whose cells are labels it knows; "" for none.
+
+    Args: taken: columns that are read as texts.
+    """
+    known = {name.casefold() for name in labels}
+    step = max(1, table.num_rows // LOOKED_AT)
+    best, best_share = "", 0.5
+    for name in table.columns:
+        cells = [cell.strip().casefold() for cell in table.frame[name].iloc[::step].tolist()]
+        cells = [cell for cell in cells if cell]
+        share = sum(cell in known for cell in cells) / max(1, len(cells))
+        if name in taken or not cells:
+            continue
+        if name == wanted and share:
+            return name
+        if share > best_share:
+            best, best_share = name, share
+    return best
+
+
+def free_path(data: Path, stem: str = "", suffix: str = ".csv") -> Path:
+    """Return a new name beside `data`: reviews-predicted.csv, reviews-predicted-2.csv and so on.
+
+    Args: stem, suffix: of another name that is taken.
+    """
+    stem = stem or f"{data.stem}-predicted"
     number = 1
     while True:
-        suffix = "" if number == 1 else f"-{number}"
-        path = data.with_name(f"{data.stem}-predicted{suffix}.csv")
+        path = data.with_name(f"{stem}{'' if number == 1 else f'-{number}'}{suffix}")
         if not path.exists():
             return path
         number += 1
@@ -138,10 +164,8 @@ def predict_file_task(
     model: Path, shown: Preview, out: Path, *, raw: bool, overrides: dict[str, str]
 ) -> Iterator[Event]:
     """Write the answers for a whole file to `out`. Raises: UserError."""
-    roles = shown.roles
-    return predict_file(
-        model, shown.table.path, out, text=roles.text, text_pair=roles.text_pair, raw=raw, **overrides
-    )
+    names = {"text": shown.roles.text, "text_pair": shown.roles.text_pair, "label": shown.roles.label}
+    return predict_file(model, shown.table.path, out, **names, raw=raw, **overrides)
 
 
 class Desk:

@@ -176,7 +176,7 @@ class NextView(Scroller):
             Guess(self.tr("swapped: A after B"), found.swapped),
         ]
         rows += [Guess(words.shorten(text, 60), value) for text, value in found.others]
-        self.bars.set_guesses(rows, full=1.0)
+        self.bars.set_guesses(rows)
         self.bars.setFixedHeight(self.bars.content_height + 8)
         self.bars.show()
         self.bars.set_caption(self._enquiry.caption())

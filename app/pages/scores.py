@@ -20,9 +20,9 @@ from app.pages.page_parts import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
 from app.plots.figure import Numbers
 from app.table_view import TableView
-from app.widgets import Card, ElidedLabel, set_role, tip
+from app.widgets import Card, ElidedLabel, label, set_role, tip
 from engine.events import Evaluated
-from engine.train.metrics import ClassScores, class_scores
+from engine.train.metrics import ONE_ANSWER, ClassScores, class_scores, notes_on
 
 Index = QModelIndex | QPersistentModelIndex
 MIDDLE = Qt.AlignmentFlag.AlignVCenter
@@ -257,6 +257,7 @@ class ScoresCard(Card):
         super().__init__(parent=parent)
         self._evaluations: dict[str, Evaluated] = {}
         self._moments: dict[str, str] = {}
+        self._is_part = False
         self.view_choice = Toggles(
             "scores_view",
             self.tr("View"),
@@ -279,6 +280,8 @@ class ScoresCard(Card):
         self.baseline, self.loss = ScoreTile("score_baseline"), ScoreTile("score_loss")
         self.confusion = ConfusionPlot(self.tr("Confusion"))
         self.labels = LabelView()
+        self.remark = label("", "look", wrap=True)
+        self.remark.setObjectName("scores_remark")
         yield_to_layout(self.confusion, LEAST_PICTURE)
         self._lay_out()
         self.view_choice.chosen.connect(self._show_view)
@@ -286,25 +289,41 @@ class ScoresCard(Card):
         self.clear()
 
     def _lay_out(self) -> None:
-        save = save_icon(self.confusion)
-        menu = save.menu()
+        self._save = save_icon(self.confusion)
+        menu = self._save.menu()
         menu.addSeparator()
         menu.addAction(self.tr("Copy the scores of each label"), self.copy_labels)
-        for widget in (self.view_choice, self.split_choice, save):
+        for widget in (self.view_choice, self.split_choice, self._save):
             self.add_corner(widget)
         self._tiles = QWidget()
         set_role(self._tiles, "clear")
-        tiles = QHBoxLayout(self._tiles)
+        tiles = self._tiles_row = QHBoxLayout(self._tiles)
         tiles.setContentsMargins(0, 0, 0, 0)
         tiles.setSpacing(12)
         for tile in (self.accuracy, self.macro_f1, self.loss, self.baseline):
             tiles.addWidget(tile, int(tile is self.baseline))  # its name may be long
         self.add(self._tiles)
+        self.add(self.remark)
         self._views = QGridLayout()
         self._views.setSpacing(16)
         self._views.addWidget(self.confusion, 0, 0)
         self._views.addWidget(self.labels, 0, 1)
         self.body.addLayout(self._views, 1)
+
+    def be_part(self) -> None:
+        """Stand inside another card, which chooses the view: without a border and a title of its own."""
+        set_role(self, "clear")
+        layout = self.layout()
+        assert layout is not None
+        layout.setContentsMargins(0, 0, 0, 0)
+        self._is_part = True
+        self._tiles_row.addWidget(self._save)
+        self._head.hide()
+
+    def show_view(self, key: str) -> None:
+        """Show the matrix ("confusion") or the table ("labels"); with room both stand there."""
+        self.view_choice.set_current(key)
+        self._show_view()
 
     # ---- what is shown
 
@@ -335,7 +354,9 @@ class ScoresCard(Card):
         self._tiles.setVisible(shown is not None)
         self.loss.setVisible(self._is_wide)  # else it stands with the losses
         self.view_choice.setVisible(shown is not None and not self._is_wide)
-        self.set_title("" if len(self._evaluations) > 1 and not self._is_wide else self.tr("Scores"))
+        is_crowded = len(self._evaluations) > 1 and not self._is_wide
+        if not self._is_part:  # there what stands around it has the title
+            self.set_title("" if is_crowded else self.tr("Scores"))
         if shown is None or shown.confusion is None:
             self.confusion.clear()
             self.labels.scores.set_scores((), None)
@@ -345,6 +366,7 @@ class ScoresCard(Card):
             self.labels.scores.set_scores(shown.labels, scores)
             self.labels.fit()
             self._show_tiles(shown, scores)
+        self._show_remark(shown)
         self._show_view()
 
     def _show_tiles(self, shown: Evaluated, scores: ClassScores) -> None:
@@ -353,7 +375,7 @@ class ScoresCard(Card):
         name = words.shorten(shown.labels[most], 40)
         moment = self._moments.get(shown.split, "")
         caption = self.tr("Accuracy, {moment}").format(moment=moment) if moment else self.tr("Accuracy")
-        measured = self.tr("Measured on {rows} rows.").format(rows=words.number(rows))
+        measured = words.counted(rows, self.tr("Measured on 1 row."), self.tr("Measured on {count} rows."))
         self.accuracy.put(
             caption,
             words.with_interval(summary["accuracy"], rows),
@@ -375,6 +397,15 @@ class ScoresCard(Card):
         self.loss.put(
             self.tr("Loss"), words.decimal(shown.loss), self.tr("The mean cross-entropy on these rows.")
         )
+
+    def _show_remark(self, shown: Evaluated | None) -> None:
+        """Say what the figures hide, where no card beside it does."""
+        found = []
+        if self._is_part and shown is not None and shown.confusion is not None:
+            found = notes_on(shown.labels, shown.confusion, shown.split)
+        self.remark.setText(" ".join(words.say(note) for note in found))
+        set_role(self.remark, "wrong" if any(note.template == ONE_ANSWER for note in found) else "look")
+        self.remark.setVisible(bool(found))
 
     @Slot()
     def _show_view(self) -> None:

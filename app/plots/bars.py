@@ -1,4 +1,7 @@
-"""Labels with their counts or probabilities, as bars scaled to the largest; scrolls when there are many."""
+"""Labels with their counts or probabilities as bars; scrolls when there are many.
+
+Counts are scaled to the largest; a probability's bar always runs from 0 to 1, on a track as long as 1 is.
+"""
 
 from __future__ import annotations
 
@@ -76,6 +79,11 @@ class BarsPlot(ScrolledFigure):
     def is_empty(self) -> bool:
         return not self.bars
 
+    @property
+    def full(self) -> float:
+        """The value of the longest bar that there can be."""
+        return 1.0 if self.as_share else max((value for _name, value in self.bars), default=0.0) or 1.0
+
     def value_words(self, index: int) -> str:
         """Return a bar's value as it is shown."""
         value = self.bars[index][1]
@@ -144,7 +152,7 @@ class _Canvas(QWidget):
         names = min(self._widest(metrics, [name for name, _value in plot.bars]), self.width() * 0.4)
         values = self._widest(metrics, [plot.value_words(i) for i in range(len(plot.bars))])
         room = max(8.0, self.width() - names - values - 2 * GAP - 12)
-        largest = max((value for _name, value in plot.bars), default=0.0) or 1.0
+        full = plot.full
         first, last = event.rect().top() // ROW, event.rect().bottom() // ROW
         for i, (name, value) in enumerate(plot.bars):
             if not first <= i <= last:
@@ -160,9 +168,13 @@ class _Canvas(QWidget):
                 QRectF(self.width() - values - 6, y, values + 2, ROW), _side("right"), plot.value_words(i)
             )
             painter.setPen(Qt.PenStyle.NoPen)
+            whole = QRectF(4 + names + GAP, y + (ROW - BAR) / 2, room, BAR)
+            if plot.as_share:
+                painter.setBrush(colors.color("rail"))
+                painter.drawRoundedRect(whole, 4, 4)
             painter.setBrush(colors.color("accent" if chosen else "accent_soft"))
-            width = max(2.0, room * value / largest)
-            painter.drawRoundedRect(QRectF(4 + names + GAP, y + (ROW - BAR) / 2, width, BAR), 4, 4)
+            whole.setWidth(max(2.0, room * min(1.0, value / full)))
+            painter.drawRoundedRect(whole, 4, 4)
             if i == plot.current and not self.is_saving:
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(colors.color("text"), 1.5))

@@ -1,4 +1,4 @@
-"""Guesses for a gap with their probabilities, as bars scaled to the largest.
+"""Guesses for a gap with their probabilities, as bars that run from 0 to 1, on a track as long as 1 is.
 
 Colour never stands alone: the word that was there has a tick and bold type, a word that was asked for a ring.
 """
@@ -55,21 +55,15 @@ class GuessesPlot(ScrolledFigure):
         super().__init__(title, parent)
         self.guesses: tuple[Guess, ...] = ()
         self.num_top = 0
-        self.full: float | None = None
         self.current: int | None = None
         self.hint = ""
         self.is_dim = False
         self._canvas = _Canvas(self)
         self.hold(self._canvas)
 
-    def set_guesses(
-        self, top: Sequence[Guess], others: Sequence[Guess] = (), *, full: float | None = None
-    ) -> None:
-        """Show the best guesses, and below a line others that are not among them.
-
-        Args: full: the probability of the longest bar; None: the largest there is.
-        """
-        self.guesses, self.num_top, self.full = (*top, *others), len(top), full
+    def set_guesses(self, top: Sequence[Guess], others: Sequence[Guess] = ()) -> None:
+        """Show the best guesses, and below a line others that are not among them."""
+        self.guesses, self.num_top = (*top, *others), len(top)
         self.current, self.is_dim = None, False
         self._scroll.setVisible(bool(self.guesses))
         self._canvas.setMinimumHeight(self.content_height)
@@ -185,15 +179,18 @@ class _Canvas(QWidget):
         values = _widest(metrics, [plot.value_words(guess) for guess in plot.guesses[: plot.num_top]])
         names = _widest(metrics, [guess.text for guess in plot.guesses])
         names = min(names, max(40.0, min(0.5 * self.width(), self.width() - values - LEAST - TICK - 3 * GAP)))
-        largest = plot.full or max((guess.probability for guess in plot.guesses), default=0.0) or 1.0
         room = max(4.0, self.width() - TICK - names - values - 2 * GAP - 6)
         for index, guess in enumerate(plot.guesses):
             row = QRectF(0, plot.top_of(index), self.width(), ROW)
             own = _widest(metrics, [plot.value_words(guess)])
             self._paint_texts(painter, row, guess, names, own)
-            width = min(room + values - own, max(2.0, room * guess.probability / largest))
+            width = min(room + values - own, max(2.0, room * guess.probability))
+            bar = QRectF(TICK + names + GAP, row.top() + (ROW - BAR) / 2, room, BAR)
             if width > 0:
-                bar = QRectF(TICK + names + GAP, row.top() + (ROW - BAR) / 2, width, BAR)
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colors.color("rail"))
+                painter.drawRoundedRect(bar.adjusted(0, 0, min(0.0, values - own), 0), 4, 4)
+                bar.setWidth(width)
                 self._paint_bar(painter, bar, guess)
             if index == plot.current and not self.is_saving:
                 painter.setBrush(Qt.BrushStyle.NoBrush)

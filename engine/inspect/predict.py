@@ -181,7 +181,9 @@ def evaluate_file(model: Path, data: DataConfig, device: str = "auto") -> Iterat
     yield from _report(table, found)
     lost = len(table.reported) + len(found.reported)
     if lost:
-        template = marked("engine", "{used} rows are measured; {lost} cannot be used and count for nothing.")
+        template = marked(
+            "engine", "Rows that are measured: {used}. Rows that cannot be used and do not count: {lost}."
+        )
         yield Noted(sentence=Sentence(template, {"used": len(found.examples), "lost": lost}))
     encoded = yield from predictor.encode(found)
     measures = yield from evaluate(predictor.model, predictor.task, encoded, predictor.device)

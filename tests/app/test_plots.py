@@ -379,9 +379,9 @@ def test_ticks_are_round() -> None:
     assert nice_ticks(0, 1, 4) == [0, 1]
 
 
-def test_bars_are_scaled_to_the_largest_and_say_their_share(qtbot) -> None:
+def test_counts_are_scaled_to_the_largest_and_probabilities_run_from_0_to_1(qtbot) -> None:
     plot = shown(qtbot, bars())
-    assert plot.value_words(0) == "511 · 56.0 %"
+    assert plot.value_words(0) == "511 · 56.0 %" and plot.full == 511
     chosen = []
     plot.bar_clicked.connect(chosen.append)
     plot.setFocus()
@@ -390,6 +390,11 @@ def test_bars_are_scaled_to_the_largest_and_say_their_share(qtbot) -> None:
     assert chosen == ["tech <b>"]
     plot.set_bars([("positive", 0.972), ("negative", 0.028)], as_share=True, highlight="positive")
     assert plot.value_words(0) == "97.2 %" and plot.numbers()[0] == ["label", "probability"]
+    plot.set_bars([("positive", 0.51), ("negative", 0.49)], as_share=True, highlight="positive")
+    image, colors = plot.canvas().grab().toImage(), theme.current()
+    row = [image.pixelColor(x, 15).name() for x in range(image.width())]
+    bar, rest = row.count(colors.accent), row.count(colors.rail)
+    assert bar / (bar + rest) == pytest.approx(0.51, abs=0.02)
 
 
 def test_many_bars_scroll(qtbot) -> None:

@@ -12,10 +12,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app import words
+from app.pages import predict_written
 from app.pages.predict import PredictPage
-from app.pages.predict_model import Desk, Told, choose_roles, free_path
+from app.pages.predict_model import Desk, Told, choose_label, choose_roles, free_path
 from app.session import Session
 from app.settings import AppSettings
+from app.titles import model_title
+from engine.config import FineTuneConfig, with_values
+from engine.events import Evaluated
+from engine.inspect.predict import evaluate_file
 from engine.model.weights import save_model
 from engine.text.examples import Roles
 from engine.text.table import read_table
@@ -203,3 +209,109 @@ def test_typing_does_not_drop_a_file_that_is_being_predicted() -> None:
     ends.pop()()
     ends.pop()()
     assert asked == ["file", "tell"] and desk.current == ""
+
+
+# A file whose labels are known
+
+
+LABELLED = [
+    ("good film", "good"), ("bad film", "bad"), ("odd film", "strange"), ("good play", "good"), ("", "bad"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def labelled(asking: PredictPage, tmp_path: Path, qtbot: QtBot) -> PredictPage:
+    """The page with a file that holds labels, one of them unknown to the model."""
+    with (tmp_path / "known.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["note", "text", "label"], *(("x", *row) for row in LABELLED * 5)])
+    asking.open_file(tmp_path / "known.csv")
+    qtbot.waitUntil(asking.run_button.isEnabled)
+    return asking
+
+
+def test_a_labelled_file_gets_the_score_that_evaluate_gives(
+    labelled: PredictPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    assert labelled.file_card.label_box.currentData() == "label"
+    predict(labelled, qtbot)
+    data = with_values(FineTuneConfig(), {"data": str(tmp_path / "known.csv")}).data
+    events = list(evaluate_file(tmp_path / "model", data))
+    wanted = next(event for event in events if isinstance(event, Evaluated))
+    shown = labelled.answers.scores
+    assert wanted.confusion is not None and wanted.confusion.sum() == 15
+    assert [row[1:] for row in shown.confusion.numbers()[1:]] == wanted.confusion.tolist()
+    assert shown.isVisible()
+    assert shown.accuracy.value.text() == words.with_interval(wanted.metrics["accuracy"], 15)
+    assert shown.macro_f1.value.text() == words.score(wanted.metrics["macro_f1"])
+    assert "20 rows answered by" in labelled.answers.hint_label.text()
+    assert "15 scored" in labelled.answers.hint_label.text()
+    if (wanted.confusion.sum(0) > 0).sum() == 1:
+        assert "to every one of the 15 test rows" in shown.remark.text() and shown.remark.isVisible()
+    labelled.answers.view_choice.buttons["rows"].click()
+    said = labelled.answers.reported.texts()
+    assert any("the label strange, which is not among those learned" in line for line in said)
+
+
+def test_a_file_without_labels_that_the_model_knows_gets_no_score(
+    with_file: PredictPage, qtbot: QtBot
+) -> None:
+    assert with_file.file_card.label_box.currentText() == "none"
+    predict(with_file, qtbot)
+    assert with_file.answers.scores.current is None and not with_file.answers.view_choice.isVisible()
+
+
+def test_the_column_of_right_labels_is_found_by_what_stands_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "films.csv"
+    path.write_text("text,coarse,other\nbad,Good,x\nodd,bad,y\ngood,,good\n", encoding="utf-8")
+    table = read_table(path)
+    assert choose_label(table, "label", LABELS, ("text",)) == "coarse"
+    assert choose_label(table, "other", LABELS, ("text",)) == "other"
+    assert choose_label(table, "label", ("x1", "x2"), ("text",)) == ""
+
+
+def test_answers_say_which_model_gave_them_and_when_another_is_chosen(
+    with_file: PredictPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = with_file
+    page.text_card.text_box.setPlainText("good film")
+    page.text_card.ask()
+    predict(page, qtbot)
+    name = model_title(tmp_path / "model")
+    assert f"answered by {name}" in page.answers.hint_label.text()
+    assert name in page.file_card.status.text()
+    page.set_model(trained(tmp_path / "second"))
+    assert "not by the model at the left" in page.answers.hint_label.text()
+    assert page.answers.hint_label.property("role") == "look"
+    qtbot.waitUntil(lambda: not page.text_card.bars.is_empty)  # what is typed is asked again
+    predict(page, qtbot)
+    assert f"answered by {model_title(tmp_path / 'second')}" in page.answers.hint_label.text()
+
+
+def test_the_next_file_has_a_free_name_and_the_one_written_can_be_opened(
+    with_file: PredictPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(predict_written, "open_place", lambda place: opened.append(place.name) or False)
+    card = with_file.file_card
+    predict(with_file, qtbot)
+    assert card.out_edit.text() == "films-predicted-2.csv" and card.links.isVisible()
+    qtbot.mouseClick(card.links.open_button, Qt.MouseButton.LeftButton)
+    assert opened == ["films-predicted.csv"] and "films-predicted.csv" in card.links.place.text()
+    card.out_edit.setText("films-predicted.csv")
+    qtbot.mouseClick(with_file.run_button, Qt.MouseButton.LeftButton)
+    assert "already there" in card.refusal.text() and not card.status.text() and not card.links.isVisible()
+    qtbot.mouseClick(card.free_button, Qt.MouseButton.LeftButton)
+    assert card.out_edit.text() == "films-predicted-2.csv" and not card.refusal.isVisible()
+    predict(with_file, qtbot)
+    assert (tmp_path / "films-predicted-2.csv").is_file()
+    assert card.out_edit.text() == "films-predicted-3.csv"
+
+
+def test_rows_that_are_cut_are_counted_for_a_file(asking: PredictPage, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "long.csv").write_text("text\n" + "good film " * 20 + "\ngood\n", encoding="utf-8")
+    asking.open_file(tmp_path / "long.csv")
+    qtbot.waitUntil(asking.run_button.isEnabled)
+    predict(asking, qtbot)
+    assert asking.answers.reported.texts() == [
+        "Read to 13 WordPieces, as in training, and cut there: 1 of 2 texts."
+    ]

@@ -101,12 +101,14 @@ def bar_length(plot: GuessesPlot, row: int, color: str) -> int:
     return sum(image.pixelColor(x, y).name() == color for x in range(image.width()))
 
 
-def test_bars_are_scaled_to_the_largest_and_the_original_has_its_own_colour_and_tick(qtbot) -> None:
+def test_bars_run_from_0_to_1_and_the_original_has_its_own_colour_and_tick(qtbot) -> None:
     plot = shown(qtbot, guesses())
     colors = theme.current()
     first = bar_length(plot, 0, colors.accent_soft)
     original = bar_length(plot, 1, theme.mix(colors.card, colors.fine, 0.45))
-    assert first > 300 and original == pytest.approx(first / 2, abs=3)
+    whole = first + bar_length(plot, 0, colors.rail)
+    assert whole > 300 and first == pytest.approx(plot.guesses[0].probability * whole, abs=4)
+    assert original == pytest.approx(first / 2, abs=3)
     assert bar_length(plot, 1, colors.accent_soft) == 0
     assert plot.value_words(plot.guesses[3]) == "rank 57 · 0.10 %"
     assert "this stood here" in plot.guess_words(plot.guesses[1])

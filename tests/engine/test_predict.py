@@ -331,7 +331,7 @@ def test_the_score_of_a_predicted_file_is_the_one_that_evaluate_gives(tmp_path: 
     told = notes(events)
     assert "Line 33 has the label strange, which is not among those learned." in told
     assert "Line 35 has no label in column label." in told and len(told) == len(set(told))
-    assert "32 rows are measured; 3 cannot be used and count for nothing." in said
+    assert "Rows that are measured: 32. Rows that cannot be used and do not count: 3." in said
     assert [bool(row["prediction"]) for row in found[31:]] == [True, False, True, True]
 
 
