@@ -56,9 +56,6 @@ def role_menu(session: Session, column: str, parent: QWidget) -> QMenu:
 class ListBox(ElidedBox):
     """A box that changes only by a choice from its open list; keys that would walk through it open that."""
 
-    def elide_mode(self) -> Qt.TextElideMode:
-        return Qt.TextElideMode.ElideMiddle  # "column 1" and "column 2" differ at the end
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         typed = event.text() if event.text().isprintable() else ""
         if event.key() in _WALKING or typed.strip():
@@ -70,6 +67,11 @@ class ListBox(ElidedBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
+
+
+class _ColumnBox(ListBox):
+    def elide_mode(self) -> Qt.TextElideMode:
+        return Qt.TextElideMode.ElideMiddle  # "column 1" and "column 2" differ at the end
 
 
 class RolesStrip(QWidget):
@@ -84,7 +86,7 @@ class RolesStrip(QWidget):
         self._boxes: dict[str, ListBox] = {}
         self._columns: tuple[str, ...] = ()
         for role in ROLES:
-            box = ListBox(minimumContentsLength=4)
+            box = _ColumnBox(minimumContentsLength=4)
             box.setObjectName(f"role_{role}")
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setToolTip(words.tr_engine(words.settings()[role].help))

@@ -9,8 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
 from app import words
-from app.inputs import ComboBox
-from app.pages.data_roles import RolesStrip, role_menu
+from app.pages.data_roles import ListBox, RolesStrip, role_menu
 from app.session import Session
 from app.table_model import TableModel
 from app.table_rows import Rows
@@ -236,7 +235,7 @@ class ReadingStrip(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 4)
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(4)
-        self._boxes: dict[str, ComboBox] = {}
+        self._boxes: dict[str, ListBox] = {}
         self._labels: list[QLabel] = []
         for name in ("encoding", "separator", "quoting", "header"):
             self._add(name)
@@ -250,7 +249,7 @@ class ReadingStrip(QWidget):
         session.table_problem.connect(self._show)
 
     def _add(self, name: str) -> None:
-        box = ComboBox(minimumContentsLength=4)
+        box = ListBox(minimumContentsLength=4)
         box.setObjectName(f"reading_{name}")
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setToolTip(words.tr_engine(words.settings()[name].help))

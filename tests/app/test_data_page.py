@@ -118,6 +118,21 @@ def test_changing_the_encoding_reads_the_file_again(page: DataPage, table_file: 
     assert "cafй" in session.table.frame["story"].iloc[0]
 
 
+def test_walking_through_how_a_file_is_read_reads_it_no_other_way(
+    qtbot: QtBot, page: DataPage, table_file: Path
+) -> None:
+    session = open_file(page, table_file, encoding="cp1252")
+    page.table_card.change_button.click()
+    for name in ("reading_separator", "reading_header"):
+        box = page.findChild(QComboBox, name)
+        assert box is not None
+        qtbot.keyClick(box, Qt.Key.Key_Down)
+        assert box.view().isVisible()
+        box.hidePopup()
+    assert session.table_overrides == {"encoding": "cp1252", "separator": "", "quoting": "", "header": ""}
+    assert not session.busy_words
+
+
 def test_an_unknown_encoding_is_refused_in_place_and_the_table_stays(
     page: DataPage, table_file: Path
 ) -> None:
