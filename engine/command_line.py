@@ -284,7 +284,9 @@ def _add_finetune(commands: Any) -> None:
     )
     for name in FINETUNE_FLAGS:
         finetune.add_argument(f"--{name.replace('_', '-')}", help=_help(name))
-    finetune.add_argument("--run", dest="run_dir", required=True, help="a new folder for this run")
+    finetune.add_argument(  # torchrun takes --run for its own --run-path
+        "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
+    )
     finetune.add_argument("--config", type=Path, help="a TOML file with settings")
     finetune.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"

@@ -89,7 +89,9 @@ def _add_pipeline(commands: Any) -> None:
         pipeline.add_argument(f"--{name.replace('_', '-')}", nargs="+", help=_help(name, config))
     for name in PIPELINE_FLAGS:
         pipeline.add_argument(f"--{name.replace('_', '-')}", help=_help(name, config))
-    pipeline.add_argument("--run", dest="run_dir", required=True, help="a folder; one begun is gone on with")
+    pipeline.add_argument(
+        "--run", "--run-dir", dest="run_dir", required=True, help="a folder; one begun is gone on with"
+    )
     _add_settings(pipeline)
     pipeline.set_defaults(run=_pipeline)
 
@@ -216,12 +218,12 @@ def follow(task: Iterator[Event]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "alarm"):
         signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_PATIENCE_S))
+    from engine.train.ranks import PeerLost
+
     try:
         for _ in task:
             pass
-    except RuntimeError as error:
-        if "closed by peer" not in str(error):
-            raise
+    except PeerLost:
         return 1
     return 0
 

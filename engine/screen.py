@@ -138,14 +138,14 @@ def _measured(event: Evaluated, name: str) -> str:
     return f"{said} (95 %: {low:.4f} to {high:.4f})"
 
 
-def show(events: Iterator[Event], found: list[Evaluated] | None = None) -> int:
-    """Tell on stderr what a task says; collect its evaluations. Returns: the exit code."""
+def show(events: Iterator[Event], found: list[Event] | None = None) -> int:
+    """Tell on stderr what a task says; collect what it found and noted. Returns: the exit code."""
     screen = Screen()
     with asked_to_stop() as asked:
         try:
             for event in events:
                 screen.tell(event)
-                if found is not None and isinstance(event, Evaluated):
+                if found is not None and isinstance(event, Evaluated | Noted):
                     found.append(event)
                 asked.is_training = asked.is_training or isinstance(event, Started)
                 if asked.signals:

@@ -38,6 +38,7 @@ from engine.train.loop import Loop, evaluated
 from engine.train.metrics import ONE_ANSWER, notes_on
 from engine.train.optimizer import default_learning_rate
 from engine.train.prepare import Setup, prepare
+from engine.train.ranks import check_alone
 from engine.train.records import event_from_record
 from engine.train.runs import (
     MODEL,
@@ -102,6 +103,7 @@ def fine_tune(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
     Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
     """
     run_dir = Path(run_dir)
+    check_alone()
     check_new(run_dir)
     device = open_device(config.device)
     notes: list[Noted] = []
@@ -117,6 +119,7 @@ def fine_tune(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
 
 def resume(run_dir: Path) -> Iterator[Event]:
     """Continue a run from its folder alone. Raises: RunError if it is finished, in use or not a run."""
+    check_alone()
     with reopened(Path(run_dir)) as run:
         yield from guarded(run, _again(run))
 

@@ -307,7 +307,7 @@ class Loop:
     def _lost(self, step: int, value: float) -> Noted:
         """Say that a step moved nothing. Raises: TrainingError after too many in a row."""
         self._num_lost += 1
-        if self._num_lost >= MOST_LOST:
+        if self._num_lost >= MOST_LOST and self.ranks.is_first:  # it sees all ranks' sums and ends them all
             raise TrainingError(
                 marked(
                     "engine",

@@ -32,6 +32,7 @@ from engine.train.finetune import fine_tune
 from engine.train.gains import StageFound, fine_tuned, pretrained, report_of
 from engine.train.lock import locked
 from engine.train.pretrain import pretrain
+from engine.train.ranks import check_alone
 from engine.train.resume import resume as resume_run
 from engine.train.runs import CHECKPOINTS, CONFIG, LOCK, read_status
 from engine.train.stages import (
@@ -54,6 +55,7 @@ def pipeline(config: PipelineConfig, folder: Path) -> Iterator[Event]:
     `Finished` at the end. In a folder where it was begun, runs that are finished are kept.
     Raises: UserError in one sentence, as `pretrain` and `fine_tune`; RunError if the folder holds other work.
     """
+    check_alone()
     folder, config = Path(folder).absolute(), absolute(config)
     _check_folder(folder, config)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)

@@ -24,7 +24,7 @@ from engine.train.history import Keeper
 from engine.train.language import LanguageModel
 from engine.train.loop import Loop
 from engine.train.pretext import Pretext
-from engine.train.ranks import Ranks, joined_ranks
+from engine.train.ranks import Ranks, is_restarted, joined_ranks
 from engine.train.refusals import check_quickly, check_ranks
 from engine.train.runs import (
     MODEL,
@@ -52,21 +52,25 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
     Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
     """
     run_dir, config = Path(run_dir), pretext.absolute(config)
+    if is_restarted() and _is_same(run_dir, config):  # torchrun's second try of the same work
+        yield from resume(run_dir, questions=questions)
+        return
     with joined_ranks() as ranks:
         if not ranks.is_first:
             yield from _follow(run_dir, config, ranks)
             return
         check_new(run_dir)
         check_ranks(config, ranks)
-        check_quickly(config)
         device = open_device(config.device)
+        ranks.check(device)
+        check_quickly(config)
         check_space(run_dir, pretext.shape_of(config.start), config.budget.kept_weights)
         is_begun, was_there = False, run_dir.is_dir()
         try:
             with Run.create(run_dir, config) as run:
                 is_begun = True
                 run.set_status("running", step=0, num_steps=0)
-                yield from guarded(run, _anew(run, config, device, questions, ranks))
+                yield from guarded(run, ranks.watched(_anew(run, config, device, questions, ranks)))
         except UserError:
             if is_begun and not (run_dir / SETUP).is_dir():
                 discard(run_dir, was_there)  # the input was to blame: no run is left behind
@@ -83,16 +87,28 @@ def resume(run_dir: Path, *, questions: Questions | None = None) -> Iterator[Eve
             yield from _follow(Path(run_dir), config, ranks)
             return
         with reopened(Path(run_dir)) as run:
-            yield from guarded(run, _again(run, config, questions, ranks))
+            yield from guarded(run, ranks.watched(_again(run, config, questions, ranks)))
+
+
+def _is_same(run_dir: Path, config: PretrainConfig) -> bool:
+    """Whether a folder holds a run with these settings."""
+    try:
+        return read_config(run_dir) == config
+    except UserError:
+        return False
 
 
 def _follow(run_dir: Path, config: PretrainConfig, ranks: Ranks) -> Iterator[Event]:
     """Train as one rank of many, beside the first, which alone writes."""
-    device = open_device(config.device)
-    ranks.wait()  # until the first one has settled everything
-    setup = yield from pretext.load(run_dir / SETUP, config)
-    run = FollowedRun(run_dir, config)
-    yield from _train(run, config, setup, device, run.newest_checkpoint(), None, ranks)
+    yield from ranks.watched(_beside(FollowedRun(run_dir, config), config, ranks))
+
+
+def _beside(run: FollowedRun, config: PretrainConfig, ranks: Ranks) -> Iterator[Event]:
+    device = yield from ranks.told(config.device)  # when the first one has settled everything
+    setup = yield from pretext.load(run.path / SETUP, config)
+    checkpoint = run.newest_checkpoint()
+    yield from ranks.join(device)
+    yield from _train(run, config, setup, device, checkpoint, None, ranks)
 
 
 def _anew(
@@ -103,13 +119,15 @@ def _anew(
     about = {"recipe": recipe_of(device), "chain": chain, "notes": notes_document(run.notes)}
     setup = replace(setup, about={**setup.about, **about})
     setup.save(run.path / SETUP)
-    ranks.wait()
+    yield from ranks.join(device)
     yield from _train(run, config, setup, device, None, questions, ranks)
 
 
 def _again(run: Run, config: PretrainConfig, questions: Questions | None, ranks: Ranks) -> Iterator[Event]:
     if not (run.path / SETUP).is_dir():  # it was cut off before anything was settled
-        yield from _anew(run, config, open_device(config.device), questions, ranks)
+        device = open_device(config.device)
+        ranks.check(device)
+        yield from _anew(run, config, device, questions, ranks)
         return
     setup = yield from pretext.load(run.path / SETUP, config)
     checkpoint = run.newest_checkpoint()
@@ -118,7 +136,8 @@ def _again(run: Run, config: PretrainConfig, questions: Questions | None, ranks:
     device, differences = as_before(config.device, setup.about["recipe"], checkpoint)
     for difference in differences:
         yield Noted(sentence=difference)
-    ranks.wait()
+    ranks.check(device)
+    yield from ranks.join(device)
     yield from _train(run, config, setup, device, checkpoint, questions, ranks)
 
 
