@@ -132,6 +132,12 @@ class Study:
         return self.doubtful.num_contradicting
 
     @property
+    def shown_labels(self) -> tuple[str, ...]:
+        """The labels, those that look like another one so that they can be told from it."""
+        odd = {} if self.is_merged else {each.label: each.seen[0] for each in self.spellings}
+        return tuple(odd.get(label, label) for label in self.labels)
+
+    @property
     def is_pair(self) -> bool:
         return bool(self.roles.text_pair)
 

@@ -219,9 +219,8 @@ class DataPage(Page):
             for plot in (self.labels_plot, self.lengths_plot):
                 plot.set_caption([(self.tr("table"), path.name)] if path else [])
             self._show_state()
-            odd = {} if study.is_merged else {each.label: each.seen[0] for each in study.spellings}
-            names = [odd.get(name, name) for name in study.labels]
-            bars = sorted(zip(names, map(int, study.counts), strict=True), key=lambda bar: -bar[1])
+            counts = map(int, study.counts)
+            bars = sorted(zip(study.shown_labels, counts, strict=True), key=lambda bar: -bar[1])
             lacking = self.tr("No label column is chosen. Choose one above the table.")
             if study.refusal is not None:
                 lacking = self.tr("“{name}” cannot be the label. “Good to know” says why.").format(

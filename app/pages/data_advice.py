@@ -158,8 +158,8 @@ def _balance(study: Study) -> DataRemark:
     largest, smallest = int(study.counts[most]), int(study.counts[least])
     total = int(study.counts.sum())
     values = {
-        "most": words.shorten(study.labels[most], 40),
-        "least": words.shorten(study.labels[least], 40),
+        "most": words.shorten(study.shown_labels[most], 40),
+        "least": words.shorten(study.shown_labels[least], 40),
         "largest": words.share(largest / total),
         "smallest": words.share(smallest / total),
     }

@@ -313,6 +313,17 @@ def test_one_click_merges_nearly_equal_labels_and_one_takes_it_back(
     assert dict(page.labels_plot.bars) == before and not session.label_choices["merge_labels"]
 
 
+def test_two_labels_that_look_alike_are_told_apart_wherever_one_is_named(
+    page: DataPage, tmp_path: Path
+) -> None:
+    labels = ["sport"] * 30 + ["tech"] * 15 + ["sp\u043ert"]
+    write(tmp_path / "alike.csv", [(f"film {n}", label) for n, label in enumerate(labels)])
+    open_file(page, tmp_path / "alike.csv")
+    assert [name for name, _count in page.labels_plot.bars] == ["sport", "tech", "sp‹U+043E›rt"]
+    assert "“sp‹U+043E›rt” has one row, “sport” 65.2 % of all" in remark(page, "far from balanced")
+    assert "never measured: sp‹U+043E›rt." in remark(page, "appears in one row only")
+
+
 def test_a_merge_was_said_of_one_table_and_one_label_column(
     page: DataPage, tmp_path: Path, table_file: Path
 ) -> None:
