@@ -128,7 +128,7 @@ class Charts(QScrollArea):
         """Draw what is left, and say how the run ended."""
         self.loss.flush()
         self.accuracy.flush()
-        self._is_over = outcome != "running"
+        self._is_over = self.watching.watch.is_over = outcome != "running"
         self._show_scores()
         self._show_hints()
         self.watching.refresh()

@@ -66,6 +66,7 @@ class Watch:
         self._looks: list[_Look] = []
         self._losses: list[float] = []
         self._last: Evaluated | None = None
+        self.is_over = False  # the run has ended, however it did
         self._notes: dict[str, Remark] = {}
         self._nan_step = 0
         self.best: Evaluated | None = None
@@ -138,9 +139,10 @@ class Watch:
             )
             found.append(Remark("wrong", text.format(step=number(self._nan_step))))
         found += self._on_overfitting()
-        shown = self.kept if self.finished is not None else self._last
+        is_over = self.is_over or self.finished is not None
+        shown = self.kept if is_over else self._last
         if shown is not None and shown.confusion is not None and ONE_ANSWER not in self._notes:
-            found += _on_predictions(shown)
+            found += _on_predictions(shown, is_over)
         return found
 
     def _on_overfitting(self) -> list[Remark]:
@@ -208,18 +210,21 @@ def names_words(names: Sequence[str]) -> str:
     )
 
 
-def _on_predictions(event: Evaluated) -> list[Remark]:
+def _on_predictions(event: Evaluated, is_over: bool) -> list[Remark]:
+    """Args: is_over: the weights are those that the run has kept, and will learn no more."""
     assert event.confusion is not None
     true, predicted = event.confusion.sum(axis=1), event.confusion.sum(axis=0)
     never = [
         name for name, rows, said in zip(event.labels, true, predicted, strict=True) if rows and not said
     ]
     found: list[Remark] = []
-    if never and len(never) == int((true > 0).sum()) - 1:
+    if never and int((predicted > 0).sum()) == 1:
         only = event.labels[int(predicted.argmax())]
         text = translate(
             "Watch", "It always answers {name}. It has not learned to tell the labels apart yet."
         )
+        if is_over:
+            text = translate("Watch", "It always answers {name}: it does not tell the labels apart.")
         return [Remark("look", text.format(name=shorten(only, 30)))]
     if len(never) == 1:
         text = translate("Watch", "{name} is never predicted, though {rows} validation rows carry it.")
@@ -239,11 +244,11 @@ def _on_predictions(event: Evaluated) -> list[Remark]:
     if accuracy is not None and low <= chance:
         text = translate(
             "Watch",
-            "So far it may be no better than always answering {name} ({share}): the 95 % interval of its "
-            "accuracy reaches down to {low}.",
+            "It may be no better than always answering {name} ({share}): the 95 % interval of its accuracy "
+            "reaches down to {low}.",
         )
         if accuracy <= chance:
-            text = translate("Watch", "So far it is no better than always answering {name} ({share}).")
+            text = translate("Watch", "It is no better than always answering {name} ({share}).")
         most = shorten(event.labels[int(true.argmax())], 30)
         found.append(Remark("look", text.format(name=most, share=share(chance), low=share(low))))
     return found

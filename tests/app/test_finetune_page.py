@@ -304,6 +304,20 @@ def test_one_answer_for_everything_is_said_in_one_remark() -> None:
     assert said(watch) == "look: It always answers a. It has not learned to tell the labels apart yet."
 
 
+def test_the_remarks_are_of_the_matrix_that_is_shown_also_of_a_stopped_run() -> None:
+    watch = Watch()
+    watch.hear([replace(evaluation(10, 0.4, GOOD), is_best=True), evaluation(20, 0.6, [[10, 0], [10, 0]])])
+    assert "It always answers a" in said(watch)
+    watch.is_over = True
+    assert "Both labels are being predicted" in said(watch) and "always answers" not in said(watch)
+
+
+def test_a_label_without_rows_that_is_answered_is_an_answer_too() -> None:
+    watch = Watch()
+    watch.hear([evaluation(10, 0.5, [[10, 0, 0], [9, 0, 1], [0, 0, 0]], ("a", "b", "c"))])
+    assert "always answers" not in said(watch) and "b is never predicted" in said(watch)
+
+
 def test_a_loss_that_is_no_number_stands_first() -> None:
     watch = Watch()
     watch.outlook = outlook()
@@ -334,7 +348,7 @@ def test_of_a_run_is_said_what_the_run_found_and_not_what_is_open() -> None:
 def test_a_score_that_chance_alone_could_give_is_told_as_that() -> None:
     watch = Watch()
     watch.hear([evaluation(1, 0.5, [[8, 4], [5, 5]])])  # 13 of 22 right; always answering a: 12 of 22
-    assert "look: So far it may be no better than always answering a (54.5 %): the 95 %" in said(watch)
+    assert "look: It may be no better than always answering a (54.5 %): the 95 %" in said(watch)
     watch.hear([evaluation(2, 0.4, [[800, 400], [300, 700]])])
     assert "no better" not in said(watch)
 

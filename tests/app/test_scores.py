@@ -162,3 +162,22 @@ def test_a_score_short_of_all_is_never_shown_as_all(card: ScoresCard) -> None:
     card.set_evaluations({"validation": evaluation([[4999, 1], [0, 5000]])}, {})
     assert card.accuracy.value.text().startswith("0.9999 (95 %: ")
     assert cells(card)[0][PRECISION : F1 + 1] == ["1.000", "0.9998", "0.9999"]
+
+
+def test_a_run_that_answers_one_label_only_is_told_once_live_and_reopened(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    write_table(tmp_path / "reviews.csv", [("a b c", "good")] * 50 + [("a b c", "bad")] * 10)
+    live, reopened = Charts(), Charts()
+    live.hear(list(fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "run")))
+    for answer in past_events(tmp_path / "run", None):
+        assert isinstance(answer, Answer)
+        reopened.hear(answer.value)
+    for charts in (live, reopened):
+        qtbot.addWidget(charts)
+        charts.end("finished", tmp_path / "run", 1.0, has_model=True)
+        said = [text for text in charts.watching.advice.texts() if "answer" in text]
+        assert said == [
+            "The model answers good to every one of the 12 validation rows, though they carry 2 labels: it "
+            "does not tell them apart."
+        ]
