@@ -224,7 +224,7 @@ def choose_separator(lines: Sequence[str]) -> str:
     """
     sample, size = [], 0
     for line in lines[:_SAMPLE_LINES]:
-        sample.append(line)
+        sample.append(line[:_SAMPLE_CHARS])
         size += len(line)
         if size > _SAMPLE_CHARS:
             break

@@ -149,6 +149,8 @@ def _detect(data: bytes, path: Path) -> Decoded:
 
 def _strict(data: bytes, path: Path, name: str) -> Decoded:
     try:
+        if data in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return Decoded("", name)
         if name.startswith(("utf-16", "utf-32")) and 0 not in data:  # its line ends would hold NULs
             raise UnicodeDecodeError(name, data, 0, 1, "no NULs")
         return _whole_units(data, name) or Decoded(data.decode(name), name)

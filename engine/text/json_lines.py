@@ -15,6 +15,7 @@ from engine.errors import Sentence, marked
 from engine.text.dialect import MAX_COLUMNS, Records
 from engine.text.encoding import SURROGATES
 
+_MANY = 1000  # columns from which on rows wait until all names are known
 _NO_OBJECT = marked("engine", "Line {line} is not a JSON object. Write each row between braces.")
 
 
@@ -52,6 +53,7 @@ class RowReader:
     def __init__(self) -> None:
         self.found = Records()
         self._names = dict[str, None]()
+        self._wide = dict[int, dict[str, str]]()  # rows of many columns, of which there may be too many
         self._decoder = json.JSONDecoder(
             object_pairs_hook=_object, parse_int=_Number, parse_float=_Number, parse_constant=_Number
         )
@@ -68,7 +70,11 @@ class RowReader:
             return True
         if not row.keys() <= self._names.keys():
             self._names.update(dict.fromkeys(row))
-        self.found.rows.append([row.get(name, "") for name in self._names])
+        if len(self._names) <= _MANY:
+            self.found.rows.append([row.get(name, "") for name in self._names])
+        else:
+            self._wide[len(self.found.rows)] = row
+            self.found.rows.append([])
         self.found.starts.append(number)
         return len(self._names) <= MAX_COLUMNS
 
@@ -78,6 +84,10 @@ class RowReader:
 
     def finish(self) -> tuple[Records, list[str]]:
         """Return the rows, all of one width, and the names of the columns."""
+        if len(self._names) > MAX_COLUMNS:
+            return self.found, list(self._names)
+        for place, row in self._wide.items():
+            self.found.rows[place] = [row.get(name, "") for name in self._names]
         for cells in self.found.rows:  # keys that appeared later stand to the right
             cells.extend([""] * (len(self._names) - len(cells)))
         return self.found, list(self._names)

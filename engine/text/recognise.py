@@ -15,7 +15,7 @@ from engine.errors import DataError, Sentence, marked
 
 HEAD = 1 << 16  # characters that are looked at
 _LINES = 400
-_WEB_PAGE = re.compile(r"\s*(<!--.*?-->\s*)*<(!doctype\s+html|html[\s>]|head[\s>]|body[\s>])", re.I | re.S)
+_WEB_PAGE = re.compile(r"\s*<(!doctype\s+html|html[\s>]|head[\s>]|body[\s>])", re.I)
 _XML = re.compile(r"\s*(<\?xml\s|<!DOCTYPE\s+\w)", re.I)
 _ELEMENT = re.compile(r"\s*<([A-Za-z][\w:.-]*)[\s>/]")
 _SQL_COMMENT = re.compile(r"--|/\*|#|\*/|\*")
@@ -50,7 +50,7 @@ def check_text(text: str, path: Path, *, whole: bool = True, for_table: bool = T
         return
     if _PICKLED.match(head):
         raise _refusal(_PICKLE, path)
-    if _WEB_PAGE.match(head):
+    if _WEB_PAGE.match(head, _past_comments(head)):
         raise _refusal(_HTML, path)
     if _is_xml(head, filled):
         raise _refusal(_OF_XML, path)
@@ -111,6 +111,17 @@ def json_refusal(path: Path) -> DataError:
 
 def _refusal(template: str, path: Path) -> DataError:
     return DataError(template, path=path)
+
+
+def _past_comments(head: str) -> int:
+    """Return where the comments of markup end that a text may begin with."""
+    place, comment = 0, re.compile(r"\s*<!--")
+    while found := comment.match(head, place):
+        end = head.find("-->", found.end())
+        if end < 0:
+            break
+        place = end + 3
+    return place
 
 
 def _is_xml(head: str, filled: Sequence[str]) -> bool:

@@ -223,6 +223,7 @@ def _cut_cells(
     elif separator not in first and (likely := choose_separator(lines)) not in ("", separator):
         template = marked("engine", "Line {line} holds no {separator!r}; {likely!r} looks likelier.")
         notes.append(Sentence(template, {"line": number, "separator": separator, "likely": likely}))
+    _check_width(first, separator, path)
     quoting, records = cut(lines, found.text, separator, quoting)
     if records.faults and header != "no" and records.faults[0][0] < (records.starts or [len(lines) + 1])[0]:
         template = marked("engine", "The header of {path} cannot be read. {fault}")
@@ -243,6 +244,22 @@ def _cut_cells(
     return TableFormat("csv", found.encoding, separator, quoting, has_header, header_line), records, names
 
 
+def _check_width(first: str, separator: str, path: Path) -> None:
+    """Refuse, before it is cut, a first line of more columns than anyone means. Raises: DataError."""
+    num_columns = first.count(separator) + 1 if separator else 1
+    if num_columns > (100 * MAX_COLUMNS if '"' in first else MAX_COLUMNS):
+        raise _too_wide(path, num_columns)
+
+
+def _too_wide(path: Path, num_columns: int) -> DataError:
+    return DataError(
+        marked("engine", "{path} has {found} columns; at most {most} can be read. Check the separator."),
+        path=path,
+        found=num_columns,
+        most=MAX_COLUMNS,
+    )
+
+
 def _build(
     path: Path,
     how: TableFormat,
@@ -252,14 +269,9 @@ def _build(
     notes: list[Sentence],
     sha256: str,
 ) -> Table:
+    if len(names) > MAX_COLUMNS:
+        raise _too_wide(path, len(names))
     columns = _unique(names)
-    if len(columns) > MAX_COLUMNS:
-        raise DataError(
-            marked("engine", "{path} has {found} columns; at most {most} can be read. Check the separator."),
-            path=path,
-            found=len(columns),
-            most=MAX_COLUMNS,
-        )
     if found.damaged and SURROGATES.search("".join(names)):
         template = marked("engine", "The names of the columns of {path} hold bytes that are not {encoding}.")
         raise DataError(template, path=path, encoding=how.encoding)

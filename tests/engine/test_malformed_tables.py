@@ -152,6 +152,9 @@ KEPT: dict[str, tuple[str | bytes, int, int, dict[str, str]]] = {
 REFUSED: dict[str, tuple[str, bytes | Callable[[Path], bytes], str]] = {
     "nothing": ("a.csv", b"", "is empty"),
     "blanks": ("a.csv", b" \r\n\t\n", "is empty"),
+    "a byte order mark alone": ("a.csv", b"\xff\xfe", "is empty"),
+    "JSON of too many keys": (
+        "a.jsonl", b"".join(b'{"k%d": 1}\n' % n for n in range(20_000)), "at most 10000"),
     "a header alone": ("a.csv", HEAD.encode(), "has a header and no rows"),
     "a header alone, CR": ("a.csv", b"text,label\r", "has a header and no rows"),
     "no row of the header's width": ("a.csv", b"text,label\na,b,c\nd,e,f\n", "No row of"),
@@ -222,6 +225,9 @@ HOSTILE = {  # how the file begins, how often that is repeated, how long it is t
     "a quote open in every line": (b'a","""\n', 200_000, 0),
     "a quote opened in every line": (b'"a\n', 200_000, 0),
     "lists in lists": (b"[", 5_000_000, 0),
+    "separators alone": (b",", 20_000_000, 0),
+    "quotes and separators": (b'",', 10_000_000, 0),
+    "comments of markup": (b"<!-- -->", 1_000_000, 0),
 }
 
 
