@@ -31,6 +31,7 @@ NAME_SIZE = 12
 TITLE_SIZE = 11
 SMALLEST = 8  # px; smaller figures are left out
 EDGE = 6
+MOST_COMPARED = 60  # names, when it is decided where to shorten them
 FEW = 8  # labels; with more, zeros are left out for calm
 
 
@@ -280,7 +281,7 @@ class ConfusionPlot(Figure):
         place = QRectF(
             EDGE, cell.center().y() - metrics.height() / 2, cell.left() - EDGE - 6, metrics.height()
         )
-        cut = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, place.width())
+        cut = metrics.elidedText(name, telling_elision(self._labels, metrics, place.width()), place.width())
         painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, cut)
 
     def _paint_column_name(
@@ -304,6 +305,13 @@ class ConfusionPlot(Figure):
         painter.translate(cell.center().x(), cell.top() - 5)
         painter.rotate(-90)
         place = QRectF(0, -metrics.height() / 2, room, metrics.height())
-        cut = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, room)
+        cut = metrics.elidedText(name, telling_elision(self._labels, metrics, room), room)
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, cut)
         painter.restore()
+
+
+def telling_elision(names: Sequence[str], metrics: QFontMetricsF, width: float) -> Qt.TextElideMode:
+    """Return where to shorten names so that the most of them still differ; in the middle among equals."""
+    some = names[:MOST_COMPARED]
+    modes = (Qt.TextElideMode.ElideMiddle, Qt.TextElideMode.ElideRight, Qt.TextElideMode.ElideLeft)
+    return max(modes, key=lambda mode: len({metrics.elidedText(name, mode, width) for name in some}))

@@ -9,13 +9,13 @@ import time
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QFontMetricsF, QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QCheckBox
 
 from app import theme
 from app.plots.bars import BarsPlot
-from app.plots.confusion import ConfusionPlot
+from app.plots.confusion import ConfusionPlot, telling_elision
 from app.plots.curve import CurvePlot
 from app.plots.figure import Figure, ink_on, save_figure
 from app.plots.histogram import HistogramPlot, nice_ticks
@@ -407,3 +407,15 @@ def test_many_bars_scroll(qtbot) -> None:
 def _pixels(image: QImage, color: str) -> list[tuple[int, int]]:
     rgb = QColor(color).rgb()
     return [(x, y) for x in range(image.width()) for y in range(image.height()) if image.pixel(x, y) == rgb]
+
+
+def test_names_are_shortened_where_they_do_not_differ(qtbot) -> None:
+    plot = shown(qtbot, confusion())
+    metrics = QFontMetricsF(plot.font())
+    for names, mode in (
+        ([f"intent number {i:02d} of a bank's customer service" for i in range(40)], "ElideRight"),
+        ([f"a question of customers about the matter {i:02d}" for i in range(40)], "ElideMiddle"),
+        (["sport", "tech"], "ElideMiddle"),
+    ):
+        found = telling_elision(names, metrics, metrics.horizontalAdvance("intent number 00 of"))
+        assert found is getattr(Qt.TextElideMode, mode)
