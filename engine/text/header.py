@@ -65,6 +65,8 @@ def _stands_above(rows: Sequence[Sequence[str]], place: int, width: int) -> bool
     row = rows[place]
     if len(row) != width or not any(cell.strip() for cell in row[1:]):
         return True
+    if not _num_usual(row) and any(_num_usual(below) == width for below in rows[place + 1 : place + 4]):
+        return True  # a title with as many separators, above names that cannot be mistaken
     following = [cell.strip() for cell in rows[place + 1]]
     return row[0].lstrip().startswith("#") and (
         _num_usual(row) < _num_usual(following) or following[0].startswith("#")

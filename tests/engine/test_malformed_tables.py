@@ -101,6 +101,7 @@ KEPT: dict[str, tuple[str | bytes, int, int, dict[str, str]]] = {
     "a title": ("The reviews\n" + sheet(), 60, 0, {}),
     "a title and blank lines": ("The reviews\n\n\n" + sheet("\r\n"), 60, 0, {}),
     "a title as wide as the table": ("The reviews,\n,\n" + sheet(), 60, 0, {}),
+    "a title with a comma above two columns": ("Reviews, 2020\nof all, or so\n" + sheet(), 60, 0, {}),
     "comments": ("# source: here\n# date: now, or then\n" + sheet(), 60, 0, {}),
     "a title over three rows": ("The reviews\nof all\n" + HEAD + LINES, 3, 0, {}),
     "blank lines above": ("\n\n\n" + sheet(), 60, 0, {}),
