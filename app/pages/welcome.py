@@ -28,7 +28,7 @@ from app.pages.welcome_found import (
 from app.pages.welcome_parts import CLAUSE, NEW_LINE, Entry, ListCard, Piece, WayCard
 from app.session import Session, sample_data_path
 from app.titles import model_title
-from app.widgets import GAP, Page, button
+from app.widgets import GAP, Page, button, tip
 from engine.text.vocabulary import MASK
 
 KEY = "welcome"
@@ -220,8 +220,12 @@ class WelcomePage(Page):
             empty = words.say(found.problem)
         self.recent_card.list.set_entries([*runs, *tables], empty)
         hint = self.tr("{count} runs").format(count=words.number(found.num_runs))
-        hint = hint if found.num_runs > len(runs) else ""
-        self.recent_card.set_hint(empty if found.problem is not None and (runs or tables) else hint)
+        if found.problem is not None and (runs or tables):  # the whole sentence where the mouse rests
+            self.recent_card.set_hint(self.tr("Not all can be read"))
+            self.recent_card.hint_label.setToolTip(tip(empty))
+            return
+        self.recent_card.hint_label.setToolTip("")
+        self.recent_card.set_hint(hint if found.num_runs > len(runs) else "")
 
     def _run_entry(self, place: int, run: FoundRun) -> Entry:
         return Entry(

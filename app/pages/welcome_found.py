@@ -73,7 +73,7 @@ class FoundModel:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Everything that the page lists. num_runs: all there are. problem: why runs could not be listed."""
+    """Everything that the page lists. num_runs: all there are. problem: why runs, or some, are not listed."""
 
     runs: tuple[FoundRun, ...] = ()
     num_runs: int = 0

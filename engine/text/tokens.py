@@ -7,7 +7,6 @@ made from and the hash of every array, so that a stale, cut or damaged one is fo
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -25,6 +24,7 @@ import platformdirs
 from engine.durable import PARTIAL, explained
 from engine.errors import DataError, Sentence, UserError, marked
 from engine.events import Event, Noted, Progress
+from engine.files import open_regular, read_json_object
 from engine.text.corpus import Corpus
 from engine.text.cutter import segmenter_version
 from engine.text.token_writer import ARRAYS, HEADER, KIND, VERSION, Places, hash_of, make_store, no_text
@@ -220,7 +220,7 @@ def _opened(path: Path, wanted: dict[str, Any]) -> Generator[Event, None, TokenS
             if (size := (path / name).stat().st_size) != about["bytes"]:
                 raise _broken(path, name, size=size, wanted=about["bytes"])
             hasher = hashlib.sha256()
-            with (path / name).open("rb") as file:
+            with open_regular(path / name, kind=DataError) as file:
                 while block := file.read(_READ_AT_ONCE):
                     hasher.update(block)
                     done += len(block)
@@ -234,11 +234,11 @@ def _opened(path: Path, wanted: dict[str, Any]) -> Generator[Event, None, TokenS
 
 def _read_header(path: Path) -> dict[str, Any]:
     try:
-        header = json.loads((path / HEADER).read_text(encoding="utf-8"))
+        header = read_json_object(path / HEADER, kind=DataError)
         whole = (header["kind"], header["version"]) == (KIND, VERSION)
         whole = whole and tuple(header["arrays"]) in (ARRAYS[:3], ARRAYS)
         whole = whole and header.pop("sha256") == hash_of(header)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (DataError, KeyError, TypeError) as error:
         raise _broken(path, HEADER) from error
     if not whole:
         raise _broken(path, HEADER)

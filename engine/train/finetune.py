@@ -236,7 +236,8 @@ def _finish(run: Run, setup: Setup, loop: Loop) -> Iterator[Event]:
         note = marked("engine", "The best checkpoint, of step {step}, is damaged; the last weights are kept.")
         yield Noted(sentence=Sentence(note, {"step": loop.at.best_step}), level="wrong")
     if best is not None and best.step != loop.at.step:
-        loop.model.load_state_dict(best.weights())
+        with fitting(best):
+            loop.model.load_state_dict(best.weights())
     metrics: dict[str, float] = {}
     measured = _kept_evaluation(run, step)
     if "test" in setup.sets:
@@ -278,7 +279,8 @@ def _keep(run: Run, setup: Setup, loop: Loop) -> None:
     best = run.checkpoint(loop.at.best_step) if loop.at.best_step else None
     kept = best or run.newest_checkpoint()
     if kept is not None and kept.step > 0:  # the model in memory may hold what went wrong
-        loop.model.load_state_dict(kept.weights())
+        with fitting(kept):
+            loop.model.load_state_dict(kept.weights())
         _save_result(run, setup, loop, kept.step)
 
 

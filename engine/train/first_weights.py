@@ -26,6 +26,7 @@ from engine.pretrain_config import PretrainConfig
 from engine.text.neighbours import MOST_TOKENS, neighbour_vectors
 from engine.text.tokens import counts
 from engine.text.wordpiece import WordPiece
+from engine.train.conduct import fitting
 from engine.train.pretext import Pretext, split
 from engine.train.runs import Checkpoint
 
@@ -39,7 +40,8 @@ def starting_model(
     notes: list[Sentence] = []
     if checkpoint is not None:
         model = PreTraining(setup.config)
-        model.load_state_dict(checkpoint.weights())
+        with fitting(checkpoint):
+            model.load_state_dict(checkpoint.weights())
     elif config.start.model.startswith("new:"):
         model = PreTraining(setup.config)
         yield from _start(config, setup, model)

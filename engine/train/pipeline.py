@@ -26,6 +26,7 @@ from engine.config import from_toml, to_toml, values_of, with_values
 from engine.durable import PARTIAL, check_place, explained, replaced_file, sweep_partials
 from engine.errors import DataError, RunError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
+from engine.files import MOST_JSON, read_regular
 from engine.pipeline_config import PipelineConfig
 from engine.pretrain_config import PretrainConfig
 from engine.train.finetune import fine_tune
@@ -122,7 +123,7 @@ def _is_begun(folder: Path) -> bool:
 
 def _check_same(folder: Path, config: PipelineConfig, hashes: list[str]) -> None:
     """Refuse tables that are not those that finished runs were measured on. Raises: DataError."""
-    if _is_begun(folder) and json.loads((folder / TABLES).read_text(encoding="utf-8")) != hashes:
+    if _is_begun(folder) and _read_hashes(folder / TABLES) != hashes:
         raise DataError(
             marked(
                 "engine",
@@ -132,6 +133,14 @@ def _check_same(folder: Path, config: PipelineConfig, hashes: list[str]) -> None
             path=config.data.data,
             folder=folder,
         )
+
+
+def _read_hashes(path: Path) -> Any:
+    """Return what a file of hashes says; None where it is damaged, which equals no hashes."""
+    try:
+        return json.loads(read_regular(path, most=MOST_JSON, kind=RunError))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _write(path: Path, text: str) -> None:

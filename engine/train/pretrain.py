@@ -282,7 +282,8 @@ def _keep(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> None:
     """Leave the newest weights in model/ when a run ends before its time."""
     kept = run.newest_checkpoint() if loop.ranks.is_first else None
     if kept is not None and kept.step > 0:  # the model in memory may hold what went wrong
-        loop.model.load_state_dict(kept.weights())
+        with fitting(kept):
+            loop.model.load_state_dict(kept.weights())
         spent = {name: kept.state[name] for name in ("tokens", "used_s")}
         loop.at = replace(loop.at, step=kept.step, **spent)
         save_result(run, config, setup, loop)

@@ -19,6 +19,7 @@ from engine.text.instances import Instances, MaskedBatch, Store, collate_masked,
 from engine.text.masking import Masker
 from engine.text.wordpiece import WordPiece
 from engine.train.ranks import ALONE, Ranks
+from engine.train.records import as_kind
 
 BLOCK_TOKENS = 2**22  # of a block at least, some 1,000 articles: examples are mixed within it
 BLOCK_STEPS = 16  # of a block at least
@@ -141,7 +142,7 @@ class TextFeed:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go to a position and open its block with the length that it had."""
-        self.at = Position(**state)
+        self.at = Position(**{name: as_kind(int, value) for name, value in state.items()})
         self._instances = None
         if self.at.length:
             self._open(self.at.length)

@@ -337,6 +337,20 @@ def test_a_folder_for_runs_that_cannot_be_read_is_said_in_place(
     assert "Permission denied" in page.recent_card.list.empty.text()
 
 
+def test_a_damaged_run_is_told_and_hides_no_other(page: WelcomePage) -> None:
+    root = page.session.runs_root
+    for name in ("20260101-120000-sound", "20260101-130000-spoilt", "20260101-140000-unread"):
+        (root / name).mkdir(parents=True)
+        (root / name / "config.toml").write_text("", encoding="utf-8")
+        (root / name / "status.json").write_text('{"state": "stopped", "step": 7}', encoding="utf-8")
+    (root / "20260101-130000-spoilt" / "status.json").write_text('{"step": null}', encoding="utf-8")
+    (root / "20260101-140000-unread" / "config.toml").write_text("[[[", encoding="utf-8")
+    show(page)
+    spoilt, sound = (detail for _, detail in recent(page))
+    assert sound.startswith("stopped at step 7") and spoilt.startswith("its files are damaged")
+    assert "20260101-140000-unread cannot be read" in page.recent_card.hint_label.toolTip()
+
+
 def test_the_page_fits_a_low_window_with_everything_on_it(page: WelcomePage, assets: Path) -> None:
     shutil.rmtree(assets / "models")
     page.resize(*LOW)

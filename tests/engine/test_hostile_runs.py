@@ -15,10 +15,13 @@ import pytest
 
 from engine.errors import UserError
 from engine.events import Evaluated, Event, Noted, Pinned, Step
+from engine.train import pretext
 from engine.train.finetune import fine_tune
+from engine.train.pretrain import pretrain
 from engine.train.resume import resume
 from engine.train.runs import list_runs, read_events, read_metrics
 from tests.engine.tiny_runs import tiny_config
+from tests.engine.tiny_texts import text_config
 
 pytestmark = [
     pytest.mark.usefixtures("unsynced"),
@@ -35,6 +38,18 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     task = fine_tune(tiny_config(folder, num_epochs=1), folder / "run")
     next(event for event in task if isinstance(event, Step) and event.step == 4)
     task.close()  # type: ignore[attr-defined]
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def stopped_pretraining(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole run of pretraining, stopped after its fourth step."""
+    folder = tmp_path_factory.mktemp("pretraining")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pretext, "default_store_root", lambda: folder / "cache")
+        task = pretrain(text_config(folder, checkpoint_every_steps=2), folder / "run")
+        next(event for event in task if isinstance(event, Step) and event.step == 4)
+        task.close()  # type: ignore[attr-defined]
     return folder / "run"
 
 
@@ -313,6 +328,40 @@ def test_a_damaged_run_goes_on_or_is_refused_in_a_sentence(root: Path, name: str
         assert str(error).endswith(".") and "\n" not in str(error)
     assert time.monotonic() - began < MOST_S
     assert [run.name for run in list_runs(root)][-1] == "sound"
+
+
+PRETRAINING: dict[str, tuple[str, Spoil]] = {
+    "setup empty": ("setup/setup.json", text("{}")),
+    "setup a pipe": ("setup/setup.json", pipe),
+    "text of odd kind": ("setup/setup.json", values(text="x")),
+    "recipe of odd kinds": ("setup/setup.json", values(recipe={"device": []})),
+    "notes of odd kinds": ("setup/setup.json", values(notes=[5, {"sentence": 5}])),
+    "what was kept is a pipe": ("setup/keep.npy", pipe),
+    "what was kept is no array": ("setup/keep.npy", text("x")),
+    "the tokens' header is a pipe": ("setup/tokens/header.json", pipe),
+    "the tokens' header is endless": ("setup/tokens/header.json", endless),
+    "the tokens are a pipe": ("setup/tokens/ids.bin", pipe),
+    "place in the text of odd kinds, signed": (f"{NEWEST}/state.json", signed(values(feed={"place": "x"}))),
+    "place in no text, signed": (f"{NEWEST}/state.json", signed(values(feed={"block": 10**9, "length": 9}))),
+    "place of other names, signed": (f"{NEWEST}/state.json", signed(values(feed={"x": 1}))),
+    "weights of another model, signed": (f"{NEWEST}/weights.safetensors", signed(other_tensors)),
+}
+
+
+@pytest.mark.parametrize("name", PRETRAINING)
+def test_a_damaged_pretraining_goes_on_or_is_refused_in_a_sentence(
+    tmp_path: Path, stopped_pretraining: Path, name: str
+) -> None:
+    file, spoil = PRETRAINING[name]
+    run = tmp_path / "run"
+    shutil.copytree(stopped_pretraining, run)
+    spoil(run / file)
+    began = time.monotonic()
+    try:
+        assert any(isinstance(event, Step) for event in gone_on(run))
+    except UserError as error:
+        assert len(str(error)) < MOST_CHARACTERS and str(error).endswith(".")
+    assert time.monotonic() - began < MOST_S
 
 
 def test_a_history_that_was_deleted_is_told_as_lost_and_goes_on_without_a_gap(root: Path) -> None:
