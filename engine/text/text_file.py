@@ -99,21 +99,26 @@ def _decode_head(data: bytes, path: Path, encoding: str, whole: bool) -> Decoded
 def line_blocks(path: Path, head: Head) -> Iterator[tuple[list[str], int]]:
     """Yield the lines of a file without their ends, and how many of the file's bytes have been read so far.
 
+    LF, CRLF and CR each end a line, also where a file mixes them.
+
     Raises: DataError at the first bytes that are not in the head's encoding, naming their line.
     """
-    end = "\r" if "\r" in head.text and "\n" not in head.text else "\n"
     rest = ""
     with _unpacked(path) as (file, raw):
         blocks = iter(lambda: (file.read(_BLOCK), raw.tell()), None)
         for text, place in _decoded(_until_empty(blocks), path, head.encoding, head.num_cut):
-            lines = (rest + text).split(end)
-            rest = lines.pop()
+            text = rest + text
+            held = "\r" if text.endswith("\r") else ""  # its LF may begin the next block
+            if "\r" in text:
+                text = text.removesuffix(held).replace("\r\n", "\n").replace("\r", "\n")
+            lines = text.split("\n")
+            rest = lines.pop() + held
             while len(rest) > _MAX_LINE:
                 cut = rest.rfind(" ", 0, _MAX_LINE) + 1 or _MAX_LINE
                 lines.append(rest[:cut])
                 rest = rest[cut:]
             yield lines, place
-    yield [rest], path.stat().st_size
+    yield [rest.removesuffix("\r")], path.stat().st_size
 
 
 def _until_empty(blocks: Iterator[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:

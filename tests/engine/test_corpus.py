@@ -107,6 +107,17 @@ def test_encodings_and_line_ends_do_not_change_the_documents(tmp_path: Path, enc
     ]
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 1 << 20])
+@pytest.mark.parametrize("ends", ["\r\r\r\n", "\n\r\r\n", "\r\n\r"])
+def test_a_mixture_of_line_ends_merges_no_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, ends: str
+) -> None:
+    monkeypatch.setattr("engine.text.text_file._BLOCK", size)
+    kinds = itertools.cycle(["\r\n" if end == "\n" else end for end in ends])
+    mixed = "".join(line + next(kinds) for line in PARAGRAPHS.split("\n"))
+    assert read(put(tmp_path, mixed)) == DOCUMENTS
+
+
 @pytest.mark.parametrize("size", [3, 1 << 10, 1 << 21])
 def test_a_file_reads_the_same_in_blocks_of_any_size_and_packed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
