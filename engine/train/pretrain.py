@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from engine.train.history import Keeper
 from engine.train.language import LanguageModel
 from engine.train.loop import Loop
 from engine.train.pretext import Pretext
-from engine.train.ranks import Ranks, is_restarted, joined_ranks
+from engine.train.ranks import PeerLost, Ranks, is_restarted, joined_ranks
 from engine.train.refusals import check_quickly, check_ranks
 from engine.train.runs import (
     MODEL,
@@ -39,6 +40,7 @@ from engine.train.runs import (
     notes_from,
     origin_of,
     read_config,
+    read_status,
 )
 from engine.train.schedule import Budget
 from engine.train.text_feed import Growth, TextFeed
@@ -100,7 +102,15 @@ def _is_same(run_dir: Path, config: PretrainConfig) -> bool:
 
 def _follow(run_dir: Path, config: PretrainConfig, ranks: Ranks) -> Iterator[Event]:
     """Train as one rank of many, beside the first, which alone writes."""
-    yield from ranks.watched(_beside(FollowedRun(run_dir, config), config, ranks))
+    try:
+        yield from ranks.watched(_beside(FollowedRun(run_dir, config), config, ranks))
+    except (GeneratorExit, KeyboardInterrupt, PeerLost):
+        raise
+    except BaseException as error:  # the first one may hang in a GPU's call until it is killed
+        if read_status(run_dir).get("state") == "running":
+            with suppress(UserError):
+                Run(run_dir, config).set_status("failed", reason=str(ranks.blamed(error)))
+        raise
 
 
 def _beside(run: FollowedRun, config: PretrainConfig, ranks: Ranks) -> Iterator[Event]:

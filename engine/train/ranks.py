@@ -67,6 +67,10 @@ class Ranks:
         """Run a task that works with the others. Raises: PeerLost, with its reason, if one is gone."""
         yield from task
 
+    def blamed(self, error: BaseException) -> PeerLost:
+        """Return what the run's files say of this rank's own fault."""
+        return _failed(self.rank, _in_words(error), self.world_size)
+
     def wrap(self, model: nn.Module) -> nn.Module:
         """Return what to call for a forward pass, so that gradients are shared."""
         return model
@@ -158,11 +162,9 @@ class _Together(Ranks):
         """Leave in the store why this rank ends; the first reason stands."""
         if isinstance(error, PeerLost | GeneratorExit | KeyboardInterrupt):
             return
-        reason = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+        fault = {"rank": self.rank, "reason": _in_words(error)}
         with suppress(RuntimeError):  # the store may be gone as well
-            self._store.compare_set(
-                _FAULT, "", json.dumps({"rank": self.rank, "reason": reason[:_MOST_REASON]})
-            )
+            self._store.compare_set(_FAULT, "", json.dumps(fault))
 
     def leave(self) -> None:
         """Leave the group, or say that there will be none."""
@@ -179,17 +181,7 @@ class _Together(Ranks):
             while not self._store.check([_FAULT]) and time.monotonic() < until:
                 time.sleep(_LOOK_S)
             if self._store.check([_FAULT]):
-                fault = json.loads(self._store.get(_FAULT))
-                return PeerLost(
-                    marked(
-                        "engine",
-                        "Process {rank} of {count} failed, so all of them ended; the last checkpoint is "
-                        "kept. It said: {reason}",
-                    ),
-                    rank=fault["rank"],
-                    count=self.world_size,
-                    reason=fault["reason"],
-                )
+                return _failed(**json.loads(self._store.get(_FAULT)), count=self.world_size)
         return PeerLost(
             marked(
                 "engine",
@@ -221,6 +213,24 @@ class _Together(Ranks):
 
 
 ALONE = Ranks()
+
+
+def _in_words(error: BaseException) -> str:
+    said = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+    return said[:_MOST_REASON]
+
+
+def _failed(rank: int, reason: str, count: int) -> PeerLost:
+    return PeerLost(
+        marked(
+            "engine",
+            "Process {rank} of {count} failed, so all of them ended; the last checkpoint is kept. It said: "
+            "{reason}",
+        ),
+        rank=rank,
+        count=count,
+        reason=reason,
+    )
 
 
 def num_ranks() -> int:

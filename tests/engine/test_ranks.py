@@ -21,11 +21,12 @@ from engine.errors import ConfigError, RunError
 from engine.events import Event, Finished, Started, Step
 from engine.model.weights import load_pretraining
 from engine.train import pretext
+from engine.train import pretrain as pretrain_module
 from engine.train import ranks as ranks_module
 from engine.train.finetune import fine_tune
 from engine.train.pretrain import pretrain, resume
-from engine.train.ranks import ALONE, joined_ranks, settled
-from engine.train.runs import read_metrics, read_status
+from engine.train.ranks import ALONE, Ranks, joined_ranks, settled
+from engine.train.runs import Run, read_metrics, read_status
 from tests.engine.test_runs import wait_for
 from tests.engine.tiny_runs import ROOT, tiny_config
 from tests.engine.tiny_texts import of, text_config, words_of
@@ -239,6 +240,24 @@ text_feed.TextFeed.take = ending
     status = read_status(tmp_path / "run")
     assert status["state"] == "failed" and status["reason"].startswith(reason), said
     assert process.returncode and reason in said and "Go on with" in said
+
+
+def test_another_process_writes_down_why_it_failed_while_the_first_hangs(tmp_path: Path) -> None:
+    class Second(Ranks):
+        rank, world_size = 1, 2
+
+        def told(self, config: DeviceConfig) -> Iterator[Event]:  # type: ignore[override]
+            raise MemoryError("too little")
+            yield
+
+    config = text_config(tmp_path)
+    with Run.create(tmp_path / "run", config) as run:
+        run.set_status("running", step=7)
+        with pytest.raises(MemoryError):
+            list(pretrain_module._follow(tmp_path / "run", config, Second()))
+    status = read_status(tmp_path / "run")
+    assert (status["state"], status["step"]) == ("failed", 7)
+    assert status["reason"].startswith("Process 1 of 2 failed") and "too little" in status["reason"]
 
 
 def test_the_others_compute_on_what_the_first_one_settled_on(monkeypatch: pytest.MonkeyPatch) -> None:
