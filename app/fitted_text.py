@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+MOST_HEIGHT = 10_000  # px
 PART = " · "  # between things known of one thing, the weightiest first
 
 
@@ -34,6 +35,10 @@ class WholeLabel(QLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         if role:
             self.setProperty("role", role)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def hasHeightForWidth(self) -> bool:
+        return False  # it sets its height itself: layouts within layouts lose count of it
 
     def setText(self, text: str) -> None:
         super().setText(text)
@@ -43,8 +48,15 @@ class WholeLabel(QLabel):
         super().resizeEvent(event)
         self._claim()
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._claim()
+
     def _claim(self) -> None:
-        self.setMinimumHeight(max(0, self.heightForWidth(self.width())))
+        room = QRect(0, 0, max(1, self.width()), MOST_HEIGHT)
+        needed = self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, self.text()).height()
+        self.setFixedHeight(max(self.fontMetrics().height(), needed))
 
 
 class ElidedLabel(QLabel):

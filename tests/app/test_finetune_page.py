@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -445,3 +446,21 @@ def test_an_earlier_run_waits_while_another_is_in_training(
     page.show_run(RunInfo(tmp_path / "old", "old", "stopped", 4, 9, "accuracy", 0.5), FineTuneConfig())
     assert page.charts.loss.num_points >= points and page.run_card.name.text() == name
     assert "old" in page.failure.text()
+
+
+@pytest.mark.parametrize("size", [(1104, 772), (848, 612)])
+def test_watching_shows_the_whole_of_how_a_run_ended(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30))
+    page.resize(*size)
+    card = page.charts.watching
+    for _ in range(5):  # a width brings a height, and that another layout
+        QApplication.processEvents()
+    for words in (card.result, card.outcome):
+        room = QRect(0, 0, words.width(), 9999)
+        needed = words.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, words.text())
+        assert words.height() >= needed.height()
+    parts = [card.advice, card._line, card.result, card.outcome, card.folder]
+    edges = [(part.mapTo(card, QPoint(0, 0)).y(), part.height()) for part in parts]
+    assert all(top + height <= below for (top, height), (below, _) in pairwise(edges))
