@@ -112,8 +112,13 @@ def outcome(run_dir: Path) -> dict[str, Any]:
 
 
 def promised_metrics(run_dir: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of metrics.jsonl without times, rates and places."""
+    """Yield the records of metrics.jsonl without times, rates and places.
+
+    Nor what was noted: a run that was killed says what was broken off and is made again.
+    """
     for record in read_metrics(run_dir):
+        if record["event"] == "noted":
+            continue
         yield {name: value for name, value in record.items() if name not in (*TIMES, *PLACES)}
 
 
