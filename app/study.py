@@ -20,8 +20,7 @@ from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Event, Progress
 from engine.inspect.predict import read_info
 from engine.model.config import PRESETS, BertConfig, count_parameters
-from engine.model.folder import open_weights
-from engine.model.weights import read_config
+from engine.model.weights import check_weights, read_config
 from engine.text.examples import (
     Example,
     Examples,
@@ -240,8 +239,7 @@ def _new_model(model: str, vocab: str, lowercase: str) -> ModelInfo:
 def _folder_model(model: str) -> ModelInfo:
     folder = Path(model)
     config = read_config(folder)
-    with open_weights(folder):  # refused now, with a sentence, and not when training is asked for
-        pass
+    check_weights(folder)  # refused now, with a sentence, and not when training is asked for
     return ModelInfo(model, "", config, WordPiece.from_folder(folder), read_info(folder))
 
 

@@ -21,7 +21,7 @@ from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
 from engine.files import file_in, read_json_object
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
-from engine.model.weights import load_classifier
+from engine.model.weights import check_weights, load_classifier
 from engine.text.batch import EncodedSet, collate
 from engine.text.examples import Examples, Roles, examples_from
 from engine.text.labels import spelling_note
@@ -55,6 +55,7 @@ class Predictor:
         """Load a model folder; takes seconds. Raises: ModelError if it holds no classifier."""
         ready = open_device(DeviceConfig(device=device))
         info = read_info(Path(folder))
+        check_weights(folder)  # before a vocabulary of the size that config.json names is built
         wordpiece = WordPiece.from_folder(folder)
         model, _ = load_classifier(Path(folder))
         check_fit(model.config, wordpiece, with_pair=False)

@@ -28,6 +28,7 @@ from engine.model.trim import check_vocabulary
 from engine.model.weights import (
     NEW,
     LoadReport,
+    check_weights,
     load_classifier,
     load_encoder,
     load_pretraining,
@@ -177,6 +178,7 @@ class Subject:
         """Return what a folder holds, on the CPU. Raises: ModelError, DataError."""
         read_config(folder)  # refuses what is no model folder
         info = read_info(folder)
+        check_weights(folder)  # before a vocabulary of the size that config.json names is built
         wordpiece = WordPiece.from_folder(folder)
         bert, language, classifier, report = _load(folder)
         lacking = {part for part in ("predictions", "seq_relationship", "pooler") if _lacks(report, part)}

@@ -50,7 +50,19 @@ def look_through(path: Path, zipped: bool) -> None:
         )
 
 
+def _directory_bytes(path: Path) -> int:
+    """Return how long the list of parts in a zip is; each makes an object of 700 bytes."""
+    with open(path, "rb") as handle:
+        handle.seek(max(0, path.stat().st_size - 2**17))  # its end, with the longest comment there can be
+        tail = handle.read()
+    short, long = tail.rfind(b"PK\x05\x06"), tail.rfind(b"PK\x06\x06")
+    sizes = [int.from_bytes(tail[short + 12 : short + 16], "little") % (2**32 - 1)] if short >= 0 else []
+    return max([*sizes, int.from_bytes(tail[long + 40 : long + 48], "little") if long >= 0 else 0])
+
+
 def _calls_in_zip(path: Path) -> Iterator[str]:
+    if _directory_bytes(path) > _MOST_BYTES:
+        raise damaged(path, "it has too many parts")
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
         stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)

@@ -20,9 +20,10 @@ from engine.files import MOST_VALUES, file_in, read_json_object, read_regular
 SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 MASK = "[MASK]"  # the one special token that a vocabulary may lack: it can still classify
 MAX_FILE_BYTES = 32 * 2**20  # the largest published WordPiece files are a vocab.txt of 5 MB, a JSON of 15
-MOST_TOKENS = 1_000_000  # the largest published vocabulary has half as many
+MOST_TOKENS = 600_000  # the largest published vocabulary has 501,153
 _MOST_ADDED = 1_000  # characters of one added token
-_VALUES_OF_A_TOKEN = 10  # of an added one in tokenizer.json
+_MOST_ADDED_IN_ALL = 1_000_000  # characters: what finds them in a text takes 60 bytes for each
+_VALUES_OF_ADDED = 400_000  # in tokenizer.json: eight for each of 50,000
 _NOT_A_PIECE = re.compile(r"\[.*\]|<.*>", re.DOTALL)
 _PLAIN_CLASSES = re.compile(
     r"((Bert|DistilBert|Electra|MobileBert|ConvBert|PreTrained)Tokenizer(Fast)?|TokenizersBackend)"
@@ -199,7 +200,7 @@ def _read_config(path: Path | None) -> dict[str, Any]:
 
 
 def _from_rules(path: Path, vocab: Path | None, config: dict[str, Any], most: int) -> Vocabulary:
-    most_values = _VALUES_OF_A_TOKEN * most + MOST_VALUES
+    most_values = most + _VALUES_OF_ADDED + MOST_VALUES
     rules = read_json_object(
         path, most=MAX_FILE_BYTES, most_values=most_values, writable=True, kind=ModelError
     )
@@ -293,6 +294,9 @@ def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[Added,
         if token != Added(content) or content not in (*SPECIALS.values(), MASK) or number >= len(base):
             added.append((number, token))
     _in_order(path, ids)
+    if sum(len(token.content) for _, token in added) > _MOST_ADDED_IN_ALL:
+        template = marked("engine", "The added tokens in {path} have more than {most} characters in all.")
+        raise ModelError(template, path=path, most=_MOST_ADDED_IN_ALL)
     return tuple(token for _, token in sorted(added, key=lambda pair: pair[0]))
 
 

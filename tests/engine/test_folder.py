@@ -316,6 +316,12 @@ def tuples_in_tuples(folder: Path) -> None:
     bin_of(folder, zipped(b"\x80\x02}q\x00(K\x01\x85q\x01" + inner + b"K\x01u."))
 
 
+def many_parts(folder: Path) -> None:
+    parts = b"PK\x01\x02".ljust(46, b"\0") * 50_000
+    end = b"PK\x05\x06" + struct.pack("<4H2IH", 0, 0, 50_000, 50_000, len(parts), 4, 0)
+    bin_of(folder, b"PK\x03\x04" + parts + end)
+
+
 def many_shards(folder: Path) -> None:
     table = {f"weight{number}": f"part{number}.safetensors" for number in range(3000)}
     (folder / "model.safetensors").rename(folder / "part0.safetensors")
@@ -330,6 +336,7 @@ HOSTILE = {
     a_value_that_no_json_holds: "config.json holds NaN at temperature, which cannot be saved again",
     half_a_character: "config.json holds half a character .* at _name_or_path, which cannot be saved again",
     tuples_in_tuples: "table of weights is too large",
+    many_parts: "it has too many parts",
     many_shards: "it names more than 200 files",
     broken_json: "config.json is damaged: its JSON cannot be read",
     deep_json: "config.json is damaged: its JSON cannot be read",

@@ -255,6 +255,14 @@ def test_a_vocabulary_larger_than_the_model_beside_it_is_refused_before_it_is_bu
         WordPiece.from_folder(folder)
 
 
+def test_added_tokens_whose_search_would_fill_the_memory_are_refused(folder: Path) -> None:
+    contents = [f"{number}".rjust(999, "x") for number in range(1100)]
+    added = [{"id": len(TOKENS) + number, "content": content} for number, content in enumerate(contents)]
+    change(folder / "tokenizer.json", added_tokens=added)
+    with pytest.raises(ModelError, match="more than 1000000 characters in all"):
+        WordPiece.from_folder(folder)
+
+
 def test_a_token_that_no_file_can_hold_is_refused_and_so_is_a_link_out_of_the_folder(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
