@@ -18,7 +18,8 @@ from engine.events import Event, Noted
 from engine.model.config import BertConfig, count_parameters
 from engine.model.kernels import cpu_kernels
 from engine.setting import check, convert
-from engine.train.runs import MODEL, Checkpoint, Run, read_status
+from engine.train.checkpoint import Checkpoint
+from engine.train.runs import MODEL, Run, read_status
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import Dropout
 from engine.model.weights import load_classifier, save_model
+from engine.train.checkpoint import Checkpoint
 from engine.train.conduct import (
     as_before,
     check_space,
@@ -43,7 +44,6 @@ from engine.train.records import event_from_record
 from engine.train.runs import (
     MODEL,
     SETUP,
-    Checkpoint,
     Run,
     chain_of,
     check_new,

@@ -26,9 +26,9 @@ from engine.pretrain_config import PretrainConfig
 from engine.text.neighbours import MOST_TOKENS, neighbour_vectors
 from engine.text.tokens import counts
 from engine.text.wordpiece import WordPiece
+from engine.train.checkpoint import Checkpoint
 from engine.train.conduct import fitting
 from engine.train.pretext import Pretext, split
-from engine.train.runs import Checkpoint
 
 _AT_ONCE = 512  # documents whose pieces are counted together
 

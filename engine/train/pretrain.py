@@ -19,6 +19,7 @@ from engine.model.weights import save_model
 from engine.pretrain_config import PretrainConfig
 from engine.text.masking import Masker
 from engine.train import pretext
+from engine.train.checkpoint import Checkpoint
 from engine.train.conduct import as_before, check_space, fitting, guarded, keeping, recipe_of, reopened
 from engine.train.first_weights import placed, starting_model
 from engine.train.history import Keeper
@@ -30,7 +31,6 @@ from engine.train.refusals import check_quickly, check_ranks
 from engine.train.runs import (
     MODEL,
     SETUP,
-    Checkpoint,
     FollowedRun,
     Run,
     chain_of,

@@ -13,7 +13,6 @@ runs/<time>-<name>/
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -40,8 +39,9 @@ from engine.errors import ModelError, RunError, Sentence, UserError, marked
 from engine.events import Event, Noted
 from engine.files import open_regular, read_json_object
 from engine.model.folder import read_json
-from engine.model.weights import load_tensors, save_tensors
+from engine.model.weights import save_tensors
 from engine.pretrain_config import PretrainConfig
+from engine.train.checkpoint import MANIFEST, Checkpoint, manifest, state_in
 from engine.train.lock import is_locked, locked
 from engine.train.records import (
     MOST_DAMAGED,
@@ -55,12 +55,7 @@ from engine.train.records import (
 
 CONFIG, METRICS, STATUS, LOCK = "config.toml", "metrics.jsonl", "status.json", "lock"
 AnyConfig = FineTuneConfig | PretrainConfig
-SETUP, CHECKPOINTS, MODEL, MANIFEST = "setup", "checkpoints", "model", "manifest.json"
-CHECKPOINT = {
-    "weights.safetensors",
-    "optimizer.safetensors",
-    "state.json",
-}  # files of one, beside the manifest
+SETUP, CHECKPOINTS, MODEL = "setup", "checkpoints", "model"
 HISTORY = "history"  # see train/history.py
 STATES = ("running", "finished", "stopped", "failed")  # a run that says "running" and is not, has crashed
 MOST_STATUS = 2**20  # bytes of status.json, of a checkpoint's state and its manifest
@@ -83,23 +78,6 @@ class RunInfo:
     metric_name: str
     best_metric: float | None
     problem: Sentence | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A complete checkpoint: its folder, and `state` as it was saved."""
-
-    path: Path
-    step: int
-    state: Mapping[str, Any]
-
-    def weights(self) -> dict[str, Tensor]:
-        """Return the model's tensors."""
-        return load_tensors(self.path / "weights.safetensors")
-
-    def optimizer(self) -> dict[str, Tensor]:
-        """Return the optimizer's tensors."""
-        return load_tensors(self.path / "optimizer.safetensors")
 
 
 def default_root() -> Path:
@@ -275,7 +253,7 @@ class Run:
             save_tensors(beside / "optimizer.safetensors", dict(optimizer))
             document = {**state, "step": step, "metrics_bytes": offset}
             (beside / "state.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
-            (beside / MANIFEST).write_text(json.dumps(_manifest(beside), indent=1), encoding="utf-8")
+            (beside / MANIFEST).write_text(json.dumps(manifest(beside), indent=1), encoding="utf-8")
         self.keep_only({step, *keep})
         return path
 
@@ -288,7 +266,7 @@ class Run:
     def newest_checkpoint(self) -> Checkpoint | None:
         """Return the newest checkpoint whose manifest holds, or None."""
         for path in sorted((self.path / CHECKPOINTS).glob("step-*"), reverse=True):
-            state = _state_in(path)
+            state = state_in(path)
             if state is not None:
                 return Checkpoint(path, state["step"], state)
         return None
@@ -296,7 +274,7 @@ class Run:
     def checkpoint(self, step: int) -> Checkpoint | None:
         """Return the checkpoint of a step if it is there and whole."""
         path = self.path / CHECKPOINTS / f"step-{step:08d}"
-        state = _state_in(path)
+        state = state_in(path)
         return None if state is None else Checkpoint(path, step, state)
 
 
@@ -519,33 +497,3 @@ def _whole_lines(file: BinaryIO, offset: int) -> int:
     start = max(0, length - _END)
     file.seek(start)
     return start + file.read(_END).rfind(b"\n") + 1
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    return {
-        file.name: {"bytes": file.stat().st_size, "sha256": _sha256(file)}
-        for file in sorted(folder.iterdir())
-        if file.name != MANIFEST
-    }
-
-
-def _state_in(path: Path) -> dict[str, Any] | None:
-    """Return the state that a checkpoint holds, or None unless all of it is whole and what it can be."""
-    try:
-        manifest = read_json_object(path / MANIFEST, most=MOST_STATUS)
-        if not set(manifest) >= CHECKPOINT or any(Path(name).name != name for name in manifest):
-            return None
-        for name, about in manifest.items():
-            if os.lstat(path / name).st_size != about["bytes"] or _sha256(path / name) != about["sha256"]:
-                return None
-        state = read_json_object(path / "state.json", most=MOST_STATUS)
-    except (OSError, UserError, KeyError, TypeError):
-        return None
-    counts = [whole_number(state.get(name)) for name in ("step", "metrics_bytes", "micro_batch_tokens")]
-    fits = all(count is not None for count in counts) and path.name == f"step-{counts[0]:08d}"
-    return state if fits and isinstance(state.get("feed", {}), dict) else None
-
-
-def _sha256(file: Path) -> str:
-    with open_regular(file) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
