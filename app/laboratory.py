@@ -60,6 +60,7 @@ class Laboratory(QObject):
 
     model_changed = Signal()
     text_changed = Signal()
+    explanation_wanted = Signal()  # of the model's own answer to the text
     problem = Signal(object)  # an error that no page hears
     idle_changed = Signal()
 

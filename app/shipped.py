@@ -39,6 +39,14 @@ class SampleText:
     pair: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SampleGroup:
+    """Sentences that show the same kind of thing. title: marked, for `words.tr_engine`."""
+
+    title: str
+    texts: tuple[SampleText, ...]
+
+
 @cache
 def assets() -> Path:
     """Return the folder of what ships with Cloze."""
@@ -65,6 +73,17 @@ def samples() -> tuple[Sample, ...]:
 def sample_sentences() -> tuple[SampleText, ...]:
     """Return sentences and pairs to look at."""
     return SENTENCES
+
+
+def sample_groups() -> tuple[SampleGroup, ...]:
+    """Return the same sentences under headings; a heading stands before the sentence that it is kept with."""
+    groups: list[tuple[str, list[SampleText]]] = []
+    for one in SENTENCES:
+        heading = HEADINGS.get(one.text + one.pair)
+        if heading is not None or not groups:
+            groups.append((heading or "", []))
+        groups[-1][1].append(one)
+    return tuple(SampleGroup(title, tuple(texts)) for title, texts in groups)
 
 
 def _model(name: str) -> Path | None:
@@ -141,10 +160,6 @@ SENTENCES = (
         words=marked(
             "engine", "The pair in the BERT paper's picture of the input: words, segments and positions."
         ),
-    ),
-    SampleText(
-        "我爱吃饭",
-        marked("engine", "Chinese is cut into single characters; an English vocabulary lacks most of these."),
     ),
     SampleText(
         "He sat on the bank by the river.", marked("engine", "The bank by the river: here it is land.")
@@ -254,6 +269,19 @@ SENTENCES = (
     ),
     SampleText("我每天 playing 足球。", marked("engine", "Two scripts in one text, cut by two rules.")),
     SampleText(
+        "我爱吃饭",
+        marked("engine", "Chinese is cut into single characters; an English vocabulary lacks most of these."),
+    ),
+    SampleText(
         "我把钱存在银行里。", marked("engine", "Chinese without spaces: 银行, the bank, is two pieces.")
     ),
 )
+
+HEADINGS = {  # by the sentence, with its pair, that a group begins with
+    "my dog is hairy": marked("engine", "From the BERT paper"),
+    "He sat on the bank by the river.": marked("engine", "One word, several senses"),
+    "The man went to the store." + "He bought a gallon of milk.": marked("engine", "Pairs: does B follow A?"),
+    "He was born in the united [MASK].": marked("engine", "Words to guess"),
+    "The animal did not cross the street because it was too tired.": marked("engine", "Grammar, reference"),
+    "It was an unbelievably antidisestablishmentarian speech.": marked("engine", "How text becomes pieces"),
+}

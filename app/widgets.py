@@ -129,6 +129,12 @@ class Card(QFrame):
         self._corner.addWidget(widget)
         self._show_head()
 
+    def add_lead(self, widget: QWidget) -> None:
+        """Put a control before the title, where it stays in whatever width the card has."""
+        self._corner.insertWidget(0, widget)
+        self._corner.setStretchFactor(self.hint_label, 1)
+        self._show_head()
+
     def _show_head(self) -> None:
         shown = bool(self.title_label.text() or self.hint_label.text()) or self._corner.count() > 2
         self._head.setVisible(shown)

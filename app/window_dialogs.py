@@ -178,7 +178,7 @@ class HelpDialog(QDialog):
         way = self.tr(
             "Open a table on the Data page, choose a model and train it on the Fine-tune page, "
             "then use it on the Predict page. The Pretrain page makes a model from plain text. "
-            "Tokenizer, Probe, Attention and Embeddings show what happens inside of any model. "
+            "Tokenizer, Probe, Attention and Embeddings show what happens inside any model. "
             "Rest the pointer on a setting to read what it does."
         )
         sentence = label(way, wrap=True)

@@ -114,7 +114,7 @@ def _write_word(options: argparse.Namespace, subject: Subject) -> Iterator[Event
 def _write(out: Path, subject: Subject, found: Contexts, texts: list[str]) -> None:
     """Write vectors (layers + 1, places, width), where each stands, and how alike any two tokens are."""
     places = found.places
-    arrays = {
+    arrays: dict[str, Any] = {
         "vectors": found.vectors,
         "sentences": np.array([texts[place.sentence] for place in places]),
         "rows": np.array([place.sentence for place in places]),

@@ -143,6 +143,7 @@ class AttentionPage(LookingPage):
             asker.failed.connect(self._failed)
         self.session.table_changed.connect(self._show_chosen)
         self.laboratory.model_changed.connect(self._show_chosen)
+        self.laboratory.explanation_wanted.connect(self.explain)
 
     def _add_keys(self) -> None:
         for keys, call in (
@@ -232,6 +233,12 @@ class AttentionPage(LookingPage):
     def show_picture(self, name: str) -> None:
         """Show the heatmap, the arcs, the query-key detail, all heads, or attribution."""
         self._choose(replace(self.chosen, picture=name))
+
+    @Slot()
+    def explain(self) -> None:
+        """Show which words the model's own answer rests on."""
+        self.attribution.choices.ask_own_answer()
+        self.show_picture("attribution")
 
     @Slot(str, object)
     def change(self, name: str, value: object) -> None:

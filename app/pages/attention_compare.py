@@ -150,7 +150,7 @@ class CompareDialog(QDialog):
 
     @Slot()
     def _browse(self) -> None:
-        dialog = QFileDialog(self, self.tr("Choose a model folder"))
+        dialog = QFileDialog(self, self.tr("Choose a model folder"), str(Path.home()))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         dialog.fileSelected.connect(self.take_folder)

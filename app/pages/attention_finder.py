@@ -197,7 +197,7 @@ class Finder(QObject):
             self._show_ranking(found)
 
     def _show_ranking(self, found: EveryHead) -> None:
-        said = self.tr("{answer}: {before} with all on; change with one head off alone").format(
+        said = self.tr("{answer}: {before} with all on. Below: each head off alone.").format(
             answer=watched_words(found.watched, []), before=words.share(found.before)
         )
         self._card.say(said)

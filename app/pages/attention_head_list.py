@@ -195,7 +195,7 @@ class HeadList(TableView):
         header.setStretchLastSection(False)
         header.setSectionsClickable(True)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        for section, width in ((0, 58), (1, 52), (3, PATTERN_WIDTH)):
+        for section, width in ((0, 64), (1, 64), (3, PATTERN_WIDTH)):
             header.setSectionResizeMode(section, QHeaderView.ResizeMode.Fixed)
             header.resizeSection(section, width)
         self.verticalHeader().setDefaultSectionSize(ROW)
@@ -216,6 +216,7 @@ class HeadList(TableView):
         if ascending is not None:
             self.is_ascending = ascending
         self._quietly(lambda: self._heads.put(held, self.is_ascending))
+        self._fit_columns()
         arrow = Qt.SortOrder.AscendingOrder if self.is_ascending else Qt.SortOrder.DescendingOrder
         self.horizontalHeader().setSortIndicatorShown(held is not None)
         self.horizontalHeader().setSortIndicator(2, arrow)
@@ -227,6 +228,7 @@ class HeadList(TableView):
         The list moves to another head than before, but another order shows its first rows.
         """
         self._heads.put_off(off)
+        self._fit_columns()
         if chosen and chosen[0] in self._heads.order:
             index = self._heads.index(self._heads.order.index(chosen[0]), 0)
             flags = QItemSelectionModel.SelectionFlag
@@ -239,7 +241,12 @@ class HeadList(TableView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.setColumnHidden(3, event.size().width() < NARROW)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Leave out the last column where there is no room for it, or nothing to stand in it."""
+        has_words = bool(self._heads.off) or (self.held is not None and bool(self.held.patterns))
+        self.setColumnHidden(3, self.width() < NARROW or not has_words)
 
     def _quietly(self, call: Callable[[], None]) -> None:
         self._is_told = True

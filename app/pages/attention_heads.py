@@ -13,7 +13,7 @@ from app.pages.attention_toggles import Toggles
 from app.pages.page_parts import ChoiceBox, yield_to_layout
 from app.plots.attention_image import MosaicPicture
 from app.plots.mosaic import MosaicPlot
-from app.widgets import Card, ElidedLabel, button
+from app.widgets import Card, ElidedLabel, button, label
 from engine.inspect.head_measures import MEASURES
 
 POSITION, RANKING = "position", "ranking"
@@ -60,7 +60,7 @@ class HeadsCard(Card):
         self.sort = ChoiceBox("attention_sort", self.tr("Sort heads by"))
         self.sort.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.sort.setMinimumWidth(84)
-        self.sort.setMaximumWidth(148)
+        self.sort.setMaximumWidth(164)
         self.sort.addItem(self.tr("By position"), POSITION)
         for name, one in MEASURES.items():
             self.sort.addItem(words.tr_engine(one.label), name)
@@ -87,7 +87,7 @@ class HeadsCard(Card):
         row = QHBoxLayout(self._measure_row)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        self.help = ElidedLabel("", "muted")
+        self.help = label("", "muted", wrap=True)
         self.progress = QProgressBar(textVisible=False)
         self.progress.setFixedWidth(80)
         self.stop = button(self.tr("Stop"), "link", name="attention_stop_measuring")

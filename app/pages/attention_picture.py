@@ -22,7 +22,7 @@ from app.plots.figure import Figure
 from app.plots.heatmap import HeatmapPlot
 from app.plots.mosaic import MosaicPlot
 from app.plots.query_key import QueryKeyPlot
-from app.widgets import Card, ElidedLabel, button, label, set_role
+from app.widgets import Card, button, label, set_role
 from engine.inspect.attention import Detail
 
 LEAST_PICTURE = 160  # px high
@@ -80,13 +80,13 @@ class PictureCard(Card):
             ),
         )
         self.toggles.chosen.connect(self.picture_chosen)
-        self.add_corner(self.toggles)
+        self.add_lead(self.toggles)  # in one place, however wide the card is
 
     def _make_comparison_row(self) -> None:
         self._comparison = QWidget()
         row = QHBoxLayout(self._comparison)
         row.setContentsMargins(0, 0, 0, 0)
-        self.comparison_words = ElidedLabel("", "")
+        self.comparison_words = label("", wrap=True)
         self.comparison_words.setObjectName("attention_comparison")
         end = button(self.tr("End comparison"), "link", name="attention_end_comparison")
         end.clicked.connect(self.comparison_ended)

@@ -29,14 +29,15 @@ class SumCheck(QWidget):
         self._numbers: list[QLabel] = []
         self._captions: list[QLabel] = []
         for place, sign in enumerate(("=", "+", "")):
-            number, caption = label("", "strong"), label("", "muted")
+            number, caption = label("", "strong"), label("", "muted", wrap=True)
             self._numbers.append(number)
             self._captions.append(caption)
             grid.addWidget(number, 0, 2 * place)
-            grid.addWidget(caption, 1, 2 * place)
+            grid.addWidget(caption, 1, 2 * place, Qt.AlignmentFlag.AlignTop)
             if sign:
                 grid.addWidget(label(sign, "muted"), 0, 2 * place + 1, Qt.AlignmentFlag.AlignHCenter)
-        grid.setColumnStretch(6, 1)
+        for column, share in ((0, 2), (2, 3), (4, 3)):
+            grid.setColumnStretch(column, share)
 
     def show_result(self, result: Attribution) -> None:
         """Show the three numbers."""

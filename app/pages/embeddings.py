@@ -6,6 +6,7 @@ Vectors are computed when asked for; then pooling, layer, map and colours follow
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
@@ -25,6 +26,7 @@ from engine.inspect.subject import About
 VECTORS = "embeddings vectors"
 COMMAND_FILE = "embeddings.npz"
 WORD_FILE = "word.npz"
+NARROW = 860  # px; below, the buttons of the header are short of room
 
 
 class EmbeddingsPage(LookingPage):
@@ -94,6 +96,10 @@ class EmbeddingsPage(LookingPage):
         across.addWidget(left)
         across.addLayout(right, 1)
         self.work.addLayout(across, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.copy_button.set_short(event.size().width() < NARROW)
 
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
@@ -260,8 +266,14 @@ class EmbeddingsPage(LookingPage):
         if table is None or source.lines:
             sentences = [sentence for _group, sentence in source.lines]
             return word_command(held.folder, source.word, WORD_FILE, sentences)
-        where = {"data": table.path, "text": source.column, "overrides": source.overrides}
-        return word_command(held.folder, source.word, WORD_FILE, **where)
+        return word_command(
+            held.folder,
+            source.word,
+            WORD_FILE,
+            data=table.path,
+            text=source.column,
+            overrides=source.overrides,
+        )
 
     # ---- the whole
 

@@ -149,8 +149,8 @@ class LayersCard(Card):
         if is_word:
             text = self.tr(
                 "“{word}” moves with its context: at layer {layer} two uses of one sense are {within} alike, "
-                "two of different senses {between}; at the embeddings the gap is only {start}. There, the "
-                "nearest use is of the same sense for {right}."
+                "two of different senses {between}; at the embeddings the gap is only {start}. At layer "
+                "{layer}, the nearest use to a use has the same sense for {right} of them."
             )
             none = self.tr(
                 "Not seen here: no layer sets two senses of “{word}” apart by clearly more than the "
@@ -159,7 +159,8 @@ class LayersCard(Card):
         else:
             text = self.tr(
                 "Texts of one class are most set apart at layer {layer}: {within} alike within a class, "
-                "{between} between classes. There, the nearest text is of the same class for {right}."
+                "{between} between classes. At layer {layer}, the nearest text to a text has the same class "
+                "for {right} of them."
             )
             none = self.tr(
                 "Not seen here: at no layer are texts of one class clearly more alike than texts of "

@@ -33,10 +33,8 @@ class PoolingsCard(Card):
         self.said = label("", wrap=True)
         self.said.setObjectName("embeddings_verdict")
         self.more = label("", "muted", wrap=True)
-        self.own_button = button(self.tr("Measure on these texts"), name="embeddings_measure_own")
-        self.bundled_button = button(
-            self.tr("Measure on bundled sentences"), name="embeddings_measure_bundled"
-        )
+        self.own_button = button(self.tr("On these texts"), name="embeddings_measure_own")
+        self.bundled_button = button(self.tr("On bundled sentences"), name="embeddings_measure_bundled")
         self._lay_out()
         self.add_corner(save_icon(self.plot))
         self.own_button.clicked.connect(self._own)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
 from app.laboratory import Bench
+from app.pages.model_parts import start_folder
 from app.pages.page_parts import ChoiceBox
 from app.plots.history import HistoryPlot
 from app.session import Session
@@ -45,7 +46,7 @@ class SubjectBar(QWidget):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory = session.laboratory
+        self._laboratory, self._settings = session.laboratory, session.settings
         self._kept: tuple[Kept, ...] = ()
         self._seen: Path | None = None
         self.box = ChoiceBox("looking_model", self.tr("Model"))
@@ -107,7 +108,8 @@ class SubjectBar(QWidget):
 
     def choose_folder(self) -> None:
         """Ask for a model folder."""
-        dialog = QFileDialog(self.window(), self.tr("Choose a model folder"))
+        recent = self._settings.recent_models
+        dialog = QFileDialog(self.window(), self.tr("Choose a model folder"), start_folder(recent))
         dialog.setObjectName("looking_model_dialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)

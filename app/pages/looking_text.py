@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent, QTextBlock
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
 
-from app import words
+from app.pages import sample_menu
 from app.session import Session
-from app.shipped import sample_sentences
 from app.widgets import label, set_role
 
 SETTLE_MS = 250  # after the last key, before a text is studied
@@ -28,6 +26,7 @@ class TextBox(QPlainTextEdit):
 
     def __init__(self, name: str, accessible: str, placeholder: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, placeholderText=placeholder, tabChangesFocus=True)
+        self._lines = 1  # the most that it had since it was shown
         self.setObjectName(name)
         self.setAccessibleName(accessible)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -55,7 +54,8 @@ class TextBox(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(
             policy.ScrollBarAsNeeded if wanted > MOST_LINES else policy.ScrollBarAlwaysOff
         )
-        self.setFixedHeight(math.ceil(min(MOST_LINES, wanted) * line) + BORDERS)
+        self._lines = max(self._lines, min(MOST_LINES, wanted))  # what stands below does not come up again
+        self.setFixedHeight(math.ceil(self._lines * line) + BORDERS)
 
     def _blocks(self) -> Iterator[QTextBlock]:
         block = self.document().begin()
@@ -72,11 +72,13 @@ class TextBox(QPlainTextEdit):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._lines = 1
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
+            self._lines = 1
             self._fit()
 
     def sizeHint(self) -> QSize:
@@ -150,14 +152,10 @@ class TextPair(QWidget):
     def _menu(self) -> QMenu:
         menu = QMenu(self.examples)
         menu.setToolTipsVisible(True)
-        for one in sample_sentences():
-            if self._with_pair or not one.pair:
-                action = menu.addAction(f"{one.text}  ·  {one.pair}" if one.pair else one.text)
-                action.setToolTip(words.tr_engine(one.words))
-                action.triggered.connect(partial(self._choose, one.text, one.pair))
+        sample_menu.fill(menu, self._choose, with_pair=self._with_pair)
         return menu
 
-    def _choose(self, text: str, pair: str, _checked: bool = False) -> None:
+    def _choose(self, text: str, pair: str) -> None:
         self._laboratory.set_text(text, pair)
         self.edited.emit()
 

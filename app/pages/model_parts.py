@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QDir, Qt
@@ -110,8 +110,13 @@ def ask_for_vocabulary(parent: QWidget, settings: AppSettings, chosen: Callable[
     dialog.open()
 
 
+def start_folder(recent: Sequence[str]) -> str:
+    """Return where a dialog begins: beside what was used last, but never among what ships with Cloze."""
+    own = (Path(path) for path in recent if not Path(path).absolute().is_relative_to(assets()))
+    return str(next((path.parent for path in own if path.parent.is_dir()), Path.home()))
+
+
 def _dialog(parent: QWidget, title: str, recent: list[str]) -> QFileDialog:
-    start = str(Path(recent[0]).parent) if recent else str(Path.home())
-    dialog = QFileDialog(parent.window(), title, start)
+    dialog = QFileDialog(parent.window(), title, start_folder(recent))
     dialog.finished.connect(dialog.deleteLater)
     return dialog

@@ -51,6 +51,7 @@ class CopyCommandButton(QPushButton):
         show_icon(self, "copy")
         self._said = QTimer(self, singleShot=True, interval=COPIED_MS)
         self._said.timeout.connect(self.rest)
+        self._is_short = False
         self.rest()
 
     def copy(self, command: str) -> None:
@@ -68,7 +69,14 @@ class CopyCommandButton(QPushButton):
     def rest(self) -> None:
         """Say what it does, at once."""
         self._said.stop()
-        self.setText(self.tr("Copy as command"))
+        self.setText(self.tr("Copy") if self._is_short else self.tr("Copy as command"))
+
+    def set_short(self, is_short: bool) -> None:
+        """Take less room; it is called the same."""
+        if is_short != self._is_short:
+            self._is_short = is_short
+            self.setAccessibleName(self.tr("Copy as command"))
+            self.rest()
 
 
 def save_icon(plot: Figure) -> QToolButton:

@@ -247,6 +247,7 @@ class PredictPage(Page):
         if self._oracle is not None:
             self._session.laboratory.choose(self._oracle.folder)
             self._session.laboratory.set_text(*self.text_card.texts())
+            self._session.laboratory.explanation_wanted.emit()
             self._session.page_requested.emit("attention")
 
     def _text_failed(self, error: BaseException) -> None:

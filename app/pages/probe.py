@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.laboratory import FIRST_TEXT
 from app.pages.looking_parts import LookingPage
+from app.pages.model_parts import start_folder
 from app.pages.page_parts import ChoiceBox, CopyCommandButton
 from app.pages.probe_command import (
     Offer,
@@ -48,6 +49,7 @@ from app.pages.probe_templates import FILE_KEY, TemplatesView
 from app.pages.probe_templates import KEY as TEMPLATES_KEY
 from app.pages.probe_words import KEYS, WordsView
 from app.session import Session
+from app.shipped import starter_model
 from app.widgets import GAP, button, label, tip
 from engine.inspect.subject import About, name_of
 
@@ -163,6 +165,7 @@ class ProbePage(LookingPage):
         for view in self.views:
             view.choose_wanted.connect(self.subject_bar.choose_folder)
             view.pretrain_wanted.connect(self._lead_to_pretrain)
+            view.starter_wanted.connect(self._use_starter)
         self.forget_when_gone(*KEYS, LENS_KEY, SURPRISE_KEY, NEXT_KEY, TEMPLATES_KEY, FILE_KEY)
 
     # ---- what changes
@@ -287,7 +290,8 @@ class ProbePage(LookingPage):
 
     @Slot()
     def _choose_beside(self) -> None:
-        dialog = QFileDialog(self.window(), self.tr("Choose a model folder"))
+        start = start_folder(self.session.settings.recent_models)
+        dialog = QFileDialog(self.window(), self.tr("Choose a model folder"), start)
         dialog.setObjectName("probe_beside_dialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
@@ -310,6 +314,12 @@ class ProbePage(LookingPage):
         if folder is not None:
             self.beside_name.setText(self.tr("Beside it: {name}").format(name=name_of(folder)))
         self.refresh()
+
+    @Slot()
+    def _use_starter(self) -> None:
+        starter = starter_model()
+        if starter is not None:
+            self.laboratory.choose(starter)
 
     @Slot()
     def _lead_to_pretrain(self) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from app import theme, words
+from app.shipped import starter_model
 from app.widgets import Card, EmptyState, button, set_role, tip
 from engine.errors import ModelError
 from engine.inspect.score import WordScore
@@ -19,6 +20,7 @@ class NeedsView(QStackedWidget):
 
     choose_wanted = Signal()
     pretrain_wanted = Signal()
+    starter_wanted = Signal()
 
     def __init__(self, content: QWidget, needs: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,7 +32,11 @@ class NeedsView(QStackedWidget):
         self.pretrain = button(self.tr("Pretrain a model"), name=f"probe_pretrain_{needs}")
         self.pretrain.clicked.connect(self.pretrain_wanted)
         row = QHBoxLayout()
+        self.starter = button(self.tr("Use the starter model"), name=f"probe_starter_{needs}")
+        self.starter.clicked.connect(self.starter_wanted)
+        self.starter.setVisible(starter_model() is not None)
         row.addStretch(1)
+        row.addWidget(self.starter)
         row.addWidget(self.pretrain)
         row.addStretch(1)
         layout = self.empty.layout()

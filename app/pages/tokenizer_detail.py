@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -39,6 +39,9 @@ STEPS = ("clean", "split", "match", "frame", "rows")
 MATCH = 2
 
 
+BESIDE = 34  # px around the words of a step
+
+
 class StepStrip(QWidget):
     """The steps as buttons in a row; the arrow keys move within it."""
 
@@ -63,6 +66,7 @@ class StepStrip(QWidget):
             set_role(entry, "toggle")
             self._group.addButton(entry, number)
             row.addWidget(entry, 1)
+        self._said = [""] * len(STEPS)
         self.buttons[MATCH].setChecked(True)
         self._group.idClicked.connect(self.chosen)
         self.set_looked(None)
@@ -82,10 +86,24 @@ class StepStrip(QWidget):
                     count=count(found.num_real), most=count(found.asked.max_length)
                 ),
             ]
-        for number, (name, more) in enumerate(zip(self._names, said, strict=True)):
-            text = f"{number + 1}  {name}"
-            self.buttons[number].setText(f"{text} · {more}" if more else text)
-            self.buttons[number].setAccessibleName(self.buttons[number].text())
+        self._said = said
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Write what came of each step where all of them have room for it; it is always told."""
+        metrics, room = self.fontMetrics(), self.width() / len(STEPS) - BESIDE
+        short = [f"{number}  {name}" for number, name in enumerate(self._names, start=1)]
+        told = list(zip(short, self._said, strict=True))
+        whole = [f"{text} · {more}" if more else text for text, more in told]
+        has_room = all(metrics.horizontalAdvance(text) <= room for text in whole)
+        for entry, less, more in zip(self.buttons, short, whole, strict=True):
+            entry.setText(more if has_room else less)
+            entry.setToolTip("" if has_room else more)
+            entry.setAccessibleName(more)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         move = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)

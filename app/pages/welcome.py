@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
 
 from app import shipped, words
 from app.laboratory import FIRST_TEXT
+from app.pages import sample_menu
 from app.pages.model_parts import ask_for_model
 from app.pages.welcome_found import (
     LONGEST_NAME,
@@ -383,12 +384,7 @@ class WelcomePage(Page):
         menu.setObjectName("welcome_sentences_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        for one in shipped.sample_sentences():
-            action = menu.addAction(
-                (f"{one.text}  ·  {one.pair}" if one.pair else one.text).replace("&", "&&")
-            )
-            action.setToolTip(words.tr_engine(one.words))
-            action.triggered.connect(partial(self._take_sentence, one.text, one.pair))
+        sample_menu.fill(menu, self._take_sentence)
         row = self.samples_card.list.rows[-1]
         menu.popup(row.mapToGlobal(QPoint(0, row.height())))
 

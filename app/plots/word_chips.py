@@ -83,7 +83,9 @@ class WordChips(WordFlow):
     def word_width(self, index: int) -> float:
         chip = self.chips[index]
         if chip.gap:
-            return QFontMetricsF(theme.ui_font(bold=True)).horizontalAdvance(MASK) + 2 * PAD + BADGE
+            return (
+                QFontMetricsF(theme.ui_font(bold=True)).horizontalAdvance(MASK) + 2 * PAD + _badge(chip.gap)
+            )
         width = QFontMetricsF(theme.ui_font()).horizontalAdvance(_short(chip.text))
         return width + 2 * (PAD if len(chip.text) > 1 else PAD - 2)
 
@@ -112,7 +114,12 @@ class WordChips(WordFlow):
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.drawText(room.adjusted(PAD - 1, -7, 0, -7), middle, str(chip.gap))
         painter.setFont(theme.ui_font(bold=True))
-        painter.drawText(room.adjusted(PAD + BADGE - 2, 0, 0, 0), middle, MASK)
+        painter.drawText(room.adjusted(PAD + _badge(chip.gap) - 2, 0, 0, 0), middle, MASK)
+
+
+def _badge(gap: int) -> float:
+    """Return the room that a gap's number takes beside its [MASK]."""
+    return max(BADGE, QFontMetricsF(theme.ui_font(10, bold=True)).horizontalAdvance(str(gap)) + 5)
 
 
 def _short(text: str) -> str:

@@ -272,7 +272,9 @@ def detail(subject: Subject, seen: Look, layer: int, head: int, place: int) -> D
         found = (query, keys, keys * query, scores, weights, values, weights @ values)
         arrays = [read_only(part.cpu().numpy().copy()) for part in found]
     is_on = seen.on is None or bool(seen.on[layer, head])
-    return Detail(layer, head, place, tuple(seen.encoding.tokens), *arrays, is_on=is_on)
+    tokens = tuple(seen.encoding.tokens)
+    *parts, output = arrays
+    return Detail(layer, head, place, tokens, *parts, output=output, is_on=is_on)
 
 
 def check_switches(config: BertConfig, on: Switches | None) -> None:

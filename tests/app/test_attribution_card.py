@@ -113,9 +113,6 @@ def test_a_model_that_guesses_words_is_asked_for_one_whatever_model_was_open_bef
     show(qtbot, session, card, language(tmp_path), TEXT)  # the same text, with no [MASK] in it
     answered(qtbot, card)
     assert entries(card) == ["“good”, hidden"]
-    show(qtbot, session, card, language(tmp_path), "[SEP]")  # no word at all
-    told = card.empty.label.text()
-    assert "only tells whether B follows A" not in told and "[MASK]" in told
 
 
 def test_a_click_on_a_word_hides_it_and_asks_for_it(qtbot, session, card, tmp_path) -> None:

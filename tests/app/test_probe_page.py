@@ -10,15 +10,19 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app import theme
+from app.pages.model_parts import start_folder
 from app.pages.probe import LAYERS as LAYERS_TAB
 from app.pages.probe import NEXT, TEMPLATES, WORDS, ProbePage
 from app.pages.probe import SURPRISE as SURPRISE_TAB
 from app.pages.probe_question import Question
 from app.pages.probe_sentence import SentenceCard
 from app.pages.probe_tasks import GapsAnswer
+from app.plots.word_chips import Chip, WordChips
 from app.session import Session
 from app.settings import AppSettings
 from app.words import probability
@@ -395,3 +399,23 @@ def test_very_many_gaps_are_shown_in_part_and_that_is_said(probing: ProbePage, q
     view = probing.words_view
     assert len(view.cards) == 13 and not view.joint.isVisible()
     assert view.more.isVisible() and "12 [MASK]s" in view.more.text()
+
+
+def test_dialogs_begin_beside_what_was_used_last_and_not_among_what_ships(
+    tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr("app.pages.model_parts.assets", lambda: tmp_path / "site-packages" / "assets")
+    shipped = tmp_path / "site-packages" / "assets" / "models" / "starter"
+    own = tmp_path / "mine" / "model"
+    for folder in (shipped, own):
+        folder.mkdir(parents=True)
+    assert start_folder([str(shipped), str(own)]) == str(tmp_path / "mine")
+    assert start_folder([str(shipped), str(tmp_path / "gone" / "model")]) == str(Path.home())
+
+
+def test_the_number_of_a_tenth_gap_has_room_beside_its_mask(qtbot: QtBot) -> None:
+    plot = WordChips("Sentence")
+    qtbot.addWidget(plot)
+    plot.set_chips([Chip("a", 0, gap=9), Chip("a", 0, gap=12)])
+    digit = QFontMetricsF(theme.ui_font(10, bold=True)).horizontalAdvance("2")
+    assert plot.word_width(1) >= plot.word_width(0) + digit / 2

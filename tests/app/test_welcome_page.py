@@ -244,7 +244,8 @@ def test_sample_data_opens_in_its_roles_and_sentences_where_they_show(
     click(qtbot, page, "welcome_sentences")
     menu = page.findChild(QMenu, "welcome_sentences_menu")
     assert menu is not None and menu.isVisible()
-    assert [action.text() for action in menu.actions()] == ["a film && play", "a [MASK] film"]
+    offered = [action.text() for action in menu.actions() if action.isEnabled()]
+    assert offered == ["a film && play", "a [MASK] film"]
     qtbot.keyClick(menu, Qt.Key.Key_Down)
     qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert session.wait_idle()
@@ -283,9 +284,14 @@ def test_what_samples_are_called_and_what_they_show_is_collected_and_translated(
     assert menu is not None
     entries = [entry for entry in entries if entry.name.startswith("welcome_sample_")]
     said = [text for entry in entries for text in (entry.title, entry.detail)]
-    said += [action.toolTip() for action in menu.actions()]
+    headings = menu.actions()
+    said += [heading.text() for heading in headings]
+    under = [action for heading in headings for action in heading.menu().actions()]
+    said += [action.text().strip() for action in under if not action.isEnabled()]  # what each shows
+    offered = [action.text() for action in under if action.isEnabled()]
     menu.close()
-    assert len(said) == 2 * len(TABLES) + len(SENTENCES)
+    assert offered == [f"{one.text}  ·  {one.pair}" if one.pair else one.text for one in SENTENCES]
+    assert len(said) == 2 * len(TABLES) + len(headings) + len(SENTENCES) and len(headings) == 6
     assert [text for text in said if not text or text != text.upper()] == []
 
 

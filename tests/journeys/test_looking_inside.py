@@ -257,7 +257,7 @@ def test_a_run_is_looked_into_and_an_arrow_key_goes_back_to_weights_it_kept(
     hand.wait(lambda: guesses.numbers() == now)
 
 
-def test_an_answer_of_a_classifier_leads_to_what_each_head_does_for_it(
+def test_an_answer_of_a_classifier_leads_to_what_it_rests_on_and_to_what_each_head_does_for_it(
     hand: LookingHand, qtbot: QtBot, tmp_path: Path
 ) -> None:
     model = classifier(tmp_path / "labels")
@@ -270,6 +270,10 @@ def test_an_answer_of_a_classifier_leads_to_what_each_head_does_for_it(
     hand.wait(lambda: hand.window.current_page == "attention" and hand.laboratory.about is not None)
     assert hand.laboratory.about.folder == model
     assert hand.find("attention_text_a").toPlainText() == "the boat is old"
+    card = hand.find("attribution_card")  # what was promised
+    hand.wait(lambda: card.isVisible() and card.result is not None)
+    assert card.result.asked.target.answer == max(hand.find("answer_bars").bars, key=lambda bar: bar[1])[0]
+    hand.click("attention_view_heatmap")
     heatmap, table = hand.find("attention_heatmap"), hand.find("attention_effects")
     hand.wait(lambda: heatmap.shown is not None and len(table.rows) == 3)
     subject = Subject.open(model)
