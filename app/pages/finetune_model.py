@@ -84,11 +84,6 @@ class ModelChooser(QObject):
         self.refusal.hide()
         self._show_current()
 
-    def set_locked(self, locked: bool) -> None:
-        """Keep everything as it is while a model is in training."""
-        for box in (self.box, self.size_box, self.vocab_box):
-            box.setEnabled(not locked)
-
     @Slot()
     def start_from_random_weights(self) -> None:
         """Ask for a new model of the size shown, with the vocabulary used last or the one that ships."""

@@ -118,13 +118,6 @@ class SetupCard(Card):
         if table == self._table:
             self.form.set_values(dict(zip(APART, (validation, test), strict=True)))
 
-    def set_locked(self, locked: bool) -> None:
-        """Lock everything while a model is in training."""
-        self.form.set_locked(locked)
-        self.chooser.set_locked(locked)
-        self.data_box.setEnabled(not locked)
-        self.roles_link.setEnabled(not locked)
-
     def show_refusal(self, error: UserError) -> bool:
         """Show a refusal beside its field; False where it belongs to no field on this card."""
         if isinstance(error, ConfigError):

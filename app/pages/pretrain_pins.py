@@ -85,9 +85,6 @@ class PinsEditor(QWidget):
         self._timer.stop()
         self._settle()
 
-    def set_locked(self, locked: bool) -> None:
-        self.text.setReadOnly(locked)
-
     @Slot()
     def _settle(self) -> None:
         lines = lines_of(self.text.toPlainText())

@@ -32,7 +32,6 @@ class TextCard(Card):
             self.stack.addWidget(page)
         self.add(self.stack, 1)
         self._shown: list[tuple[str, str]] = []
-        self._locked = False
         self.show_nothing()
 
     def show_nothing(self) -> None:
@@ -60,12 +59,6 @@ class TextCard(Card):
             for value in self._values.values():
                 value.setText("–")
             self.layout_words.setText("")
-            self._show_remarks()
-
-    def set_locked(self, locked: bool) -> None:
-        """Offer nothing that would change the text, while it is in use."""
-        if locked != self._locked:
-            self._locked, self._shown = locked, []
             self._show_remarks()
 
     def _empty_page(self) -> QWidget:
@@ -167,7 +160,7 @@ class TextCard(Card):
         drop = self.tr("Use all lines again") if self.outlook.drops_repeated else self.tr("Leave them out")
         said = {DROP_REPEATED: drop, NO_PAIRS: self.tr("Do without next sentence")}
         mends = {DROP_REPEATED: self._drop_repeated, NO_PAIRS: self._drop_pairs}
-        actions = {r.text: [(said[r.mend], mends[r.mend])] for r in remarks if r.mend and not self._locked}
+        actions = {r.text: [(said[r.mend], mends[r.mend])] for r in remarks if r.mend}
         self.advice.set_items(items, actions)
 
     @Slot()

@@ -156,7 +156,6 @@ class SetupCard(Card):
         self.pins: tuple[str, ...] = ()
         self.refusal: UserError | None = None
         self.shape: BertConfig | None = None  # of the model; None while it is not known, or refused
-        self._locked = False
         self.text = TextChooser(session, self)
         self.start = StartChooser(session, self)
         self.budget = BudgetField()
@@ -231,16 +230,6 @@ class SetupCard(Card):
         """Leave repeated lines out, or not."""
         self.drops_repeated = drops
         self.settle()
-
-    def set_locked(self, locked: bool) -> None:
-        """Lock everything while a model is in training."""
-        if locked == self._locked:
-            return
-        self._locked = locked
-        self.form.set_locked(locked)
-        self.text.set_locked(locked)
-        self.start.set_locked(locked)
-        self.budget.setEnabled(not locked)
 
     def clear_refusals(self) -> None:
         """Take all refusals away."""

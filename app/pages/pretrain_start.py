@@ -157,12 +157,6 @@ class StartChooser(QObject):
         self.refusal.setText(text)
         self.refusal.setVisible(bool(text))
 
-    def set_locked(self, locked: bool) -> None:
-        """Keep everything as it is while a model is in training."""
-        boxes = (self.model_box, self.size_box, self.vocab_box)
-        for widget in (*boxes, self.layers, self.width, self.pieces, self.trim):
-            widget.setEnabled(not locked)
-
     # ---- showing
 
     @Slot()

@@ -90,9 +90,6 @@ class TextChooser(QObject):
         self.refusal.setText(text)
         self.refusal.setVisible(bool(text))
 
-    def set_locked(self, locked: bool) -> None:
-        self.box.setEnabled(not locked)
-
     @Slot()
     def refresh(self) -> None:
         """Fill the box with what can be taken, the chosen text first."""

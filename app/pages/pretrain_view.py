@@ -50,11 +50,6 @@ class SetupView(QScrollArea):
             self.examples.show_nothing()
         self.outlook.show_findings(findings, has_text=has_text, mended=mended)
 
-    def set_locked(self, locked: bool) -> None:
-        """Keep everything as it is while a model is in training."""
-        self.text.set_locked(locked)
-        self.pins.editor.set_locked(locked)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange(event.size().width() < NARROW)
