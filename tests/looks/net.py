@@ -190,6 +190,7 @@ def _a_run(stage: Stage, page: Any, run: Any, name: str, task: Callable[..., Any
     session, real = stage.session, getattr(session_module, name)
     setattr(session_module, name, task)
     try:
+        wait(page.start_button.isEnabled)
         page.start_button.click()
         held = lambda: session.training.step is not None and session.training.step.step == HOLD_AT  # noqa: E731
         wait(held)
