@@ -138,7 +138,8 @@ def result_words(state: TrainingState) -> str:
             metric = state.started.metric.replace("_", " ") if state.started else ""
             if state.is_pretraining:
                 metric = words.translate("status", "masked words right")
-            value = words.decimal(state.finished.best_metric)
+            rows = state.started.num_validation if state.started else 0
+            value = words.with_interval(state.finished.best_metric, rows)
             if state.is_pretraining:
                 value = words.share(state.finished.best_metric)
             text = f"{text} · {metric} {value}"

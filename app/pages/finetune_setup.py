@@ -249,8 +249,6 @@ class SetupCard(Card):
         for path in self._session.settings.recent_files:
             if Path(path).is_file() and (table is None or path != str(table.path)):
                 self.data_box.addItem(Path(path).name, path)
-        rows = self.tr("{rows} rows").format(rows=words.number(table.num_rows)) if table is not None else ""
-        self.set_hint(rows)
         self.data_box.addItem(self.tr("Open the Data page…"), "")
         self.data_box.setPlaceholderText(self.tr("Open a table first"))
         self.data_box.setCurrentIndex(0 if table is not None else -1)

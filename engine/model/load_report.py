@@ -29,7 +29,7 @@ class LoadReport:
         """Return the report for a person: what was loaded, what is new, what was left out and why."""
         encoder = sum(names.part_of(names.plain_name(name)) == "encoder" for name in self.loaded)
         said = [
-            Sentence(marked("engine", "All {count} weights of the encoder were loaded."), {"count": encoder})
+            Sentence(marked("engine", "All {count} tensors of the encoder were loaded."), {"count": encoder})
         ]
         said += {str(reason): reason for _, reason in self.refused}.values()  # each reason once
         said += self.notes
@@ -40,7 +40,7 @@ class LoadReport:
         unknown = [name for name in self.unexpected if not names.head_sentence(name)]
         if unknown:
             template = marked(
-                "engine", "Left out, for config.json does not ask for them: {names} ({count} weights)."
+                "engine", "Left out, for config.json does not ask for them: {names} ({count} tensors)."
             )
             said.append(Sentence(template, {"names": listed(unknown), "count": len(unknown)}))
         return said

@@ -48,11 +48,11 @@ _PART_OF_MODULE = {
 } | {"cls.predictions.decoder": "masked_word"}
 _BUFFERS = {"embeddings.position_ids", "embeddings.token_type_ids"}  # constants that old releases stored
 _OTHER_HEADS = {
-    "cls.predictions.": marked("engine", "Not needed here: the masked-word head ({count} weights)."),
-    "cls.seq_relationship.": marked("engine", "Not needed here: the next-sentence head ({count} weights)."),
-    "qa_outputs.": marked("engine", "Not needed here: the question-answering head ({count} weights)."),
-    "classifier.": marked("engine", "Not needed here: the classifier ({count} weights)."),
-    "pooler.": marked("engine", "Not needed here: the pooler ({count} weights)."),
+    "cls.predictions.": marked("engine", "Not needed here: the masked-word head ({count} tensors)."),
+    "cls.seq_relationship.": marked("engine", "Not needed here: the next-sentence head ({count} tensors)."),
+    "qa_outputs.": marked("engine", "Not needed here: the question-answering head ({count} tensors)."),
+    "classifier.": marked("engine", "Not needed here: the classifier ({count} tensors)."),
+    "pooler.": marked("engine", "Not needed here: the pooler ({count} tensors)."),
 }
 
 

