@@ -241,7 +241,7 @@ def test_mistakes_of_other_commands_are_sentences_too(place: Path, engine: Engin
             ("predict", "--model", "start", "--data", "reviews.csv", "--text", "1", "--out", "reviews.csv"),
             "is the data",
         ),
-        (("tokenize", "--model", "none", "good"), "no vocab.txt in none"),
+        (("tokenize", "--model", "none", "good"), "There is no folder none"),
         (("tokenize", "--model", "start", "good", "--max-length", "1"), "the special tokens alone take 2"),
         (("tokenize", "--model", "start", "good", "--max-length", "-4"), "the special tokens alone take 2"),
     ):
