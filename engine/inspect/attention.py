@@ -269,12 +269,18 @@ def detail(subject: Subject, seen: Look, layer: int, head: int, place: int) -> D
         query, keys, values = q[place, head], k[:, head], v[:, head]
         scores = keys @ query / math.sqrt(len(query))
         weights = scores.softmax(0)
-        found = (query, keys, keys * query, scores, weights, values, weights @ values)
-        arrays = [read_only(part.cpu().numpy().copy()) for part in found]
+        found = {
+            "query": query,
+            "keys": keys,
+            "products": keys * query,
+            "scores": scores,
+            "weights": weights,
+            "values": values,
+            "output": weights @ values,
+        }
+        arrays = {name: read_only(part.cpu().numpy().copy()) for name, part in found.items()}
     is_on = seen.on is None or bool(seen.on[layer, head])
-    tokens = tuple(seen.encoding.tokens)
-    *parts, output = arrays
-    return Detail(layer, head, place, tokens, *parts, output=output, is_on=is_on)
+    return Detail(layer, head, place, tuple(seen.encoding.tokens), **arrays, is_on=is_on)
 
 
 def check_switches(config: BertConfig, on: Switches | None) -> None:

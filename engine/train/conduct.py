@@ -19,6 +19,7 @@ from engine.model.config import BertConfig, count_parameters
 from engine.model.kernels import cpu_kernels
 from engine.setting import check, convert
 from engine.train.checkpoint import Checkpoint
+from engine.train.ranks import settled
 from engine.train.runs import MODEL, Run, read_status
 
 
@@ -102,10 +103,7 @@ def _plainly(error: BaseException) -> BaseException:
 def recipe_of(device: Device) -> dict[str, Any]:
     """Return what decides the last bits beside the settings, for the record of a run."""
     return {
-        "device": device.device.type,
-        "precision": str(device.precision).removeprefix("torch."),
-        "num_threads": device.num_threads,
-        "micro_batch_tokens": device.micro_batch_tokens,
+        **settled(device),
         "cpu_kernels": cpu_kernels(),
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
         "torch": torch.__version__,
