@@ -245,7 +245,7 @@ BAD_VALUES = [
     ({"text": ""}, ConfigError, "No column was chosen for text"),
     ({"data": ""}, ConfigError, "No data was chosen"),
     ({"data": "nowhere.csv"}, DataError, "There is no file nowhere.csv"),
-    ({"validation_data": "nowhere.csv"}, DataError, "There is no file nowhere.csv"),
+    ({"validation_data": "nowhere.csv"}, ConfigError, "There is no file nowhere.csv"),
     ({"model": ""}, ConfigError, "No model was chosen"),
     ({"model": "nowhere"}, ModelError, "There is no folder nowhere"),
     ({"model": "new:tiny"}, ConfigError, "needs a vocabulary"),

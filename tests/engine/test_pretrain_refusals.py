@@ -207,7 +207,7 @@ def test_a_model_with_another_vocabulary_is_refused(tmp_path: Path) -> None:
     refused(
         tmp_path,
         ModelError,
-        "The vocabulary has 38 tokens, but the model has embeddings for 37",
+        "The vocabulary has 38 pieces, but the model knows 37",
         model=str(model),
     )
 
