@@ -17,7 +17,7 @@ from engine.config import FineTuneConfig
 from engine.errors import ConfigError, Said, Sentence, UserError, filled
 from engine.pretrain_config import PretrainConfig
 from engine.setting import Setting, is_number, settings_of
-from engine.train.metrics import student_interval, wilson_interval
+from engine.train.metrics import mean_interval, wilson_interval
 
 translate = QCoreApplication.translate
 
@@ -322,10 +322,8 @@ def _pinned_words(event: events.Pinned) -> str:
 def _gained_words(event: events.Gained) -> str:
     """Return what a stage of a pipeline has reached."""
     value = decimal(event.mean)
-    if event.mean is not None and event.spread is not None:
-        error = event.spread / math.sqrt(len(event.values))
-        low, high = student_interval(event.mean, error, len(event.values))
-        value = _between(event.mean, (max(0.0, low), min(1.0, high)))
+    if event.mean is not None and (interval := mean_interval(event.values)) is not None:
+        value = _between(event.mean, interval)
     template = translate("words", "Stage {stage}, {seeds} runs: {metric} {value}")
     return template.format(
         stage=event.stage,

@@ -17,7 +17,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from engine.errors import ModelError, UserError, marked
+from engine.errors import ModelError, Sentence, UserError, marked
 
 MOST_JSON = 10 * 2**20  # of a document that people and programs exchange; real ones stay under 1 MB
 MOST_VALUES = 300_000  # in such a document; each takes up to 200 bytes of memory
@@ -118,9 +118,9 @@ def parse_json_object(
     return document
 
 
-def _look_over(document: Any, most_number: int | None) -> tuple[int, tuple[str, str] | None]:
+def _look_over(document: Any, most_number: int | None) -> tuple[int, tuple[str, Sentence] | None]:
     """Return how deep a document is nested, and where a value stands that no file can hold, and which."""
-    odd: tuple[str, str] | None = None
+    odd: tuple[str, Sentence] | None = None
     depth, level = 0, [("", document)]
     while level and depth <= _MOST_DEPTH:
         inner: list[tuple[str, Any]] = []
@@ -136,13 +136,17 @@ def _look_over(document: Any, most_number: int | None) -> tuple[int, tuple[str, 
     return depth, odd
 
 
-def _oddity(value: Any, most_number: int | None) -> str | None:
+def _oddity(value: Any, most_number: int | None) -> Sentence | None:
     """Return what it is in a value that no file can hold, or None."""
     if most_number is not None and isinstance(value, int) and abs(value) > most_number:
-        return "a number beyond all bounds"
+        return Sentence(marked("engine", "a number beyond all bounds"))
     if isinstance(value, str):
-        return None if value.isascii() or not _HALF.search(value) else "half a character (a lone surrogate)"
-    return json.dumps(value) if isinstance(value, float) and not math.isfinite(value) else None
+        if value.isascii() or not _HALF.search(value):
+            return None
+        return Sentence(marked("engine", "half a character (a lone surrogate)"))
+    if isinstance(value, float) and not math.isfinite(value):
+        return Sentence("{value}", {"value": json.dumps(value)})
+    return None
 
 
 def file_in(folder: Path, name: str) -> Path | None:

@@ -23,7 +23,7 @@ from engine.events import (
     Started,
     Step,
 )
-from engine.train.metrics import class_scores, wilson_interval
+from engine.train.metrics import class_scores, mean_interval, wilson_interval
 
 BAR_WIDTH = 20
 PATIENCE_S = 3.0  # that a task which only reads or prepares is given to come to a yield, once asked to stop
@@ -104,13 +104,11 @@ class Screen:
             self._line(f"  {reading.sentence}  {guesses}")
 
     def _gained(self, event: Gained) -> None:
-        from engine.train.gains import interval_of  # torch comes with it
-
         words = []
         if event.mlm_loss_before is not None:
             words.append(f"masked-word loss {event.mlm_loss_before:.4f} -> {event.mlm_loss_after:.4f}")
         if event.mean is not None:
-            interval = interval_of(event.values)
+            interval = mean_interval(event.values)
             about = "" if interval is None else f" (95 %: {interval[0]:.4f} to {interval[1]:.4f})"
             seeds = f"{event.seeds_done} seed{'s' if event.seeds_done > 1 else ''}"
             words.append(f"{event.split} {event.metric} {event.mean:.4f}{about} over {seeds}")

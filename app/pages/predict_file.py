@@ -433,10 +433,6 @@ class AnswersCard(Card):
         self._side.setVisible(bool(shown.reported))  # until there are answers, the rows have its room
         self._bring_texts_forward(shown)
 
-    @property
-    def has_answers(self) -> bool:
-        return self._has_answers
-
     def mark_model(self, chosen: str) -> None:
         """Say whose answers these are where another model is chosen now."""
         if not self._has_answers or not self._answered_by:

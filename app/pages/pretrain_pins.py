@@ -160,7 +160,6 @@ class PinnedCard(Card):
     """What the model makes of the pinned sentences now, and a question of one's own."""
 
     asked = Signal(str)
-    pins_wanted = Signal(list)
     edit_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

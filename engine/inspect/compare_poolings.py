@@ -17,11 +17,11 @@ from engine.events import Event, Progress
 from engine.inspect.embeddings import Pooling, embed, kinds_of
 from engine.inspect.similarity import nearest_of_each, separation, spread
 from engine.inspect.subject import Subject
+from engine.train.metrics import NORMAL_95
 
 # E texts, C classes
 
 MOST = 1000  # texts; the interval is then about 3 points wide on either side
-NORMAL_95 = 1.96
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -19,6 +19,7 @@ _MOST = 20_000  # different labels; of more, the column is free text
 _TAG = re.compile(r"[BIESMLU]-(\S+)")
 _SWITCHES = re.compile(r"[01]([ ,;|][01]){2,}")  # a place for each label
 _NUMBERS = re.compile(r"\d+( \d+)+")
+_DECIMAL = re.compile(r"[+-]?\d+,\d+")  # 2,5 as much of Europe writes it
 
 
 def check_label_kind(column: str, found: Mapping[str, int]) -> None:
@@ -47,9 +48,11 @@ def combined(found: Iterable[str]) -> str:
     """Return a label that is several in one, where the labels of a column plainly are such; "" if none.
 
     That takes three combinations at least, whose parts nearly all come back alone or in another combination,
-    and which end in different parts, as ratings such as 1,5 and 2,5 do not.
+    and which end in different parts. Numbers with a decimal comma in every label are ratings.
     """
     labels = list(found)
+    if all(map(_DECIMAL.fullmatch, labels)):
+        return ""
     if len(labels) >= _LEAST and all(map(_SWITCHES.fullmatch, labels)) and len(set(map(len, labels))) == 1:
         return labels[0]
     for mark in _MARKS:

@@ -44,6 +44,12 @@ def on_parts(parts: Mapping[str, Sequence[Example]]) -> Iterator[Event]:
         template = marked(
             "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
         )
+        if test:
+            template = marked(
+                "engine",
+                "Nothing is kept apart for validation, so the last weights are the result, which need not be "
+                "the best, and nothing is measured before the end.",
+            )
         yield Noted(sentence=Sentence(template), level="wrong")
     if test:
         flatters = marked(

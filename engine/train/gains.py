@@ -18,7 +18,7 @@ from engine.events import Evaluated, Finished, Gained, Started
 from engine.model.folder import open_weights
 from engine.model.source import Source
 from engine.model.weights import read_config
-from engine.train.metrics import student_interval, wilson_interval
+from engine.train.metrics import mean_interval, student_interval, wilson_interval
 from engine.train.runs import MODEL, chain_of, read_events
 
 SCHEMA_VERSION = 1
@@ -174,15 +174,6 @@ def gain(stage: StageFound, base: StageFound) -> tuple[float, float | None]:
     return statistics.fmean(differences), error
 
 
-def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean of shares, one for each seed; None below two."""
-    deviation = spread(values)
-    if deviation is None:
-        return None
-    low, high = student_interval(statistics.fmean(values), deviation / math.sqrt(len(values)), len(values))
-    return max(0.0, low), min(1.0, high)
-
-
 def report_of(found: Sequence[StageFound]) -> dict[str, Any]:
     """Return what report.json holds; every stage has the same seeds. The first stage is the base."""
     base, first = found[0], found[0].runs[0]
@@ -207,7 +198,7 @@ def report_of(found: Sequence[StageFound]) -> dict[str, Any]:
 def _stage(stage: StageFound, base: StageFound) -> dict[str, Any]:
     difference, error = gain(stage, base)
     around = None if error is None else student_interval(difference, error, len(stage.runs))
-    interval, before = interval_of(stage.values), stage.pretrained
+    interval, before = mean_interval(stage.values), stage.pretrained
     return {
         "stage": stage.name,
         "model": stage.model,

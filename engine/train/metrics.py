@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -143,6 +144,15 @@ def student_interval(mean: float, error: float, count: int) -> tuple[float, floa
         width = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
         width += (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
     return mean - width * error, mean + width * error
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean of shares, one for each seed; None below two."""
+    if len(values) < 2:
+        return None
+    error = statistics.stdev(values) / math.sqrt(len(values))
+    low, high = student_interval(statistics.fmean(values), error, len(values))
+    return max(0.0, low), min(1.0, high)
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -389,6 +389,8 @@ def read_events(path: Path) -> Iterator[Event]:
         yield Noted(sentence=error.sentence, level="wrong")
     if num_damaged:
         template = marked("engine", "{count} lines of {path} cannot be read and are left out.")
+        if num_damaged == 1:
+            template = marked("engine", "One line of {path} cannot be read and is left out.")
         values = {"count": f"{num_damaged} +" if num_damaged >= MOST_DAMAGED else num_damaged}
         yield Noted(sentence=Sentence(template, {**values, "path": path / METRICS}), level="wrong")
 

@@ -212,6 +212,7 @@ def test_labels_of_other_tasks_are_refused_with_the_task_and_a_way_out(labels: l
         ["good", "bad", "good, bad"],
         ["positive", "negative", "positive, negative", "mixed, rather good"],
         ["1", "1,5", "2", "2,5", "3", "3,5", "4", "4,5"],
+        ["1,0", "1,5", "2,0", "2,5", "3,0", "3,5", "4,0", "4,5", "5,0"],
         ["Cause-Effect(e1,e2)", "Cause-Effect(e2,e1)", "Other", "Part-Whole(e1,e2)", "Part-Whole(e2,e1)"],
         ["very good", "good", "very bad", "bad"],
         ["sport|football", "sport|tennis", "film|drama", "film|comedy"],

@@ -109,6 +109,15 @@ def test_parts_that_share_nothing_are_said_to_be_apart_because_it_was_counted(tm
     assert "No text of the 8 test rows stands in the validation data." in told
 
 
+def test_without_validation_a_test_is_not_said_to_tell_nobody_how_good_the_result_is(tmp_path: Path) -> None:
+    write_table(tmp_path / "reviews.csv", reviews(40))
+    for share, is_told in ((0.0, True), (0.2, False)):
+        told = noted(prepare(tiny_config(tmp_path, validation_share=0.0, test_share=share)))
+        sentence = one_of(told, "Nothing is kept apart for validation")
+        assert ("nobody can tell" in sentence) == is_told
+        assert ("the last weights are the result" in sentence) != is_told
+
+
 def test_all_that_a_run_notes_stands_in_its_files_before_its_first_step(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, num_epochs=1, lowercase="yes", **planted(tmp_path))
     run_dir = tmp_path / "run"
