@@ -17,11 +17,11 @@ from app.pages.remarks import Remark, in_order
 from app.words import decimal, number, say, share, shorten, with_interval
 from engine.config import DataConfig
 from engine.events import Evaluated, Event, Finished, Noted, Started, Step
+from engine.train.data_notes import MUCH_IS_CUT
 from engine.train.metrics import ONE_ANSWER, wilson_interval
 
 translate = QCoreApplication.translate
 
-MUCH_IS_CUT = 0.05  # share of texts
 LOSS_RISES = 1.02  # of the lowest validation loss so far; smaller rises are noise
 MOST_NAMES = 3
 
