@@ -17,8 +17,9 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLa
 
 from app import theme, words
 from app.pages.page_parts import CopyCommandButton
+from app.pages.predict_answers import AnswersCard
 from app.pages.predict_card import ModelCard
-from app.pages.predict_file import AnswersCard, FileCard
+from app.pages.predict_file import FileCard
 from app.pages.predict_model import (
     Described,
     Desk,

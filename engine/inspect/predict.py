@@ -245,14 +245,8 @@ def predict_file(
     )
     if roles.label:
         yield from _scores(predictor, table, roles, found, encoded.rows, answers)
-    elif len(predictions) >= ENOUGH_TO_WONDER and len(set(predictions)) == 1:
-        template = marked(
-            "engine",
-            "All {count} rows got the same answer, {label}. If they should differ, measure the model on rows "
-            "whose labels are known: it may know one answer only.",
-        )
-        values = {"count": len(predictions), "label": predictions[0][:80]}
-        yield Noted(sentence=Sentence(template, values))
+    else:
+        yield from _about_one_answer(predictions)
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
@@ -326,6 +320,18 @@ def _about_pair(predictor: Predictor, roles: Roles) -> Iterator[Event]:
             "first, which it has not learned. Leave it out to use the model as it was trained.",
         )
         yield Noted(sentence=Sentence(template, {"column": roles.text_pair}))
+
+
+def _about_one_answer(predictions: Sequence[str]) -> Iterator[Event]:
+    """Say that many rows got one and the same answer, where no labels tell whether that is right."""
+    if len(predictions) >= ENOUGH_TO_WONDER and len(set(predictions)) == 1:
+        template = marked(
+            "engine",
+            "All {count} rows got the same answer, {label}. If they should differ, measure the model on rows "
+            "whose labels are known: it may know one answer only.",
+        )
+        values = {"count": len(predictions), "label": predictions[0][:80]}
+        yield Noted(sentence=Sentence(template, values))
 
 
 def _about_answers(event: Evaluated) -> Iterator[Event]:
