@@ -266,7 +266,9 @@ def field_for(name: str, about: Setting, kind: type, optional: bool) -> Field:
     if kind is bool:
         return BoolField()
     if kind is int:
-        return IntField(about)
+        field = IntField(about)
+        field.setGroupSeparatorShown("seed" not in name)  # a seed is a name, not a count
+        return field
     if kind is float and name.endswith(SHARE_ENDINGS):
         return ShareField(about)
     if kind is float:

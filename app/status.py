@@ -136,6 +136,7 @@ def result_words(state: TrainingState) -> str:
         text = words.translate("status", "{name} is trained").format(name=name)
         if state.finished is not None and state.finished.best_metric is not None:
             metric = state.started.metric.replace("_", " ") if state.started else ""
+            metric = words.translate("status", "validation {metric}").format(metric=metric)
             if state.is_pretraining:
                 metric = words.translate("status", "masked words right")
             rows = state.started.num_validation if state.started else 0

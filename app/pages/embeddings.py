@@ -333,5 +333,12 @@ class EmbeddingsPage(LookingPage):
         if held.seconds:
             rate = words.number(len(held.texts) / held.seconds)
             took = self.tr("{time}, {rate} texts a second")
-            parts.append(took.format(time=words.duration(held.seconds), rate=rate))
+            parts.append(took.format(time=time_taken(held.seconds), rate=rate))
         return " · ".join(parts)
+
+
+def time_taken(seconds: float) -> str:
+    """Return a time so that the rate beside it can be worked out: "0.12 s", "45 s", "3 min"."""
+    if seconds >= 9.5:
+        return words.duration(seconds)
+    return words.translate("words", "{number} s").format(number=words.scientific(seconds, 2))

@@ -19,6 +19,7 @@ from app.pages.finetune_setup import APART, SetupCard
 from app.pages.training_page import TrainingPage
 from app.session import LABEL_CHOICES, Session, sample_data_path
 from app.settings import AppSettings
+from app.shipped import starter_model
 from app.study import NEW
 from app.widgets import GAP, Card, EmptyState, button
 from engine.command_line import finetune_command
@@ -57,7 +58,11 @@ class FineTunePage(TrainingPage):
         self.empty.button.setObjectName("empty_action")
         self.empty.label.setMinimumWidth(EMPTY_WIDTH)
         self.random_link = button(self.tr("Start from random weights"), "link", name="random_weights")
+        self.starter_button = button(
+            self.tr("Start from the starter model"), "primary", name="starter_weights"
+        )
         column = cast(QVBoxLayout, self.empty.layout())
+        column.insertWidget(1, self.starter_button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(self.random_link, 0, Qt.AlignmentFlag.AlignHCenter)
         empty_card = Card()
         empty_card.add(self.empty, 1)
@@ -79,6 +84,7 @@ class FineTunePage(TrainingPage):
         self.charts.watching.inside_wanted.connect(self.look_inside)
         self.empty.activated.connect(self._empty_action)
         self.random_link.clicked.connect(self.setup.chooser.start_from_random_weights)
+        self.starter_button.clicked.connect(self.setup.chooser.start_from_starter)
         self.setup.changed.connect(self._setup_changed)
         self._session.training_ended.connect(self.put_back)
         self._session.table_problem.connect(self._data_failed)
@@ -107,6 +113,7 @@ class FineTunePage(TrainingPage):
         self.stack.setCurrentIndex(0 if missing and not self._has_run else 1)
         self.empty.set_text(self._missing_words(missing))
         self.random_link.setVisible(missing == "model")
+        self.starter_button.setVisible(missing == "model" and starter_model() is not None)
         self.charts.set_outlook(None if self._has_run else self.setup.outlook())
         columns = self.tr("Choose the columns")
         actions = {"data": self.tr("Open data"), "roles": columns, "labels": columns}

@@ -20,6 +20,7 @@ from app.pages.model_parts import (
 )
 from app.pages.page_parts import ChoiceBox
 from app.session import Session
+from app.shipped import starter_model
 from app.titles import model_title
 from app.widgets import label
 
@@ -88,6 +89,12 @@ class ModelChooser(QObject):
     def start_from_random_weights(self) -> None:
         """Ask for a new model of the size shown, with the vocabulary used last or the one that ships."""
         self._ask_new(self.size_box.currentData() or "tiny", vocabularies(self._session.settings)[0])
+
+    @Slot()
+    def start_from_starter(self) -> None:
+        """Ask for the pretrained model that ships with Cloze."""
+        if (starter := starter_model()) is not None:
+            self._ask(str(starter), "")
 
     def show_refusal(self, text: str) -> None:
         """Say below the box why this model cannot be taken."""

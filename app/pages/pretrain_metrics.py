@@ -66,7 +66,7 @@ class Metric:
         """Return the words in the corner of the large card."""
         newest, kept = self.plot.last_train, self.plot.last_validation
         parts = []
-        if newest is not None:
+        if newest is not None and kept is None:  # the tile says it too; there is no room for both
             template = translate("Metric", "train {value}") if self.validation else "{value}"
             parts.append(template.format(value=self.said(newest * self.axis_scale)))
         if kept is not None:

@@ -86,7 +86,7 @@ class OutlookCard(Card):
                 old.deleteLater()
         for row, (name, formula, count) in enumerate(_rows(shape, parts) if shape is not None else ()):
             caption = label(name)
-            if count == parts.get("masked-word head"):
+            if name == _names()["masked-word head"]:
                 caption.setToolTip(
                     self.tr("The head that guesses hidden words; its scores use the WordPieces' own numbers.")
                 )
@@ -134,7 +134,7 @@ class OutlookCard(Card):
 
 
 def _rows(shape: BertConfig, parts: dict[str, int]) -> list[tuple[str, str, int]]:
-    """Return name, arithmetic and weights of each part; the smallest in one row."""
+    """Return name, arithmetic and what it comes to for each part; all that is added to them in one row."""
     width, pieces = words.number(shape.hidden_size), words.number(shape.vocab_size)
     inner, layers = words.number(shape.intermediate_size), shape.num_hidden_layers
     usual = shape.intermediate_size == 4 * shape.hidden_size
@@ -148,9 +148,20 @@ def _rows(shape: BertConfig, parts: dict[str, int]) -> list[tuple[str, str, int]
         "next-sentence head": f"2 × {width}",
     }
     names = _names()
-    rows = [(names[part], arithmetic[part], count) for part, count in parts.items() if part in names]
-    rest = sum(count for part, count in parts.items() if part not in names)
-    return [*rows, (translate("Outlook", "Norms, segments"), "", rest)]
+    products = {
+        "attention": layers * 4 * shape.hidden_size**2,
+        "feed-forward": layers * 2 * shape.hidden_size * shape.intermediate_size,
+        "pooler": shape.hidden_size**2,
+        "masked-word head": shape.hidden_size**2 + shape.vocab_size,
+        "next-sentence head": 2 * shape.hidden_size,
+    }
+    rows = [
+        (names[part], arithmetic[part], products.get(part, count))
+        for part, count in parts.items()
+        if part in names
+    ]
+    rest = sum(parts.values()) - sum(count for _name, _formula, count in rows)
+    return [*rows, (translate("Outlook", "Biases, norms, segments"), "", rest)]
 
 
 def _names() -> dict[str, str]:

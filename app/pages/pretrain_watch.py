@@ -240,9 +240,12 @@ def result_words(last: Evaluated | None) -> str:
     if last is None:
         return ""
     metrics = last.metrics
-    text = translate("PretrainWatch", "Held-out text: {share} of words right, perplexity {perplexity}")
+    text = translate(
+        "PretrainWatch", "Held-out text at step {step}: {share} of words right, perplexity {perplexity}"
+    )
     perplexity = metrics.get("perplexity", math.exp(min(700.0, metrics.get("mlm_loss", last.loss))))
     line = text.format(
+        step=number(last.step),
         share=share(metrics.get("mlm_accuracy")),
         perplexity=number(perplexity) if perplexity >= 100 else decimal(perplexity, 1),
     )

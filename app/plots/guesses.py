@@ -33,6 +33,7 @@ BAR = 16
 GAP = 8
 TICK = 18
 LEAST = 20  # px of a bar's room
+ROOMY = 120  # px of room from which on every track ends at one place
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,10 @@ class _Canvas(QWidget):
         if plot.is_dim and not self.is_saving:
             painter.setOpacity(0.55)
         metrics = QFontMetricsF(theme.ui_font(bold=True))
-        values = _widest(metrics, [plot.value_words(guess) for guess in plot.guesses[: plot.num_top]])
         names = _widest(metrics, [guess.text for guess in plot.guesses])
+        values = _widest(metrics, [plot.value_words(guess) for guess in plot.guesses])
+        if self.width() - values - names - TICK - 2 * GAP - 6 < ROOMY:  # a longer value then covers its track
+            values = _widest(metrics, [plot.value_words(guess) for guess in plot.guesses[: plot.num_top]])
         names = min(names, max(40.0, min(0.5 * self.width(), self.width() - values - LEAST - TICK - 3 * GAP)))
         room = max(4.0, self.width() - TICK - names - values - 2 * GAP - 6)
         for index, guess in enumerate(plot.guesses):

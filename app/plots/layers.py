@@ -172,12 +172,19 @@ class _Canvas(QWidget):
         plot, height = self._plot, float(ROW * len(self._plot.layers))
         known = any(layer.probability is not None for layer in plot.layers)
         free = self.width() - NAME - 8.0
-        right = max(LEAST_LINE, 0.3 * free) + VALUE if known and free > 3 * LEAST_CELL else 0.0
+        value = self._value_width()
+        right = max(LEAST_LINE, 0.3 * free) + value if known and free > 3 * LEAST_CELL else 0.0
         wanted = max((len(layer.guesses) for layer in plot.layers), default=1) or 1
         count = max(1, min(wanted, MOST_GUESSES, int((free - right) // LEAST_CELL)))
         cells = QRectF(NAME, HEAD, free - right - (14 if right else 0), height)
-        line = QRectF(cells.right() + 18, HEAD, right - VALUE - 4, height) if right else QRectF()
+        line = QRectF(cells.right() + 18, HEAD, right - value - 4, height) if right else QRectF()
         return cells, count, line
+
+    def _value_width(self) -> float:
+        """Return the room that the longest probability with its rank takes, and a margin."""
+        metrics = QFontMetricsF(theme.ui_font(12))
+        said = [_value_words(layer) for layer in self._plot.layers if layer.probability is not None]
+        return max([VALUE - 12.0, *map(metrics.horizontalAdvance, said)]) + 12
 
     def _paint_head(self, painter: QPainter, cells: QRectF, line: QRectF) -> None:
         painter.setFont(theme.ui_font(11, bold=True))
@@ -192,7 +199,7 @@ class _Canvas(QWidget):
             said = words.translate("LayersPlot", "probability of “{word}”").format(
                 word=words.shorten(self._plot.word, 24)
             )
-            painter.drawText(QRectF(line.left() - 6, 0, line.width() + VALUE, HEAD), left, said)
+            painter.drawText(QRectF(line.left() - 6, 0, self.width() - line.left() + 2, HEAD), left, said)
 
     def _paint_row(self, painter: QPainter, number: int, layer: Layer, cells: QRectF, count: int) -> None:
         colors, plot = theme.current(), self._plot
@@ -241,11 +248,9 @@ class _Canvas(QWidget):
             y = line.top() + ROW * (number + 0.5)
             points.append(QPointF(line.left() + line.width() * layer.probability / top, y))
             painter.setPen(colors.color("text" if number == last else "muted"))
-            said = words.translate("LayersPlot", "{share} · rank {rank}").format(
-                share=words.probability(layer.probability), rank=words.number(layer.rank or 0)
-            )
-            room = QRectF(line.right() + 4, y - ROW / 2, VALUE - 8, ROW)
-            painter.drawText(room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said)
+            room = QRectF(line.right() + 4, y - ROW / 2, self.width() - 16 - line.right(), ROW)
+            side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(room, side, _value_words(layer))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(colors.color("fine"), 2))
         painter.drawPolyline(points)
@@ -263,3 +268,10 @@ class _Canvas(QWidget):
             QToolTip.showText(help_event.globalPos(), tip(said), self)
             return True
         return super().event(event)
+
+
+def _value_words(layer: Layer) -> str:
+    template = words.translate("LayersPlot", "{share} · rank {rank}")
+    return template.format(
+        share=words.probability(layer.probability or 0.0), rank=words.number(layer.rank or 0)
+    )

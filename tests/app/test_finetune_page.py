@@ -20,6 +20,7 @@ from app.pages.finetune_watch import Outlook, Watch
 from app.pages.remarks import outcome_words
 from app.session import Session
 from app.settings import AppSettings
+from app.shipped import starter_model
 from engine.config import FineTuneConfig, with_values
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Noted, Started, Step
@@ -114,6 +115,19 @@ def test_data_without_a_model_can_start_from_random_weights(
     qtbot.mouseClick(page.random_link, Qt.MouseButton.LeftButton)
     assert session.wait_idle()
     assert session.model is not None and session.model.is_new and page.start_button.isEnabled()
+
+
+def test_data_without_a_model_can_start_from_the_model_that_ships(
+    page: FineTunePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    session = session_of(page)
+    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    assert session.wait_idle()
+    starter = starter_model()
+    assert starter is not None and page.starter_button.isVisible()
+    qtbot.mouseClick(page.starter_button, Qt.MouseButton.LeftButton)
+    assert session.wait_idle()
+    assert session.model is not None and session.model.model == str(starter)
 
 
 def test_more_epochs_mean_more_steps_before_anything_starts(ready: FineTunePage) -> None:

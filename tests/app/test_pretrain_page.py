@@ -16,6 +16,7 @@ from app import session as session_module
 from app.pages.finetune import FineTunePage
 from app.pages.pretrain import PretrainPage
 from app.pages.pretrain_findings import scaled
+from app.pages.pretrain_outlook import _rows as outlook_rows
 from app.pages.pretrain_pins import DEFAULT_PINS, problem_of
 from app.session import Session
 from app.settings import AppSettings
@@ -185,6 +186,14 @@ def test_the_parts_add_up_to_the_model(ready: PretrainPage) -> None:
             int(cell.text().replace(",", "")) for cell in shown if cell.text().replace(",", "").isdecimal()
         ]
         assert sum(counts) == sum(expected.values())
+
+
+@pytest.mark.parametrize("size", ["tiny", "mini", "base"])
+def test_the_arithmetic_beside_a_part_gives_its_number(size: str) -> None:
+    shape = BertConfig.preset(size, 8192)
+    for name, formula, count in outlook_rows(shape, count_parameters(shape, pretraining=True)):
+        sum_of = formula.replace(",", "").replace("²", "**2").replace("×", "*")
+        assert not formula or eval(sum_of) == count, (name, formula, count)  # noqa: S307
 
 
 def test_another_budget_needs_no_other_measurement() -> None:

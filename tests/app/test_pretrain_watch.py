@@ -152,4 +152,6 @@ def test_a_text_that_is_read_too_often_is_said() -> None:
 def test_the_result_tells_words_perplexity_and_pairs() -> None:
     assert result_words(None) == ""
     line = result_words(evaluation(9, math.log(37.0), pairs=0.75))
-    assert "10.0 % of words right" in line and "perplexity 37.0" in line and "75.0 % of pairs" in line
+    assert (
+        "at step 9: 10.0 % of words right" in line and "perplexity 37.0" in line and "75.0 % of pairs" in line
+    )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QFontMetricsF, QImage
 from PySide6.QtWidgets import QApplication
 
 from app import theme
+from app import words as app_words
 from app.pages.probe_question import Question, Steps, carried
 from app.plots.figure import Figure, save_figure
 from app.plots.guesses import Guess, GuessesPlot
@@ -114,6 +115,16 @@ def test_bars_run_from_0_to_1_and_the_original_has_its_own_colour_and_tick(qtbot
     assert "this stood here" in plot.guess_words(plot.guesses[1])
 
 
+def test_every_track_is_as_long_as_1_also_beside_a_longer_value(qtbot) -> None:
+    plot, colors = shown(qtbot, guesses()), theme.current()
+    image = plot.canvas().grab().toImage()
+    ends = set()
+    for row in range(len(plot.guesses)):
+        y = plot.top_of(row) + 12
+        ends.add(max(x for x in range(image.width()) if image.pixelColor(x, y).name() == colors.rail))
+    assert len(ends) == 1, ends
+
+
 def test_b_begins_a_line_and_chinese_stands_closer(qtbot) -> None:
     def lefts(words: list[tuple[str, int, float]], width: float = 400) -> list[tuple[float, float]]:
         return [(room.left(), room.top()) for room in flow(words, width, 30, 24)]
@@ -184,6 +195,19 @@ def test_a_layer_is_told_in_words(qtbot) -> None:
     assert plot.row_words(1) == "Layer 1: bank 80 %, sea 10 %; bank 80 %, rank 1"
     assert plot.row_words(0).startswith("Embeddings")
     assert plot.numbers()[2][:4] == [1, "bank", 0.8, 1]
+
+
+def test_a_probability_of_nearly_nothing_is_whole_beside_the_layers(qtbot) -> None:
+    plot = LayersPlot("Layers")
+    rare = Layer((("the", 0.1),), 0.000001, 12_425)
+    plot.set_layers([rare, Layer((("bank", 0.8),), 0.8, 1)], "bank")
+    shown(qtbot, plot, width=700)
+    canvas = plot.canvas()
+    left = canvas._rooms()[2].right() + 4
+    room = canvas.width() - 12 - left
+    said = f"{app_words.probability(0.000001)} · rank 12,425"
+    assert said.startswith("<")
+    assert QFontMetricsF(theme.ui_font(12)).horizontalAdvance(said) <= room
 
 
 # ---- the question behind the chips

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QTranslator
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 
-from app import error_dialog, words
+from app import error_dialog, status, words
+from app.pages import embeddings
 from app.pages.finetune_watch import accuracy_words
+from app.training import TrainingState
 from engine import events
 from engine.errors import ConfigError, DataError, Sentence
 
@@ -213,3 +217,22 @@ def test_a_fault_can_be_copied_and_is_logged(qtbot, monkeypatch, tmp_path) -> No
     for handler in list(error_dialog.log.handlers):
         handler.close()
         error_dialog.log.removeHandler(handler)
+
+
+def test_the_status_bar_says_of_what_rows_an_accuracy_is() -> None:
+    state = SimpleNamespace(
+        name="films",
+        outcome="finished",
+        is_pretraining=False,
+        finished=SimpleNamespace(best_metric=0.57),
+        started=SimpleNamespace(metric="accuracy", num_validation=412),
+    )
+    said = status.result_words(cast(TrainingState, state))
+    assert said == "films is trained · validation accuracy 0.570 (95 %: 0.522 to 0.617)"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.1176, "0.12 s"), (1.5, "1.5 s"), (45.2, "45 s"), (170, "3 min")]
+)
+def test_a_time_beside_a_rate_is_fine_enough_to_work_the_rate_out(seconds: float, said: str) -> None:
+    assert embeddings.time_taken(seconds) == said
