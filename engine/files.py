@@ -192,11 +192,10 @@ def _cache_blobs(home: Path) -> list[Path]:
     return [parent.parent / "blobs" for parent in home.parents if parent.name == "snapshots"]
 
 
-def damaged(path: Path, reason: str) -> ModelError:
-    """Return the refusal of a model's file that is not what it should be."""
-    return ModelError(
-        marked("engine", "{path} is damaged or not what its name says: {reason}."), path=path, reason=reason
-    )
+def damaged(path: Path, reason: str, **values: object) -> ModelError:
+    """Return the refusal of a model's file that is not what it should be. Args: reason: as marked."""
+    template = marked("engine", "{path} is damaged or not what its name says: {reason}.")
+    return ModelError(template, path=path, reason=Sentence(reason, values))
 
 
 def _not_ordinary(path: Path, kind: type[UserError]) -> UserError:

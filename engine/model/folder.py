@@ -107,9 +107,9 @@ def _open_shards(
     """Return where each weight lies, and the files by name."""
     table = read_json(index).get("weight_map")
     if not isinstance(table, dict) or not all(isinstance(shard, str) for shard in table.values()):
-        raise damaged(index, "it has no table of weights and files")
+        raise damaged(index, marked("engine", "it has no table of weights and files"))
     if len(set(table.values())) > _MOST_SHARDS:
-        raise damaged(index, f"it names more than {_MOST_SHARDS} files")
+        raise damaged(index, marked("engine", "it names more than {most} files"), most=_MOST_SHARDS)
     files: dict[str, TensorFile] = {}
     for shard in sorted(set(table.values())):
         plain = os.path.basename(shard) == shard and "\\" not in shard and "\0" not in shard
@@ -135,6 +135,8 @@ def _open_shards(
         files[shard] = stack.enter_context(open_tensors(path, ending))
     absent = next((weight for weight, shard in table.items() if weight not in files[shard].infos), None)
     if absent is not None:
-        raise damaged(index, f"{absent[:60]} is not in {table[absent]}")
+        raise damaged(
+            index, marked("engine", "{name} is not in {file}"), name=absent[:60], file=table[absent]
+        )
     homes = {weight: files[shard] for weight, shard in table.items()}
     return homes, tuple(folder / shard for shard in files)

@@ -41,7 +41,7 @@ def look_through(path: Path, zipped: bool) -> None:
     except ModelError:
         raise
     except Exception as error:  # zipfile and pickletools promise no kinds
-        raise damaged(path, "it is cut short or no PyTorch file") from error
+        raise damaged(path, marked("engine", "it is cut short or no PyTorch file")) from error
     if bad is not None:
         raise ModelError(
             marked("engine", "{path} would run {call} when opened, so it was not: weights never need that."),
@@ -62,13 +62,13 @@ def _directory_bytes(path: Path) -> int:
 
 def _calls_in_zip(path: Path) -> Iterator[str]:
     if _directory_bytes(path) > _MOST_BYTES:
-        raise damaged(path, "it has too many parts")
+        raise damaged(path, marked("engine", "it has too many parts"))
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
         stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
         total = sum(entry.file_size for entry in entries)
         if not stored or total > path.stat().st_size or len({e.filename for e in entries}) != len(entries):
-            raise damaged(path, "its parts are not stored as PyTorch stores them")
+            raise damaged(path, marked("engine", "its parts are not stored as PyTorch stores them"))
         for entry in entries:
             if entry.filename.endswith(".pkl"):
                 if entry.file_size > _MOST_BYTES:
@@ -114,4 +114,4 @@ def _calls(path: Path, operations: _Operations) -> Iterator[str]:
 
 
 def _too_large(path: Path) -> ModelError:
-    return damaged(path, "its table of weights is too large")
+    return damaged(path, marked("engine", "its table of weights is too large"))

@@ -108,7 +108,7 @@ class _SafetensorsFile:
             if len(start) < 8 or (length > self.num_bytes - 8 and length <= MOST_JSON):
                 raise _cut_short(path)
             if length > MOST_JSON:
-                raise damaged(path, f"its header claims {length} bytes")
+                raise damaged(path, marked("engine", "its header claims {length} bytes"), length=length)
             header = handle.read(length)
         document = parse_json_object(header, path, kind=ModelError)
         self._start = 8 + length
@@ -117,7 +117,7 @@ class _SafetensorsFile:
             name: self._info(name, entry) for name, entry in document.items()
         }
         if max((info.end for info in self.infos.values()), default=0) != self.num_bytes - self._start:
-            raise damaged(path, "it is longer than its header says")
+            raise damaged(path, marked("engine", "it is longer than its header says"))
 
     def _info(self, name: str, entry: Any) -> TensorInfo:
         try:
@@ -130,7 +130,7 @@ class _SafetensorsFile:
         except (KeyError, TypeError, ValueError):
             good = False
         if not good:
-            raise damaged(self._path, f"what it says of {name[:60]} cannot be")
+            raise damaged(self._path, marked("engine", "what it says of {name} cannot be"), name=name[:60])
         if end > self.num_bytes - self._start:
             raise _cut_short(self._path)
         return TensorInfo(shape, dtype, begin, end)
@@ -161,13 +161,13 @@ class _TorchFile:
         try:
             table = torch.load(path, map_location="cpu", weights_only=True, mmap=zipped)
         except Exception as error:  # torch promises no kinds; the cause stays attached
-            raise damaged(path, "PyTorch cannot read it") from error
+            raise damaged(path, marked("engine", "PyTorch cannot read it")) from error
         named = table.items() if isinstance(table, dict) else ()
         self._tensors = {
             name: value for name, value in named if isinstance(name, str) and isinstance(value, Tensor)
         }
         if not self._tensors:
-            raise damaged(path, "it holds no plain table of weights")
+            raise damaged(path, marked("engine", "it holds no plain table of weights"))
         self.infos: Mapping[str, TensorInfo] = {
             name: TensorInfo(tuple(value.shape), value.dtype) for name, value in self._tensors.items()
         }
