@@ -268,7 +268,7 @@ class RunCharts(QScrollArea):
         for card, spot in zip(cards, spots, strict=True):
             self._grid.removeWidget(card)
             self._grid.addWidget(card, *spot)
-        for row, stretch in enumerate((0, 1, 1, 1) if narrow else (0, 1, 0, 0)):
+        for row, stretch in enumerate((0, 0, 1, 1) if narrow else (0, 1, 0, 0)):
             self._grid.setRowStretch(row, stretch)
         for column in range(5):
             self._grid.setColumnStretch(column, 1)

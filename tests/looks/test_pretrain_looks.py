@@ -99,9 +99,12 @@ def test_a_run_shows_curves_and_guesses_in_their_colours(read: Read, qtbot: QtBo
     run = InventedReading(hold_at=240)
     window = read(run)
     charts = page_of(window).charts
+    loss = charts.measure("loss").plot
+    window.resize(SIZES[size])
+    QApplication.processEvents()
+    charts.ensureWidgetVisible(loss)  # in a low window the verdict stands before the curves
     pictures = picture(window, "pretrain-running", size)
     assert not clipped(window)
-    loss = charts.measure("loss").plot
     for mode, colors in (("light", theme.LIGHT), ("dark", theme.DARK)):
         assert share_of(pictures[mode], loss, window, QColor(colors.accent)) > 0.002
         assert share_of(pictures[mode], loss, window, QColor(colors.b)) > 0.0005
