@@ -45,9 +45,22 @@ def set_role(widget: QWidget, role: str) -> None:
     widget.style().polish(widget)
 
 
+class _Wrapped(QLabel):
+    """A label of several lines; "52.0 %" is never torn apart at the end of one."""
+
+    def setText(self, text: str) -> None:
+        super().setText(text.replace(" %", "\N{NO-BREAK SPACE}%"))
+
+    def text(self) -> str:
+        return super().text().replace("\N{NO-BREAK SPACE}%", " %")
+
+
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
     """Return a label that shows its text as it is; numbers and sentences can be selected and copied."""
-    result = QLabel(text, parent, wordWrap=wrap, textFormat=Qt.TextFormat.PlainText)
+    result = _Wrapped(parent) if wrap else QLabel(parent)
+    result.setTextFormat(Qt.TextFormat.PlainText)
+    result.setWordWrap(wrap)
+    result.setText(text)
     if role not in ("title", "card-title", "caption"):
         result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     if role:

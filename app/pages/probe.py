@@ -130,6 +130,9 @@ class ProbePage(LookingPage):
         self.top = ChoiceBox("probe_top", self.tr("Number of guesses"))
         self.top.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.top.setFixedWidth(118)
+        policy = self.top.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # the tabs and what is below them stay where they are
+        self.top.setSizePolicy(policy)
         for count in TOP_CHOICES:
             self.top.addItem(self.tr("{count} guesses").format(count=words.number(count)), count)
         self.top.setCurrentIndex(TOP_CHOICES.index(self.words_view.top_k))
@@ -143,9 +146,11 @@ class ProbePage(LookingPage):
         below = QVBoxLayout()
         below.setSpacing(8)
         below.addLayout(row)
-        below.addWidget(self.sentence)
-        below.addSpacing(GAP - 8)
-        below.addWidget(self.stack, 1)
+        cards = QVBoxLayout()
+        cards.setSpacing(GAP)
+        cards.addWidget(self.sentence)
+        cards.addWidget(self.stack, 1)
+        below.addLayout(cards, 1)
         self.work.addWidget(self.beside_row)
         self.work.addLayout(below, 1)
 

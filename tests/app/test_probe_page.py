@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
@@ -419,3 +419,13 @@ def test_the_number_of_a_tenth_gap_has_room_beside_its_mask(qtbot: QtBot) -> Non
     plot.set_chips([Chip("a", 0, gap=9), Chip("a", 0, gap=12)])
     digit = QFontMetricsF(theme.ui_font(10, bold=True)).horizontalAdvance("2")
     assert plot.word_width(1) >= plot.word_width(0) + digit / 2
+
+
+def test_the_tabs_and_what_is_below_them_stay_where_they_are(probing: ProbePage, qtbot: QtBot) -> None:
+    below = set()
+    for tab in (WORDS, LAYERS_TAB, SURPRISE_TAB, NEXT, TEMPLATES):
+        probing.tabs.setCurrentIndex(tab)
+        qtbot.wait(20)
+        card = probing.sentence if probing.sentence.isVisible() else probing.stack
+        below.add((probing.tabs.mapTo(probing, QPoint()).y(), card.mapTo(probing, QPoint()).y()))
+    assert len(below) == 1, below

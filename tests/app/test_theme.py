@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
@@ -30,7 +31,7 @@ from app.plots.confusion import ConfusionPlot
 from app.plots.curve import CurvePlot
 from app.plots.histogram import HistogramPlot
 from app.settings import AppSettings
-from app.widgets import Advice, Card, TableView, button
+from app.widgets import Advice, Card, TableView, button, label
 
 BOTH = pytest.mark.parametrize("colors", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
 GROUNDS = ("page", "card", "rail", "field", "hover")
@@ -272,3 +273,12 @@ def _num_changed(a: QImage, b: QImage) -> int:
 
 def _bytes(image: QImage) -> bytes:
     return bytes(image.convertToFormat(QImage.Format.Format_ARGB32).constBits())
+
+
+def test_a_per_cent_sign_is_never_torn_from_its_number(qtbot) -> None:
+    made = label("Labels are balanced: each has 48.0 % to 52.0 % of the rows.", wrap=True)
+    qtbot.addWidget(made)
+    assert "48.0 %" in made.text()  # as it was written
+    assert " %" not in QLabel.text(made) and QLabel.text(made).count("\N{NO-BREAK SPACE}%") == 2
+    made.setText("50 % of them")
+    assert QLabel.text(made).startswith("50\N{NO-BREAK SPACE}%")
