@@ -52,11 +52,13 @@ def check_text(text: str, path: Path, *, whole: bool = True, for_table: bool = T
         raise _refusal(_PICKLE, path)
     if _WEB_PAGE.match(head, _past_comments(head)):
         raise _refusal(_HTML, path)
-    if _is_xml(head, filled):
+    if _XML.match(head):
         raise _refusal(_OF_XML, path)
     if _is_sql(head, filled):
         raise _refusal(_SQL, path)
     unless = Sentence(_UNLESS_TABLE if for_table else _UNLESS_PROSE)
+    if _is_xml(head, filled):
+        raise DataError(_LIKE_XML, path=path, unless=unless)
     if _is_yaml(filled, path):
         raise DataError(_YAML, path=path, unless=unless)
     if _is_tagged(lines):
@@ -125,8 +127,7 @@ def _past_comments(head: str) -> int:
 
 
 def _is_xml(head: str, filled: Sequence[str]) -> bool:
-    if _XML.match(head):
-        return True
+    """Whether a text without XML's first line begins with an element, as most of its lines do."""
     if not _ELEMENT.match(head) or len(filled) < 3:
         return False
     return sum(line.lstrip().startswith("<") for line in filled) >= 0.8 * len(filled)
@@ -195,6 +196,10 @@ _HTML = marked(
 _OF_XML = marked(
     "engine",
     "{path} is XML. Write its rows as CSV or JSON lines, or its text as a .txt file.",
+)
+_LIKE_XML = marked(
+    "engine",
+    "{path} is XML. Write its rows as CSV or JSON lines, or its text as a .txt file. {unless}",
 )
 _SQL = marked(
     "engine",

@@ -145,6 +145,8 @@ def as_kind(hint: Any, value: Any) -> Any:
     if hint is dict:
         return _object(value)
     if hint is float and not isinstance(value, bool) and isinstance(value, int | float):
+        if isinstance(value, int) and abs(value) >= _LARGEST:
+            raise ValueError
         return float(value)
     if hint is Path and isinstance(value, str) and "\0" not in value:
         return Path(value)

@@ -295,6 +295,7 @@ AGAIN: dict[str, tuple[str, Spoil]] = {
     "state empty, signed": (f"{NEWEST}/state.json", signed(text("{}"))),
     "state a list, signed": (f"{NEWEST}/state.json", signed(text("[]"))),
     "state of odd kinds, signed": (f"{NEWEST}/state.json", signed(values(tokens="x", elapsed_s=[], feed={}))),
+    "time beyond all numbers, signed": (f"{NEWEST}/state.json", signed(values(elapsed_s=10**400))),
     "weights of another model, signed": (f"{NEWEST}/weights.safetensors", signed(other_tensors)),
     "weights a pipe": (f"{NEWEST}/weights.safetensors", pipe),
     "manifest a list": (f"{NEWEST}/manifest.json", text("[]")),

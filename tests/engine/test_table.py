@@ -494,6 +494,11 @@ def test_half_a_character_of_utf_16_costs_its_own_row(tmp_path: Path) -> None:
         ("a.csv", b"<!-- saved -->\n<html lang=en>\n", "a web page (HTML)"),
         ("a.csv", b'<?xml version="1.0"?>\n<rows><row a="1"/></rows>\n', "is XML"),
         ("a.txt", b"<rows>\n<row>a</row>\n<row>b</row>\n</rows>\n", "is XML"),
+        (
+            "a.csv",
+            b"<p>good</p>,1\n<p>bad</p>,0\n<p>fine</p>,1\n",
+            "table all the same, choose its separator",
+        ),
         ("a.txt", b"- text: good, film\n  label: pos\n- text: bad\n  label: neg\n", "is YAML"),
         ("a.yaml", b"text: good\nlabel: pos\n", "is YAML"),
         ("a.sql", b"-- dump\nCREATE TABLE a (t text);\nINSERT INTO a VALUES ('x', 1);\n", "SQL statements"),
