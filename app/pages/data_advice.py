@@ -13,16 +13,15 @@ from app.study import Study
 from app.table_rows import Rows
 from engine.text.examples import Roles
 from engine.text.label_kinds import is_of_another_task
-from engine.text.labels import spelling_words
+from engine.text.labels import MOST_SPELLINGS, spelling_words
 from engine.text.table import BadLine, Table
+from engine.train.data_notes import MUCH_IS_CUT
 
 translate = QCoreApplication.translate
 
 MOST_LINES = 5  # line numbers named in a remark
-MOST_SPELLINGS = 3
 EVEN = 1.25  # called balanced while the largest label has at most this many times the rows of the smallest
 UNBALANCED = 10  # from here on accuracy hides the smallest
-MUCH_CUT = 0.05
 MUCH_UNKNOWN = 0.01
 
 
@@ -235,7 +234,7 @@ def _lengths(study: Study, max_length: int) -> Iterator[DataRemark]:
     cut = study.cut_share(max_length)
     rows = study.rows[study.lengths > max_length]
     what = translate("advice", "longer than {length} pieces").format(length=words.number(max_length))
-    if cut > MUCH_CUT:
+    if cut > MUCH_IS_CUT:
         text = translate(
             "advice", "{share} of texts are cut at {length} pieces. A larger maximum keeps more, slower."
         )
