@@ -103,6 +103,7 @@ class Run:
         self.path = path
         self.config = config
         self.notes: list[Noted] = []  # told so far, each once
+        self._told: set[str] = set()  # their words, and those of the notes in metrics.jsonl
         self._metrics: int | None = None
 
     @classmethod
@@ -166,11 +167,13 @@ class Run:
         for note in self.notes:
             if str(note.sentence) not in told:
                 self.log(note)
+        self._told |= told
         return lost
 
     def note(self, note: Noted) -> None:
         """Keep what a person was told in metrics.jsonl, once; what comes before that is open, when it is."""
-        if all(str(note.sentence) != str(other.sentence) for other in self.notes):
+        if (said := str(note.sentence)) not in self._told:
+            self._told.add(said)
             self.notes.append(note)
             if self._metrics is not None:
                 self.log(note)

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from engine.errors import Sentence
 from engine.events import Event, Noted, Step
 from engine.train.finetune import fine_tune, resume
 from engine.train.prepare import prepare
 from engine.train.pretrain import pretrain
 from engine.train.records import event_from_record
 from engine.train.resume import resume as resume_any
-from engine.train.runs import read_metrics
+from engine.train.runs import Run, read_metrics
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.engine.tiny_texts import text_config
 
@@ -170,3 +171,16 @@ def test_a_resumed_run_still_has_its_notes_each_once(tmp_path: Path, lost: bool)
     again: Iterator[Event] = resume(run_dir)
     list(again)
     assert kept(run_dir) == list(dict.fromkeys(whole))
+
+
+def test_what_an_earlier_part_of_a_run_noted_is_not_written_again(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path)
+    note = Noted(sentence=Sentence("{path} is not whole.", {"path": tmp_path}))
+    with Run.create(tmp_path / "run", config) as run:
+        run.open_metrics(0)
+        run.note(note)
+    length = (tmp_path / "run" / "metrics.jsonl").stat().st_size
+    with Run.reopen(tmp_path / "run") as run:
+        run.open_metrics(length)
+        run.note(note)
+    assert [record["text"] for record in read_metrics(tmp_path / "run")] == [str(note.sentence)]
