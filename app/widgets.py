@@ -5,6 +5,7 @@ People's own text is always shown as plain text, never guessed to be markup.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -35,6 +36,8 @@ GAP = 14
 CARD_X = 16
 CARD_Y = 12
 SETTINGS_WIDTH = 312
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|s|min|h|MB|GB)(?!\w))|(?<=[<>]) (?=\d)")
+_JOINED = re.compile(_UNIT.pattern.replace(" ", "\N{NO-BREAK SPACE}"))
 ICON_ROOM = 4  # px between a button's icon and its words, beside the style's own 4
 
 
@@ -46,13 +49,13 @@ def set_role(widget: QWidget, role: str) -> None:
 
 
 class _Wrapped(QLabel):
-    """A label of several lines; "52.0 %" is never torn apart at the end of one."""
+    """A label of several lines; a number and its unit, "< 0.01 %" or "2 s", are never torn apart."""
 
     def setText(self, text: str) -> None:
-        super().setText(text.replace(" %", "\N{NO-BREAK SPACE}%"))
+        super().setText(_UNIT.sub("\N{NO-BREAK SPACE}", text))
 
     def text(self) -> str:
-        return super().text().replace("\N{NO-BREAK SPACE}%", " %")
+        return _JOINED.sub(" ", super().text())
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:

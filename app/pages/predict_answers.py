@@ -17,7 +17,7 @@ from app.pages.scores import ROOM, ScoresCard
 from app.plots.bars import BarsPlot
 from app.table_model import TableModel
 from app.table_view import TableView
-from app.widgets import Advice, Card, label, set_role
+from app.widgets import Advice, Card, label
 from engine.errors import Sentence
 from engine.events import Evaluated, Predicted
 from engine.text.table import BadLine
@@ -76,6 +76,10 @@ class AnswersCard(Card):
         self._views = QStackedWidget()
         self._views.addWidget(rows)
         self._views.addWidget(self.scores)
+        self.other_model = label("", "look", wrap=True)  # whole in whatever width, unlike the hint above
+        self.other_model.setObjectName("answers_of_another_model")
+        self.other_model.hide()
+        self.add(self.other_model)
         self.add(self._views, 1)
         self.view_choice = Toggles(
             "answers_view",
@@ -99,7 +103,7 @@ class AnswersCard(Card):
         self._counts.clear()
         self.bars.clear()
         self.set_title(shown.table.path.name)
-        set_role(self.hint_label, "muted")
+        self.other_model.hide()
         one, many = self.tr("1 row, no answer yet"), self.tr("{count} rows, no answers yet")
         self.set_hint(words.counted(shown.table.num_rows, one, many))
         self.model.clear_columns()
@@ -114,20 +118,21 @@ class AnswersCard(Card):
 
     def mark_model(self, chosen: str) -> None:
         """Say whose answers these are where another model is chosen now."""
+        self.other_model.hide()
         if not self._has_answers or not self._answered_by:
             return
-        is_other = chosen != self._answered_by
         one, many = self.tr("1 row answered by {model}"), self.tr("{count} rows answered by {model}")
         total, model = self._counts.total(), words.shorten(self._answered_by, 60)
         said = words.counted(total, one, many).format(model=model)
-        if is_other:
-            said = self.tr("answered by {model}, not by the model at the left").format(model=model)
+        if chosen != self._answered_by:
+            other = self.tr("These are the answers of {model}, not of the model at the left.")
+            self.other_model.setText(other.format(model=model))
+            self.other_model.show()
         shown = self.scores.current
         if shown is not None and shown.confusion is not None:
             scored = self.tr("{rows} scored").format(rows=words.number(int(shown.confusion.sum())))
             said = f"{said} · {scored}"
         self.set_hint(said)
-        set_role(self.hint_label, "look" if is_other else "muted")
 
     def show_scores(self, event: Evaluated) -> None:
         """Show how good the answers are."""
@@ -152,7 +157,7 @@ class AnswersCard(Card):
         """Make room for answers. Args: model: which one gives them."""
         self._answered_by = model
         self._show_scores(None)
-        set_role(self.hint_label, "muted")
+        self.other_model.hide()
         self._counts.clear()
         self.bars.clear()
         self.model.clear_columns()

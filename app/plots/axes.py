@@ -6,6 +6,8 @@ A chart never takes the keyboard or the menu; the figure around it does.
 from __future__ import annotations
 
 import math
+import re
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -17,6 +19,7 @@ from app import theme, words
 
 AXIS_SIZE = 11
 PERCENT_WIDTH = 50
+_PLAIN = re.compile(r"[-−]?\d+(\.\d+)?")
 LEAST_RANGE = 0.02  # of the largest value; smaller differences are drawn as small as they are
 
 
@@ -51,8 +54,29 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         low, high = self.bounds[0] - spacing / 1e6, self.bounds[1] + spacing / 1e6
         return [text if low <= value <= high else "" for text, value in zip(written, values, strict=True)]
 
+    def generateDrawSpecs(self, painter: QPainter) -> Any:
+        """Write all values of the axis with as many digits, for pyqtgraph counts them by kind of tick."""
+        found = super().generateDrawSpecs(painter)
+        if not found or self.logMode or self.in_percent:
+            return found
+        line, ticks, texts = found
+        written = same_digits([text for _place, _flags, text in texts])
+        return line, ticks, [(*text[:2], said) for text, said in zip(texts, written, strict=True)]
+
     def logTickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         return [words.scientific(float(10**value)) for value in values]
+
+
+def same_digits(numbers: list[str]) -> list[str]:
+    """Return numbers with as many digits after the point as the one that has most; others as they are."""
+    plain = {text for text in numbers if _PLAIN.fullmatch(text)}
+    most = max((len(text.partition(".")[2]) for text in plain), default=0)
+    return [_with_digits(text, most) if text in plain else text for text in numbers]
+
+
+def _with_digits(number: str, digits: int) -> str:
+    whole, _point, rest = number.partition(".")
+    return f"{whole}.{rest:0<{digits}}" if digits else whole
 
 
 class Chart(pg.PlotWidget):  # type: ignore[misc]

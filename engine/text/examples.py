@@ -191,7 +191,7 @@ def examples_from(
     )
     if not usable:
         raise DataError(
-            marked("engine", "None of the {num_rows} rows can be used. {first}"),
+            marked("engine", "None of the {num_rows:,} rows can be used. {first}"),
             num_rows=len(table.lines),
             first=str(reported[0].sentence) if reported else "",
         )
@@ -370,14 +370,14 @@ def _check_labels(
     if len(found) > MAX_LABELS or len(found) == num_rows > 2 or numbers > max(20, len(found) // 2):
         template = marked(
             "engine",
-            "Column {column} has {num_labels} different values in {num_rows} rows: it looks "
+            "Column {column} has {num_labels:,} different values in {num_rows:,} rows: it looks "
             "like free text or a number, not a label. Choose another column.",
         )
         fitting = _label_by_content({name: _look(table, name) for name in table.columns}, set(columns))
         if fitting:
             template = marked(
                 "engine",
-                "Column {column} has {num_labels} different values in {num_rows} rows: it looks "
+                "Column {column} has {num_labels:,} different values in {num_rows:,} rows: it looks "
                 "like free text or a number, not a label. Choose another column, such as {fitting}.",
             )
         raise DataError(

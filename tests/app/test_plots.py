@@ -9,11 +9,12 @@ import time
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QCheckBox
 
 from app import theme
+from app.plots.axes import same_digits
 from app.plots.bars import BarsPlot
 from app.plots.confusion import ConfusionPlot, telling_elision
 from app.plots.curve import CurvePlot
@@ -238,6 +239,19 @@ def test_the_accuracy_axis_can_show_all_or_where_the_data_are(qtbot) -> None:
     QApplication.processEvents()
     assert plot._chart.viewRange()[1][0] > 0.8
     assert sum(not box.isHidden() for box in controls.findChildren(QCheckBox)) == 1
+
+
+def test_the_numbers_of_an_axis_have_as_many_digits(qtbot) -> None:
+    assert same_digits(["0.5", "0.45", "1", "", "2e-05"]) == ["0.50", "0.45", "1.00", "", "2e-05"]
+    plot = shown(qtbot, CurvePlot("Accuracy", kind="accuracy"))
+    plot.append(np.arange(1, 4), [0.47, 0.50, 0.47])
+    plot.flush()
+    axis = plot._chart.getAxis("left")
+    image = QImage(60, 300, QImage.Format.Format_ARGB32)
+    painter = QPainter(image)
+    texts = [text for _place, _flags, text in axis.generateDrawSpecs(painter)[2] if text]
+    painter.end()
+    assert len(texts) > 2 and len({len(text.partition(".")[2]) for text in texts}) == 1, texts
 
 
 @pytest.mark.parametrize("losses", [[1.794209241867065], [0.69, 0.69], [2e-4], [0.0]])

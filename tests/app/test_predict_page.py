@@ -278,13 +278,18 @@ def test_answers_say_which_model_gave_them_and_when_another_is_chosen(
     predict(page, qtbot)
     name = model_title(tmp_path / "model")
     assert f"answered by {name}" in page.answers.hint_label.text()
+    assert not page.answers.other_model.isVisible()
     assert name in page.file_card.status.text()
     page.set_model(trained(tmp_path / "second"))
-    assert "not by the model at the left" in page.answers.hint_label.text()
-    assert page.answers.hint_label.property("role") == "look"
+    said = page.answers.other_model
+    assert f"answers of {name}, not of the model at the left" in said.text()
+    assert said.isVisible() and said.property("role") == "look"
+    page.resize(830, 560)
+    assert said.height() >= said.heightForWidth(said.width())  # whole, in a small window too
     qtbot.waitUntil(lambda: not page.text_card.bars.is_empty)  # what is typed is asked again
     predict(page, qtbot)
     assert f"answered by {model_title(tmp_path / 'second')}" in page.answers.hint_label.text()
+    assert not page.answers.other_model.isVisible()
 
 
 def test_the_next_file_has_a_free_name_and_the_one_written_can_be_opened(

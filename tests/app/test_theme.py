@@ -275,10 +275,15 @@ def _bytes(image: QImage) -> bytes:
     return bytes(image.convertToFormat(QImage.Format.Format_ARGB32).constBits())
 
 
-def test_a_per_cent_sign_is_never_torn_from_its_number(qtbot) -> None:
+def test_a_number_and_its_unit_are_never_torn_apart(qtbot) -> None:
     made = label("Labels are balanced: each has 48.0 % to 52.0 % of the rows.", wrap=True)
     qtbot.addWidget(made)
     assert "48.0 %" in made.text()  # as it was written
     assert " %" not in QLabel.text(made) and QLabel.text(made).count("\N{NO-BREAK SPACE}%") == 2
+    made.setText("residual < 0.01 %")
+    assert QLabel.text(made).split(" ") == ["residual", "<\N{NO-BREAK SPACE}0.01\N{NO-BREAK SPACE}%"]
+    made.setText("Written in 2 s, 5 steps")
+    assert QLabel.text(made) == "Written in 2\N{NO-BREAK SPACE}s, 5 steps"
+    assert made.text() == "Written in 2 s, 5 steps"
     made.setText("50 % of them")
     assert QLabel.text(made).startswith("50\N{NO-BREAK SPACE}%")

@@ -244,7 +244,7 @@ def test_a_column_called_label_whose_values_all_differ_is_not_guessed_and_anothe
 
 def test_more_labels_than_anyone_means_are_refused() -> None:
     rows = [f"text {n}|{n // 2}" for n in range(2002)]
-    with pytest.raises(DataError, match="1001 different values in 2002 rows"):
+    with pytest.raises(DataError, match="1,001 different values in 2,002 rows"):
         examples_from(table("text|label", *rows), Roles("text", "", "label"))
 
 
