@@ -78,6 +78,7 @@ class PictureCard(Card):
                     self.tr("Which words an answer rests on, by its gradient"),
                 ),
             ),
+            to_left=True,
         )
         self.toggles.chosen.connect(self.picture_chosen)
         self.add_lead(self.toggles)  # in one place, however wide the card is

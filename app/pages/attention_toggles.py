@@ -29,8 +29,11 @@ class Toggles(QWidget):
         parent: QWidget | None = None,
         *,
         room: int = ROOM,
+        to_left: bool = False,
     ) -> None:
-        """Args: entries: key, word, and what it shows in a sentence. room: around a word, in px."""
+        """Args: entries: key, word, and what it shows in a sentence. room: around a word, in px.
+        to_left: the box that stands for the buttons in a narrow card begins where they do.
+        """
         super().__init__(parent)
         self._room = room
         self.setObjectName(name)
@@ -44,8 +47,8 @@ class Toggles(QWidget):
         self.box = ChoiceBox(f"{name}_box", accessible)
         for key, text, tip in entries:
             self._add(name, key, text, tip)
-        self._row.insertStretch(0)
-        self._row.addWidget(self.box, 1)
+        self._row.insertStretch(len(entries) if to_left else 0)
+        self._row.insertWidget(0 if to_left else -1, self.box, 1)
         self.box.activated.connect(self._activated)
         self.box.setMaximumWidth(MOST_BOX)
         self.box.hide()

@@ -144,7 +144,7 @@ class TextCard(Card):
         self._values["characters"].setText(_short_number(report.num_characters))
         layout = words.choice_word("layout", report.layout)
         more = self.tr(" and others") if len(set(report.layouts)) > 1 else ""
-        encodings = ", ".join(dict.fromkeys(report.encodings))
+        encodings = ", ".join(dict.fromkeys(name.upper() for name in report.encodings))
         self.layout_words.setText(
             self.tr("{layout}{more} · {encoding}").format(layout=layout, more=more, encoding=encodings)
         )

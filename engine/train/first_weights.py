@@ -45,7 +45,7 @@ def starting_model(
     elif config.start.model.startswith("new:"):
         model = PreTraining(setup.config)
         yield from _start(config, setup, model)
-        notes.append(Sentence(marked("engine", "The model is new: it has learned nothing yet.")))
+        notes.append(Sentence(marked("engine", "The model is new: its training begins with this run.")))
     else:
         model, report = load_pretraining(Path(config.start.model), seed=config.budget.seed)
         notes += report.sentences()

@@ -391,3 +391,15 @@ def test_a_saved_figure_names_model_text_layer_and_head(looking: AttentionPage) 
     caption = dict(looking.picture.heatmap.caption)
     assert caption["text"] == TEXT and caption["layer"] == "1" and caption["head"] == "1"
     assert caption["weights, sha256"] == looking.desk.looked.look.fingerprint
+
+
+def test_the_views_begin_at_one_place_as_buttons_and_as_a_box(looking: AttentionPage, qtbot: QtBot) -> None:
+    page = looking
+    toggles = page.picture.toggles
+    lefts = []
+    for width in (640, 470):
+        page.picture.setFixedWidth(width)
+        qtbot.wait(20)
+        first = toggles.box if toggles.box.isVisible() else toggles.buttons["heatmap"]
+        lefts.append(first.mapTo(page.picture, QPoint()).x())
+    assert toggles.box.isVisible() and lefts[0] == lefts[1], lefts

@@ -119,7 +119,7 @@ def test_a_page_without_text_says_so_and_cannot_start(page: PretrainPage) -> Non
 def test_what_is_in_the_text_is_counted_and_shown(ready: PretrainPage) -> None:
     assert text_of(ready, "text_documents") == "30"
     assert text_of(ready, "text_sentences") == "600"
-    assert "utf-8" in text_of(ready, "text_layout")
+    assert "UTF-8" in text_of(ready, "text_layout")
     assert ready.start_button.isEnabled()
 
 

@@ -145,6 +145,7 @@ def test_a_pretraining_run_keeps_its_notes_too(tmp_path: Path, monkeypatch: pyte
     config, run_dir = text_config(tmp_path, trim_vocab=20), tmp_path / "run"
     whole = noted(pretrain(config, tmp_path / "whole"))
     assert len(whole) > 1 and kept(tmp_path / "whole") == whole
+    assert not any("nothing yet" in note for note in whole)  # no longer true after the first step
     stopped(pretrain(config, run_dir), Step)
     list(resume_any(run_dir))
     assert kept(run_dir) == whole
