@@ -143,6 +143,8 @@ class Watch:
         shown = self.kept if is_over else self._last
         if shown is not None and shown.confusion is not None and ONE_ANSWER not in self._notes:
             found += _on_predictions(shown, is_over)
+        if self.test is not None and ONE_ANSWER not in self._notes:
+            found += _on_chance(self.test)
         return found
 
     def _on_overfitting(self) -> list[Remark]:
@@ -238,20 +240,39 @@ def _on_predictions(event: Evaluated, is_over: bool) -> list[Remark]:
     else:
         text = translate("Watch", "All {count} labels are being predicted.")
         found.append(Remark("fine", text.format(count=number(len(event.labels)))))
-    accuracy, rows = event.metrics.get("accuracy"), int(true.sum())
-    chance = float(true.max()) / max(1, rows)
-    low = wilson_interval((accuracy or 0.0) * rows, rows)[0]
-    if accuracy is not None and low <= chance:
+    return [*found, *_on_chance(event)]
+
+
+def _on_chance(event: Evaluated) -> list[Remark]:
+    """Say where an accuracy may be no better than one answer for all rows."""
+    accuracy, confusion = event.metrics.get("accuracy"), event.confusion
+    if accuracy is None or confusion is None or not confusion.sum():
+        return []
+    true, rows = confusion.sum(axis=1), int(confusion.sum())
+    chance, low = float(true.max()) / rows, wilson_interval(accuracy * rows, rows)[0]
+    if low > chance:
+        return []
+    is_test = event.split == "test"
+    if accuracy <= chance:
+        text = translate("Watch", "It is no better than always answering {name} ({share}).")
+        if is_test:
+            text = translate(
+                "Watch", "On the test rows it is no better than always answering {name} ({share})."
+            )
+    else:
         text = translate(
             "Watch",
             "It may be no better than always answering {name} ({share}): the 95 % interval of its accuracy "
             "reaches down to {low}.",
         )
-        if accuracy <= chance:
-            text = translate("Watch", "It is no better than always answering {name} ({share}).")
-        most = shorten(event.labels[int(true.argmax())], 30)
-        found.append(Remark("look", text.format(name=most, share=share(chance), low=share(low))))
-    return found
+        if is_test:
+            text = translate(
+                "Watch",
+                "On the test rows it may be no better than always answering {name} ({share}): the 95 % "
+                "interval of its accuracy reaches down to {low}.",
+            )
+    most = shorten(event.labels[int(true.argmax())], 30)
+    return [Remark("look", text.format(name=most, share=share(chance), low=share(low)))]
 
 
 def _on_split(outlook: Outlook) -> list[Remark]:

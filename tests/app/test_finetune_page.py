@@ -366,6 +366,8 @@ def test_a_score_that_chance_alone_could_give_is_told_as_that() -> None:
     assert "look: It may be no better than always answering a (54.5 %): the 95 %" in said(watch)
     watch.hear([evaluation(2, 0.4, [[800, 400], [300, 700]])])
     assert "no better" not in said(watch)
+    watch.hear([replace(evaluation(2, 0.4, [[8, 4], [5, 5]]), split="test")])
+    assert "look: On the test rows it may be no better than always answering a (54.5 %)" in said(watch)
 
 
 # ---- a run is a record
