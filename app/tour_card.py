@@ -85,7 +85,6 @@ class TourCard(QFrame):
 
     def show_words(self, words: str) -> None:
         """Show what the step says now."""
-        words = words.replace(" %", "\u00a0%")  # a number and its sign stay on one line
         if words == self.words.text():
             return
         self.words.setText(words)
