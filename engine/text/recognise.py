@@ -29,7 +29,7 @@ _SQL_ROWS = re.compile(
     r"^\s*(INSERT\s+(OR\s+\w+\s+)?INTO\s+\S+|CREATE\s+TABLE\s+\S+|COPY\s+\S+\s.*FROM\s+stdin)", re.I | re.M
 )
 _YAML_ITEM = re.compile(r" *(- +[\w.-]+: \S|- *$|- [^:]+$)")
-_YAML_KEY = re.compile(r"( +|- +)?[\w.-]+:( |$)")
+_YAML_KEY = re.compile(r" *(- +)?[\w.-]+:( |$)")
 _PICKLED = re.compile(r"(\(?[ldt]p\d+\n|\(?c[A-Za-z_.]+\n[A-Za-z_]+\n)")
 MOST_TAG_COLUMNS = 12  # of a CoNLL file; lines of more words are prose
 _TAG = re.compile(r"(O|[BIESMLU]-\S+)")

@@ -634,3 +634,8 @@ def test_any_bytes_become_a_table_or_one_sentence(tmp_path: Path, content: str |
     else:
         assert table.num_rows == len(table.frame) and (table.lines[1:] > table.lines[:-1]).all()
         assert all(1 <= bad.line <= 61 for bad in table.reported)
+
+
+def test_yaml_whose_items_are_indented_is_no_table(tmp_path: Path) -> None:
+    items = "".join(f"  - text: row {row}\n    label: pos\n" for row in range(13))
+    assert "is YAML" in refusal_of(tmp_path, f"name: films\nitems:\n{items}")
