@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     chosen, rest = parser.parse_known_args(arguments)
     if chosen.file == "demo":
-        from app.demo import run
+        from app.demo.command import run
 
         return run(rest)
     if rest:
@@ -67,7 +67,7 @@ def _open_window(file: str | None) -> int:
     import torch  # noqa: F401  # before Qt: on Windows the two do not load in the other order
 
     from app.application import make_application
-    from app.error_dialog import install_excepthook
+    from app.look.error_dialog import install_excepthook
     from app.main_window import MainWindow
 
     application = make_application(sys.argv[:1])

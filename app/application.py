@@ -9,9 +9,9 @@ from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from app import theme
-from app.job import prepare_process
+from app.look import theme
 from app.settings import AppSettings
+from app.work.job import prepare_process
 
 TRANSLATIONS = Path(__file__).parent / "translations"
 

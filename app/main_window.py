@@ -22,33 +22,33 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QStyle, QVBoxLayout, QWidget
 
 from app import words
-from app.banner import Banner
-from app.error_dialog import show_error
-from app.newest import NewestJob
-from app.pages.attention import AttentionPage
-from app.pages.data import DataPage
-from app.pages.embeddings import EmbeddingsPage
-from app.pages.finetune import FineTunePage
-from app.pages.models import ModelsPage
-from app.pages.predict import PredictPage
-from app.pages.pretrain import PretrainPage
-from app.pages.probe import ProbePage
-from app.pages.tokenizer import TokenizerPage
-from app.pages.training_page import TrainingPage
-from app.pages.welcome import WelcomePage
+from app.dialogs import ClosingDialog, HelpDialog, SettingsButton
+from app.look.banner import Banner
+from app.look.error_dialog import show_error
+from app.look.widgets import GAP, PAGE_MARGIN, Rail, label, set_role
+from app.pages.attention.page import AttentionPage
+from app.pages.data.page import DataPage
+from app.pages.embeddings.page import EmbeddingsPage
+from app.pages.finetune.page import FineTunePage
+from app.pages.models.page import ModelsPage
+from app.pages.predict.page import PredictPage
+from app.pages.pretrain.page import PretrainPage
+from app.pages.probe.page import ProbePage
+from app.pages.run.page import TrainingPage
+from app.pages.tokenizer.page import TokenizerPage
+from app.pages.welcome.page import WelcomePage
 from app.remembered import keep_table, reopen_table
 from app.session import Session
-from app.status import StatusBar
-from app.study import Answer
-from app.titles import run_title
-from app.tour_steps import Tour
-from app.widgets import GAP, PAGE_MARGIN, Rail, label, set_role
-from app.window_dialogs import ClosingDialog, HelpDialog, SettingsButton
+from app.status_bar import StatusBar
+from app.tour.steps import Tour
+from app.work.newest import NewestJob
+from app.work.tables import Answer
+from app.work.titles import run_title
 from engine.device import describe_device, warm_up
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
-from engine.pretrain_config import PretrainConfig
-from engine.train.runs import RunInfo
+from engine.settings.pretrain import PretrainConfig
+from engine.train.run.runs import RunInfo
 
 PAGES = (
     *("welcome", "data", "tokenizer", "pretrain", "finetune", "predict"),

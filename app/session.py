@@ -12,12 +12,12 @@ from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal, Slot
 
-from app.laboratory import Laboratory
-from app.library import ModelLibrary
-from app.newest import NewestJob, Task
 from app.settings import AppSettings
 from app.shipped import assets
-from app.study import (
+from app.work.inspector import Laboratory
+from app.work.library import ModelLibrary
+from app.work.newest import NewestJob, Task
+from app.work.tables import (
     ModelInfo,
     Study,
     answers,
@@ -26,17 +26,17 @@ from app.study import (
     runs_task,
     study_task,
 )
-from app.training import TrainConfig, Training, TrainingState, run_name
-from engine.config import DataConfig, FineTuneConfig
+from app.work.training import TrainConfig, Training, TrainingState, run_name
 from engine.events import Event, Progress
-from engine.pretrain_config import PretrainConfig
+from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.settings.pretrain import PretrainConfig
 from engine.text.examples import Roles
 from engine.text.table import Table
 from engine.train.finetune import fine_tune
 from engine.train.pretrain import pretrain
+from engine.train.pretraining.watch import Questions
 from engine.train.resume import resume
-from engine.train.runs import RunInfo, default_root, new_run_dir, read_config
-from engine.train.watch import Questions
+from engine.train.run.runs import RunInfo, default_root, new_run_dir, read_config
 
 OVERRIDES = ("encoding", "separator", "quoting", "header")
 DEFAULT_LIMIT = 512  # the maximum length to offer while no model says another

@@ -13,10 +13,10 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from engine import events
-from engine.config import FineTuneConfig
 from engine.errors import ConfigError, Said, Sentence, UserError, filled
-from engine.pretrain_config import PretrainConfig
-from engine.setting import Setting, is_number, settings_of
+from engine.settings.finetune import FineTuneConfig
+from engine.settings.pretrain import PretrainConfig
+from engine.settings.setting import Setting, is_number, settings_of
 from engine.train.metrics import mean_interval, wilson_interval
 
 translate = QCoreApplication.translate

@@ -1,1 +1,1 @@
-"""One module a page of the rail. Pages do not know each other; they meet in the session."""
+"""A folder a page of the rail. Pages do not know each other; they meet in the session."""

@@ -12,9 +12,9 @@ from dataclasses import replace
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath
 
-from app import theme
+from app.look import theme
 from app.plots import token_labels
-from engine.inspect.views import Shown
+from engine.inspect.attention.views import Shown
 
 EDGE = 8.0
 FOOT, HEAD = 30.0, 20.0  # px under and over the picture, for the readout and the captions

@@ -13,13 +13,13 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import theme
+from app.look import theme
 from app.plots import token_labels
 from app.plots.arc_layouts import EDGE, FOOT, ColumnsLayout, LineLayout
 from app.plots.attention_image import MIDDLE, Picture
 from app.plots.layered import dashed_pen, level_color, paint_chip, paint_scale
 from app.plots.shown_figure import MOVES, ShownFigure, spans
-from engine.inspect.views import Cells, Shown
+from engine.inspect.attention.views import Cells, Shown
 
 MOST_IN_FOCUS = 24  # arcs of one token
 MOST_NAMED = 3  # partners that are named although their labels have no room
@@ -43,8 +43,8 @@ class ArcsPlot(ShownFigure):
     def set_arcs(self, shown: Shown | None, cells: Cells | None) -> None:
         """Show a matrix.
 
-        Args: shown: of `engine.inspect.views`. cells: `views.strongest(shown, 300)`, which of it are drawn.
-            Hovered and locked stay when the tokens are the same.
+        Args: shown: of `engine.inspect.attention.views`. cells: `views.strongest(shown, 300)`, which of
+            it are drawn. Hovered and locked stay when the tokens are the same.
         """
         self._cells = ()
         if cells is not None:

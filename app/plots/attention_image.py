@@ -59,7 +59,7 @@ def compose(values: np.ndarray, *, top: float | None = None, signed: bool = Fals
 def compose_mosaic(tiles: np.ndarray, *, is_shared: bool = True) -> MosaicPicture:
     """Return the picture of all heads.
 
-    Args: tiles: (L, H, r, c) weights, max-pooled (`engine.inspect.views.tile_maxima`).
+    Args: tiles: (L, H, r, c) weights, max-pooled (`engine.inspect.attention.views.tile_maxima`).
         is_shared: one scale for all, so that strong heads look strong; else each head by its own strongest.
     """
     tiles = np.nan_to_num(np.asarray(tiles, dtype=np.float32), nan=0.0)

@@ -23,12 +23,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import set_role, tip
 from app.plots.attention_image import MIDDLE, ramp
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.scrolled import ScrolledFigure
 from app.plots.word_flow import WordFlow
-from app.widgets import set_role, tip
 
 LINE, CHIP, UNDER = 46, 24, 12  # px: a line of text, a word in it, the room for its bar under it
 INNER = 5.0  # px beside a word's letters

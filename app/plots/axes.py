@@ -15,7 +15,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
 
 AXIS_SIZE = 11
 PERCENT_WIDTH = 50

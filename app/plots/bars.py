@@ -20,10 +20,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import set_role, tip
 from app.plots.figure import Numbers
 from app.plots.scrolled import ScrolledFigure
-from app.widgets import set_role, tip
 
 ROW = 30
 BAR = 18

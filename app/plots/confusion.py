@@ -23,9 +23,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import tip
 from app.plots.figure import Figure, Numbers, ink_on, paint_ring
-from app.widgets import tip
 
 NAME_SIZE = 12
 TITLE_SIZE = 11

@@ -10,12 +10,13 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QWidget
 
-from app import theme, words
-from app.inputs import Slider
+from app import words
+from app.look import theme
+from app.look.inputs import Slider
+from app.look.widgets import label, set_role
 from app.plots.figure import Numbers
 from app.plots.series import Series
 from app.plots.steps import CALM_MS, REDRAW_MS, YOUNG, StepsPlot
-from app.widgets import label, set_role
 
 __all__ = ["CALM_MS", "REDRAW_MS", "YOUNG", "CurvePlot"]
 

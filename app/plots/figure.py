@@ -13,11 +13,12 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QToolButton, QWidget
 
-from app import theme, words
-from app.error_dialog import show_error
+from app import words
+from app.look import theme
+from app.look.error_dialog import show_error
+from app.look.widgets import set_role
 from app.plots.figure_files import KINDS, SCREEN_DPI, file_stem, picture_bytes, write_file
 from app.plots.save_dialog import SaveDialog
-from app.widgets import set_role
 from engine.errors import UserError
 from engine.text.table import write_csv
 

@@ -11,7 +11,8 @@ from PySide6.QtGui import QImage, QPageLayout, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
 from engine.errors import UserError
 
 KINDS = (".png", ".svg", ".pdf")

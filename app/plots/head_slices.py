@@ -6,7 +6,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
 from app.plots.figure import Figure, Numbers
 from engine.model.arithmetic import Arithmetic, divisors
 

@@ -13,14 +13,14 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import theme
+from app.look import theme
 from app.plots import token_labels
 from app.plots.attention_image import Picture, cells_of
 from app.plots.figure import paint_ring
 from app.plots.layered import dashed_pen, line_at, paint_chip, paint_levels, paint_scale, whole_pixels
 from app.plots.shown_figure import ShownFigure, spans
 from app.plots.token_labels import Plan
-from engine.inspect.views import Shown
+from engine.inspect.attention.views import Shown
 
 EDGE = 8.0
 FOOT = 30.0  # the line with the readout and the scale
@@ -58,7 +58,7 @@ class HeatmapPlot(ShownFigure):
     def set_picture(self, picture: Picture | None, shown: Shown | None) -> None:
         """Show a matrix.
 
-        Args: picture: `attention_image.compose` of shown.values. shown: of `engine.inspect.views`.
+        Args: picture: `attention_image.compose` of shown.values. shown: of `engine.inspect.attention.views`.
             Hovered and locked stay when the tokens are the same.
         """
         assert (picture is None) == (shown is None)

@@ -22,7 +22,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
 from app.plots.figure import Figure, Numbers, paint_ring
 
 NUM_BARS = 48

@@ -9,7 +9,8 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
 from app.plots.figure import Figure, Numbers
 
 INSET = 9.0

@@ -13,9 +13,10 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import label
 from app.plots.figure import Figure, Numbers
-from app.widgets import label
 
 EDGE = 10.0
 LEFT = 40.0  # px, the figures of the axis

@@ -13,7 +13,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
 from app.plots.attention_image import Picture, colored, ramp, shrink
 from app.plots.figure import Figure
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from app import theme
+from app.look import theme
 from app.plots.lines import LinesPlot
 
 LEAST_TOP = 0.01  # a probability below which lines are not stretched to the full height

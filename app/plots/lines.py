@@ -8,7 +8,8 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtWidgets import QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
 from app.plots.figure import Numbers
 from app.plots.series import Series
 from app.plots.steps import StepsPlot

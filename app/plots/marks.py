@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 
-from app import theme
+from app.look import theme
 
 MOST_CLASSES = 6  # as many as there are colours that can be told apart; the rest are "other"
 FEW_VALUES = 12  # numbers of up to so many kinds are classes

@@ -14,8 +14,9 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import theme, words
-from app.fitted_text import fitting
+from app import words
+from app.look import theme
+from app.look.fitted_text import fitting
 from app.plots.attention_image import MosaicPicture, Picture, colored, shrink
 from app.plots.figure import Numbers, paint_ring
 from app.plots.layered import LayeredFigure, colors_of, image_over, line_at, paint_scale, value_words

@@ -21,9 +21,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import tip
 from app.plots.figure import Figure, Numbers, ink_on, paint_ring
-from app.widgets import tip
 from engine.model.arithmetic import Arithmetic, Part
 from engine.model.parts import GROUPS
 

@@ -20,10 +20,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import set_role, tip
 from app.plots.figure import paint_ring
 from app.plots.word_flow import is_right_to_left
-from app.widgets import set_role, tip
 
 if TYPE_CHECKING:
     from app.plots.pieces import Chip, Column, PiecesPlot

@@ -11,11 +11,12 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import set_role
 from app.plots.figure import Numbers
 from app.plots.scrolled import ScrolledFigure
 from app.plots.word_flow import is_right_to_left
-from app.widgets import set_role
 from engine.text.trace import LONGEST, TracedWord
 
 STEP, BAR = 25.0, 21.0  # px from try to try; a try's own height

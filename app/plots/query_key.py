@@ -15,16 +15,17 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import theme, words
-from app.fitted_text import fitting
+from app import words
+from app.look import theme
+from app.look.fitted_text import fitting
+from app.look.widgets import set_role
 from app.plots import token_labels
 from app.plots.attention_image import Picture, compose
 from app.plots.figure import Numbers
 from app.plots.layered import line_at, paint_chip, paint_levels, value_words, whole_pixels
 from app.plots.scrolled import ScrolledFigure
 from app.plots.shown_figure import isolated
-from app.widgets import set_role
-from engine.inspect.attention import Detail
+from engine.inspect.attention.weights import Detail
 
 ROW, STRIPES, BAR = 22, 14, 10  # px
 HEADER = 52  # captions and the query
@@ -54,7 +55,7 @@ class QueryKeyPlot(ScrolledFigure):
         return self.detail is None
 
     def set_detail(self, detail: Detail | None) -> None:
-        """Show a token's query and all keys (`engine.inspect.attention.detail`), or nothing."""
+        """Show a token's query and all keys (`engine.inspect.attention.weights.detail`), or nothing."""
         self.detail = detail
         self._scroll.setVisible(detail is not None)
         self._canvas.take(detail)

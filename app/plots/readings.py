@@ -11,10 +11,11 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import set_role, tip
 from app.plots.figure import Numbers, paint_ring
 from app.plots.scrolled import ScrolledFigure
-from app.widgets import set_role, tip
 from engine.events import Reading
 
 ROW = 45

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.inputs import ComboBox, DoubleSpinBox, SpinBox
+from app.look.inputs import ComboBox, DoubleSpinBox, SpinBox
+from app.look.widgets import CARD_X, CARD_Y, button, label, tidy_spin
 from app.plots.figure_files import file_stem, pixel_size, screen_width_mm
-from app.widgets import CARD_X, CARD_Y, button, label, tidy_spin
 from engine.errors import UserError
 
 if TYPE_CHECKING:

@@ -13,13 +13,14 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QPen, QWheelEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import tip
 from app.plots import marks
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure
 from app.plots.marks import Classes, Coloring, Values
 from app.plots.scatter_legend import Entry, legend_rows, paint_legend
-from app.widgets import tip
 
 EDGE = 10.0
 FOOT = 20.0  # px, the line under the points

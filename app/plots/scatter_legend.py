@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
-from app import theme
+from app.look import theme
 from app.plots import marks
 from app.plots.marks import Coloring, Values
 

@@ -14,10 +14,10 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
-from app import theme
+from app.look import theme
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure, value_words
-from engine.inspect.views import Shown
+from engine.inspect.attention.views import Shown
 
 NONE = (-1, -1)
 TELLING = 0.0005  # weights below it are not worth a word

@@ -15,14 +15,15 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import tip
 from app.plots import marks
 from app.plots.attention_image import Picture, compose
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.layered import LayeredFigure, level_color, paint_levels, paint_scale, whole_pixels
 from app.plots.marks import Classes
 from app.plots.scatter_legend import Entry, legend_rows, paint_legend
-from app.widgets import tip
 
 EDGE = 8.0
 FOOT = 26.0  # the scale

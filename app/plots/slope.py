@@ -11,9 +11,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import tip
 from app.plots.figure import Figure, Numbers
-from app.widgets import tip
 
 TOP, BOTTOM, SIDE = 14, 30, 12
 LABEL = 15  # px between two names at the right

@@ -14,11 +14,11 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt, QTimer, Signal, 
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import theme
+from app.look import theme
+from app.look.widgets import label
 from app.plots.axes import Chart, Legend
 from app.plots.figure import Figure
 from app.plots.series import Series
-from app.widgets import label
 
 REDRAW_MS = 100  # while a curve is young and every step is news
 CALM_MS = 1000  # later: a drawing takes 5 ms, and what the window takes all training threads wait for

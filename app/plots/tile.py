@@ -7,8 +7,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app import theme
-from app.widgets import tip
+from app.look import theme
+from app.look.widgets import tip
 
 HEIGHT = 74
 MOST_POINTS = 120

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
-from app import theme
+from app.look import theme
 
 SIZES = (12, 11, 10, 9)  # px, the largest that fits
 GAP = 5.0  # px between a label and the picture

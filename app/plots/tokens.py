@@ -22,10 +22,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import set_role, tip
 from app.plots.figure import Numbers
 from app.plots.scrolled import ScrolledFigure
-from app.widgets import set_role, tip
 
 UNTOUCHED, HIDDEN, SWAPPED, KEPT = -1, 0, 1, 2
 HEAD, LINE, CHIP = 30, 38, 21  # px: an example's title, a line of tokens, a token

@@ -22,10 +22,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
+from app.look.widgets import set_role, tip
 from app.plots.figure import paint_ring
 from app.plots.scrolled import ScrolledFigure
-from app.widgets import set_role, tip
 
 SPACE, CLOSE, JOINED = 5.0, 3.0, 1.0  # px between words: in general, in scripts without spaces, joined
 LETTER = 18.0  # px for the A or B before a text

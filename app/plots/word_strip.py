@@ -13,7 +13,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import theme, words
+from app import words
+from app.look import theme
 from app.plots.figure import Numbers, ink_on
 from app.plots.word_flow import WordFlow
 

@@ -19,17 +19,17 @@ from typing import Any
 
 import torch
 
-from engine.config import from_toml, with_values
+from engine.commands.screen import show
 from engine.durable import replaced_folder
 from engine.events import Event
 from engine.model.folder import read_json
 from engine.model.weights import load_pretraining, save_model
-from engine.pretrain_config import PretrainConfig
-from engine.screen import show
+from engine.settings.finetune import from_toml, with_values
+from engine.settings.pretrain import PretrainConfig
 from engine.text.wordpiece import WordPiece
-from engine.train.history import history
 from engine.train.pretrain import pretrain, resume
-from engine.train.runs import (
+from engine.train.run.history import history
+from engine.train.run.runs import (
     CONFIG,
     METRICS,
     MODEL,

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.text.sentences import split_sentences
+from engine.text.corpus.sentences import split_sentences
 
 # Characters: sentences are added around the answer up to the first, longer passages are left out beyond the
 # second. Both keep question and passage within 128 WordPieces.

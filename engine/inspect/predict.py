@@ -13,7 +13,6 @@ import numpy as np
 import pandas
 import torch
 
-from engine.config import DataConfig, DeviceConfig
 from engine.device import Device, open_device
 from engine.durable import check_file
 from engine.errors import DataError, ModelError, Sentence, marked
@@ -22,6 +21,7 @@ from engine.files import file_in, read_json_object
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.weights import check_weights, load_classifier
+from engine.settings.finetune import DataConfig, DeviceConfig
 from engine.text.batch import EncodedSet, collate
 from engine.text.examples import Examples, Roles, examples_from
 from engine.text.labels import spelling_note

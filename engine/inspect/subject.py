@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from engine.config import DeviceConfig
 from engine.device import check_device
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.files import open_regular, reading
@@ -34,6 +33,7 @@ from engine.model.weights import (
     load_pretraining,
     read_config,
 )
+from engine.settings.finetune import DeviceConfig
 from engine.text.wordpiece import Encoding, WordPiece
 from engine.text.words import Word, words_of
 

@@ -22,8 +22,8 @@ import numpy as np
 import pandas
 
 from engine.errors import DataError, Sentence, marked
-from engine.setting import is_number
-from engine.text.dialect import (
+from engine.settings.setting import is_number
+from engine.text.reading.dialect import (
     MAX_COLUMNS,
     SEPARATORS,
     Records,
@@ -32,13 +32,13 @@ from engine.text.dialect import (
     looks_like_header,
     usual_width,
 )
-from engine.text.encoding import SURROGATES, Decoded, check_kind, cut_note, decode, guess_note
-from engine.text.file_check import check_file, unreadable
-from engine.text.header import above_note, check_line, find_header, separator_line, without
-from engine.text.json_document import document_records, is_nested_object
-from engine.text.json_lines import is_json_lines, json_records
-from engine.text.line_ends import join_broken, split_lines
-from engine.text.recognise import check_text
+from engine.text.reading.encoding import SURROGATES, Decoded, check_kind, cut_note, decode, guess_note
+from engine.text.reading.file_check import check_file, unreadable
+from engine.text.reading.header import above_note, check_line, find_header, separator_line, without
+from engine.text.reading.json_document import document_records, is_nested_object
+from engine.text.reading.json_lines import is_json_lines, json_records
+from engine.text.reading.line_ends import join_broken, split_lines
+from engine.text.reading.recognise import check_text
 
 _MOST_LINES = 20  # named in one sentence of those that are left out
 _HEAD = 1 << 16  # bytes, enough to see what is no text

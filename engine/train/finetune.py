@@ -12,7 +12,6 @@ from typing import Any
 
 from torch import nn
 
-from engine.config import FineTuneConfig
 from engine.device import Device, flops_estimate, open_device
 from engine.errors import Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Started
@@ -21,8 +20,16 @@ from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import Dropout
 from engine.model.weights import load_classifier, save_model
-from engine.train.checkpoint import Checkpoint
-from engine.train.conduct import (
+from engine.settings.finetune import FineTuneConfig
+from engine.train.evaluate import evaluate
+from engine.train.feed import EpochFeed
+from engine.train.loop import Loop, evaluated
+from engine.train.metrics import ONE_ANSWER, notes_on
+from engine.train.optimizer import default_learning_rate
+from engine.train.prepare import Setup, prepare
+from engine.train.ranks import check_alone
+from engine.train.run.checkpoint import Checkpoint
+from engine.train.run.conduct import (
     as_before,
     check_space,
     fitting,
@@ -32,16 +39,9 @@ from engine.train.conduct import (
     recipe_of,
     reopened,
 )
-from engine.train.evaluate import evaluate
-from engine.train.feed import EpochFeed
-from engine.train.history import Keeper
-from engine.train.loop import Loop, evaluated
-from engine.train.metrics import ONE_ANSWER, notes_on
-from engine.train.optimizer import default_learning_rate
-from engine.train.prepare import Setup, prepare
-from engine.train.ranks import check_alone
-from engine.train.records import event_from_record
-from engine.train.runs import (
+from engine.train.run.history import Keeper
+from engine.train.run.records import event_from_record
+from engine.train.run.runs import (
     MODEL,
     SETUP,
     Run,

@@ -19,7 +19,7 @@ from engine.model.folder import open_weights
 from engine.model.source import Source
 from engine.model.weights import read_config
 from engine.train.metrics import mean_interval, student_interval, wilson_interval
-from engine.train.runs import MODEL, chain_of, read_events
+from engine.train.run.runs import MODEL, chain_of, read_events
 
 SCHEMA_VERSION = 1
 

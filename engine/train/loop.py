@@ -21,13 +21,13 @@ from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import Sentence, UserError, marked
 from engine.events import Beat, Evaluated, Event, Noted, Pinned, Saved, Step
 from engine.model.bert import Bert
-from engine.train.checkpoint import Checkpoint
 from engine.train.feed import Feed
-from engine.train.history import Keeper
 from engine.train.optimizer import Optimizer
 from engine.train.ranks import ALONE, Ranks
-from engine.train.records import as_kind
-from engine.train.runs import Run
+from engine.train.run.checkpoint import Checkpoint
+from engine.train.run.history import Keeper
+from engine.train.run.records import as_kind
+from engine.train.run.runs import Run
 from engine.train.schedule import Progressed, Schedule
 from engine.train.tasks import Measures, Task
 

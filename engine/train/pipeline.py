@@ -22,20 +22,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.config import from_toml, to_toml, values_of, with_values
 from engine.durable import PARTIAL, check_place, explained, replaced_file, sweep_partials
 from engine.errors import DataError, RunError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
 from engine.files import MOST_JSON, read_regular
-from engine.pipeline_config import PipelineConfig
-from engine.pretrain_config import PretrainConfig
+from engine.settings.finetune import from_toml, to_toml, values_of, with_values
+from engine.settings.pipeline import PipelineConfig
+from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
 from engine.train.gains import StageFound, fine_tuned, pretrained, report_of
-from engine.train.lock import locked
 from engine.train.pretrain import pretrain
 from engine.train.ranks import check_alone
 from engine.train.resume import resume as resume_run
-from engine.train.runs import CHECKPOINTS, CONFIG, LOCK, read_status
+from engine.train.run.lock import locked
+from engine.train.run.runs import CHECKPOINTS, CONFIG, LOCK, read_status
 from engine.train.stages import (
     TASK_TEXT,
     absolute,

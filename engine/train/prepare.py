@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.config import DataConfig, FineTuneConfig
 from engine.durable import replaced_folder
 from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Event, Noted, Progress
 from engine.model.config import PRESETS, BertConfig
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
+from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import EncodedSet
 from engine.text.examples import (
     Example,
@@ -37,7 +37,7 @@ from engine.text.labels import spelling_note
 from engine.text.table import Table, read_table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
-from engine.train.records import read_setup
+from engine.train.run.records import read_setup
 
 _KINDS = {  # of what a run that goes on reads in its setup.json
     "labels": tuple[str, ...],

@@ -16,19 +16,21 @@ from engine.events import Event, Finished, Noted, Started
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
 from engine.model.weights import save_model
-from engine.pretrain_config import PretrainConfig
-from engine.text.masking import Masker
-from engine.train import pretext
-from engine.train.checkpoint import Checkpoint
-from engine.train.conduct import as_before, check_space, fitting, guarded, keeping, recipe_of, reopened
-from engine.train.first_weights import placed, starting_model
-from engine.train.history import Keeper
-from engine.train.language import LanguageModel
+from engine.settings.pretrain import PretrainConfig
+from engine.text.corpus.masking import Masker
 from engine.train.loop import Loop
-from engine.train.pretext import Pretext
+from engine.train.pretraining import pretext
+from engine.train.pretraining.first_weights import placed, starting_model
+from engine.train.pretraining.language import LanguageModel
+from engine.train.pretraining.pretext import Pretext
+from engine.train.pretraining.refusals import check_quickly, check_ranks
+from engine.train.pretraining.text_feed import Growth, TextFeed
+from engine.train.pretraining.watch import PinWatch, Questions
 from engine.train.ranks import PeerLost, Ranks, is_restarted, joined_ranks
-from engine.train.refusals import check_quickly, check_ranks
-from engine.train.runs import (
+from engine.train.run.checkpoint import Checkpoint
+from engine.train.run.conduct import as_before, check_space, fitting, guarded, keeping, recipe_of, reopened
+from engine.train.run.history import Keeper
+from engine.train.run.runs import (
     MODEL,
     SETUP,
     FollowedRun,
@@ -43,8 +45,6 @@ from engine.train.runs import (
     read_status,
 )
 from engine.train.schedule import Budget
-from engine.train.text_feed import Growth, TextFeed
-from engine.train.watch import PinWatch, Questions
 
 
 def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:

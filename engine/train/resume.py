@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.events import Event
-from engine.pretrain_config import PretrainConfig
+from engine.settings.pretrain import PretrainConfig
 from engine.train import finetune, pretrain
-from engine.train.runs import read_config
-from engine.train.watch import Questions
+from engine.train.pretraining.watch import Questions
+from engine.train.run.runs import read_config
 
 
 def resume(run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:

@@ -12,18 +12,18 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.config import FineTuneConfig, ModelConfig, values_of, with_values
 from engine.errors import ConfigError, DataError, marked
 from engine.model.trim import ids_to_keep
-from engine.pipeline_config import PipelineConfig, StagesConfig
-from engine.pretrain_config import PretrainConfig
-from engine.text.corpus import Corpus
+from engine.settings.finetune import FineTuneConfig, ModelConfig, values_of, with_values
+from engine.settings.pipeline import PipelineConfig, StagesConfig
+from engine.settings.pretrain import PretrainConfig
+from engine.text.corpus.corpus import Corpus
 from engine.text.examples import examples_from
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import check_lengths, open_table, roles_of, split_of, starting_config
-from engine.train.pretext import corpus_of
-from engine.train.refusals import check_quickly
-from engine.train.runs import CONFIG, MODEL
+from engine.train.pretraining.pretext import corpus_of
+from engine.train.pretraining.refusals import check_quickly
+from engine.train.run.runs import CONFIG, MODEL
 
 TASK_TEXT = "task.txt"
 EVALUATIONS, VALIDATION_TOKENS = 5, 32768  # of each pretraining: enough for a curve, and seldom in the way

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication
 from app.plots.attention_image import compose
 from app.plots.figure import Figure
 from app.plots.heatmap import HeatmapPlot
-from engine.inspect.attention import Look
-from engine.inspect.views import Shown
+from engine.inspect.attention.views import Shown
+from engine.inspect.attention.weights import Look
 from engine.text.words import words_of
 from tests.fakes import tiny_wordpiece
 

@@ -19,8 +19,8 @@ import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app import theme
-from app.job import Job
+from app.look import theme
+from app.work.job import Job
 
 
 @pytest.fixture(scope="session")

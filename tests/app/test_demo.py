@@ -13,12 +13,12 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from app import demo
-from app.demo_play import Demo
+from app.demo import command as demo
+from app.demo.play import Demo
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
-from app.tour import Guide
+from app.tour.guide import Guide
 from app.words import probability
 from engine.inspect.subject import Subject
 from tests.looks.looking_scenes import NUM_HEADS, NUM_LAYERS, language_model
@@ -29,7 +29,7 @@ from tests.looks.scenes import TWO, write_table, write_vocabulary
 def no_assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     monkeypatch.setattr("app.shipped.assets", lambda: tmp_path / "assets")
-    monkeypatch.setattr("app.demo_album.SETTLE_S", 0.02)
+    monkeypatch.setattr("app.demo.album.SETTLE_S", 0.02)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_without_a_starter_it_says_so_and_trains_random_weights(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     vocabulary = write_vocabulary(tmp_path / "vocab.txt", 2)
-    monkeypatch.setattr("app.demo_play.sample_vocabulary", lambda: vocabulary)
+    monkeypatch.setattr("app.demo.play.sample_vocabulary", lambda: vocabulary)
     out = tmp_path / "out"
     assert demo.run(["--out", str(out), "--epochs", "1", "--data", str(table)]) == 0
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 
 from app import words
-from app.laboratory import Bench
-from app.pages import models_folder, models_work
-from app.study import answers, read_model_task
-from engine.config import DataConfig
+from app.pages.models import folder as models_folder
+from app.pages.models import requests as models_work
+from app.work.inspector import Bench
+from app.work.tables import answers, read_model_task
 from engine.errors import UserError
-from engine.inspect.embeddings import layer_mix
+from engine.inspect.embeddings.vectors import layer_mix
 from engine.inspect.predict import evaluate_file, predict_file
 from engine.inspect.subject import Subject
+from engine.settings.finetune import DataConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.finetune import fine_tune
 from tests.engine.hostile_folders import harmed, harms, whole_folder

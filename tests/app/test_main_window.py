@@ -15,16 +15,17 @@ from pytestqt.qtbot import QtBot
 
 from app import __main__ as command
 from app import session as session_module
-from app import system_check, theme
+from app import system_check
+from app.dialogs import HelpDialog
+from app.look import theme
 from app.main_window import PAGES, MainWindow, fitted
 from app.session import Session
 from app.settings import AppSettings
-from app.titles import run_title
-from app.window_dialogs import HelpDialog
-from engine.config import FineTuneConfig, to_toml, with_values
+from app.work.titles import run_title
 from engine.events import Event, Started, Step
 from engine.model.weights import save_model
-from engine.pretrain_config import PretrainConfig
+from engine.settings.finetune import FineTuneConfig, to_toml, with_values
+from engine.settings.pretrain import PretrainConfig
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 ROOT = Path(__file__).parents[2]

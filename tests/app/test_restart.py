@@ -9,12 +9,12 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from app.laboratory import FIRST_TEXT
 from app.main_window import MainWindow
-from app.pages.probe import NEXT, WORDS
+from app.pages.probe.page import NEXT, WORDS
 from app.remembered import TABLE, kept_heads, reopen_table
 from app.session import Session
 from app.settings import AppSettings
+from app.work.inspector import FIRST_TEXT
 from engine.model.weights import save_model
 from engine.text.examples import Roles
 from tests.fakes import tiny_pretraining, tiny_wordpiece

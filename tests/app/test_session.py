@@ -13,10 +13,10 @@ from pytestqt.qtbot import QtBot
 from app import session as session_module
 from app.session import Session
 from app.settings import AppSettings
-from app.study import Answer, count_words
-from engine.config import FineTuneConfig, with_values
+from app.work.tables import Answer, count_words
 from engine.errors import DataError, ModelError, RunError
 from engine.events import Event, Finished, Progress, Started, Step
+from engine.settings.finetune import FineTuneConfig, with_values
 from engine.text.examples import Roles
 
 ROWS = "".join(f"{'good' if i % 3 else 'bad'},a film number {i} that plays\n" for i in range(36))

@@ -10,15 +10,15 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLineEdit, QMainWindow, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.look.widgets import Card
 from app.main_window import MainWindow
-from app.pages.finetune_watch import accuracy_words
+from app.pages.finetune.advice import accuracy_words
 from app.session import Session
 from app.settings import AppSettings
-from app.tour import Guide, Step, Wait
-from app.tour_card import place
-from app.tour_inside import CLOZE, FROM, TO
-from app.tour_steps import Tour
-from app.widgets import Card
+from app.tour.card import place
+from app.tour.guide import Guide, Step, Wait
+from app.tour.steps import Tour
+from app.tour.steps_inside import CLOZE, FROM, TO
 from app.words import number, probability
 from tests.looks.looking_scenes import classifier, language_model
 from tests.looks.pictures import clipped
@@ -238,7 +238,7 @@ def test_the_card_stands_beside_what_it_speaks_of_wherever_there_is_room(window:
 def window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
     monkeypatch.setattr("app.shipped.assets", lambda: tmp_path / "assets")
     table = write_table(tmp_path / "films.csv", TWO)
-    monkeypatch.setattr("app.tour_steps.sample_data_path", lambda: table)
+    monkeypatch.setattr("app.tour.steps.sample_data_path", lambda: table)
     settings = AppSettings(tmp_path / "settings.ini")
     settings.runs_root = tmp_path / "runs"
     made = MainWindow(Session(settings), warm_up=False)
@@ -301,7 +301,7 @@ def test_the_tour_can_be_walked_to_its_end_while_the_training_still_runs(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = {"max_length": 48, "batch_size": 8, "num_epochs": 1_000, "evaluate_every_steps": 8_000}
-    monkeypatch.setattr("app.tour_steps.QUICK", slow)
+    monkeypatch.setattr("app.tour.steps.QUICK", slow)
     language_model(tmp_path / "assets" / "models" / "starter")
     session, tour, said = window.session, Tour(window), {}
     tour.start()

@@ -12,10 +12,12 @@ import pytest
 from PySide6.QtCore import QTranslator
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 
-from app import error_dialog, status, words
-from app.pages import embeddings
-from app.pages.finetune_watch import accuracy_words
-from app.training import TrainingState
+from app import status_bar as status
+from app import words
+from app.look import error_dialog
+from app.pages.embeddings import page as embeddings
+from app.pages.finetune.advice import accuracy_words
+from app.work.training import TrainingState
 from engine import events
 from engine.errors import ConfigError, DataError, Sentence
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from engine.config import DeviceConfig
 from engine.device import check_device, open_device
 from engine.errors import ConfigError
-from engine.train.conduct import as_before, recipe_of
+from engine.settings.finetune import DeviceConfig
+from engine.train.run.conduct import as_before, recipe_of
 
 
 @pytest.fixture(autouse=True)

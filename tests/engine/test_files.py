@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import FineTuneConfig, from_toml, with_values
 from engine.errors import ConfigError, RunError, UserError
 from engine.files import open_regular, read_json_object, read_regular
+from engine.settings.finetune import FineTuneConfig, from_toml, with_values
 
 
 def make_pipe(path: Path) -> None:

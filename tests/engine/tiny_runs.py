@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.config import FineTuneConfig, values_of, with_values
 from engine.events import Event, Step
-from engine.train.runs import read_metrics
+from engine.settings.finetune import FineTuneConfig, values_of, with_values
+from engine.train.run.runs import read_metrics
 from tests.fakes import model_folder
 
 ROOT = Path(__file__).parents[2]

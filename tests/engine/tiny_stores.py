@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.events import Event, Noted, Progress
-from engine.text.corpus import Corpus
-from engine.text.cutter import Cut
-from engine.text.tokens import TokenStore
+from engine.text.corpus.corpus import Corpus
+from engine.text.corpus.cutter import Cut
+from engine.text.corpus.tokens import TokenStore
 from engine.text.wordpiece import WordPiece
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

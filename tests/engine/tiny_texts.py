@@ -9,13 +9,13 @@ from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.config import with_values
+from engine.commands.language import pretrain_command
 from engine.events import Event, Noted
-from engine.language_commands import pretrain_command
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.weights import save_model
-from engine.pretrain_config import PretrainConfig
+from engine.settings.finetune import with_values
+from engine.settings.pretrain import PretrainConfig
 from engine.text.wordpiece import WordPiece
 from tests.engine.tiny_runs import outcome
 from tests.fakes import scramble

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.laboratory import Laboratory
 from app.main_window import MainWindow
+from app.work.inspector import Laboratory
 from tests.journeys.hand import Hand
 
 LEFT = Qt.MouseButton.LeftButton

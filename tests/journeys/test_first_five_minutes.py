@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app import shipped
 from app.main_window import MainWindow
-from app.pages.welcome import POLARITY
+from app.pages.welcome.page import POLARITY
 from tests.journeys.looking_hand import LookingHand
 
 MOST_CLICKS = 12

@@ -16,14 +16,14 @@ from pytestqt.qtbot import QtBot
 from app.main_window import MainWindow
 from app.plots.guesses import GuessesPlot
 from app.words import probability
-from engine.inspect.attention import look
-from engine.inspect.contexts import embed_word
-from engine.inspect.joint import fill_jointly
-from engine.inspect.masked import mask
-from engine.inspect.probe import probe
-from engine.inspect.similarity import similarities
+from engine.inspect.attention.ablation import all_on, effects
+from engine.inspect.attention.weights import look
+from engine.inspect.embeddings.contexts import embed_word
+from engine.inspect.embeddings.similarity import similarities
+from engine.inspect.masked.joint import fill_jointly
+from engine.inspect.masked.masked import mask
+from engine.inspect.masked.probe import probe
 from engine.inspect.subject import Subject
-from engine.inspect.switches import all_on, effects
 from tests.engine.tiny_texts import result_of
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.language_scenes import write_text
@@ -219,7 +219,7 @@ def test_a_clicked_piece_selects_its_characters_and_its_row(
 def test_a_run_is_looked_into_and_an_arrow_key_goes_back_to_weights_it_kept(
     hand: LookingHand, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unsynced: None
 ) -> None:
-    monkeypatch.setattr("engine.train.pretext.default_store_root", lambda: tmp_path / "tokens")
+    monkeypatch.setattr("engine.train.pretraining.pretext.default_store_root", lambda: tmp_path / "tokens")
     session = hand.window.session
     text = write_text(tmp_path / "story.txt", documents=30)
     hand.go_to("pretrain")

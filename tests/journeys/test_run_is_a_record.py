@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 from safetensors.numpy import load_file
 
 from app.main_window import MainWindow
-from app.pages.welcome_found import FoundRun
+from app.pages.welcome.found import FoundRun
 from app.session import Session
 from app.settings import AppSettings
 from app.words import number
-from engine.train.runs import list_runs, read_config
+from engine.train.run.runs import list_runs, read_config
 from tests.journeys.hand import Hand
 from tests.looks.language_scenes import invented_forecast, write_text
 from tests.looks.scenes import FIVE, TWO, write_table
@@ -192,7 +192,7 @@ def test_every_remark_of_a_run_is_true_live_and_reopened_with_another_table_open
 def test_what_pretraining_noted_is_said_live_and_reopened_beside_another_text(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.train.pretext.default_store_root", lambda: tmp_path / "tokens")
+    monkeypatch.setattr("engine.train.pretraining.pretext.default_store_root", lambda: tmp_path / "tokens")
     text = write_text(tmp_path / "story.txt", documents=60)
     documents = text.read_text(encoding="utf-8").strip().split("\n\n")
     others = write_text(tmp_path / "more.txt", documents=13, seed=8).read_text(encoding="utf-8")
@@ -203,7 +203,7 @@ def test_what_pretraining_noted_is_said_live_and_reopened_beside_another_text(
     assert (shared, len(held_out)) == (7, 20)
 
     session, page = window.session, window.page("pretrain")
-    monkeypatch.setattr("app.pages.pretrain_findings.forecast", invented_forecast)
+    monkeypatch.setattr("app.pages.pretrain.findings.forecast", invented_forecast)
     window.show_page("pretrain")
     page.take([str(text)])  # type: ignore[attr-defined]
     small = {"model": "new:tiny", "vocab_size": 200, "steps": 24, "minutes": 0, "batch_tokens": 256}

@@ -13,8 +13,8 @@ import numpy as np
 from engine.errors import RunError, marked
 from engine.events import Evaluated, Event, Finished, Pinned, Progress, Reading, Saved, Started, Step
 from engine.model.config import BertConfig, count_parameters
-from engine.pretrain_config import PretrainConfig
-from engine.train.forecast import Forecast
+from engine.settings.pretrain import PretrainConfig
+from engine.train.pretraining.forecast import Forecast
 
 NOUNS = ("river", "castle", "engine", "garden", "letter", "window", "market", "bridge", "winter")
 VERBS = ("crossed", "painted", "opened", "forgot", "followed", "carried", "watched")

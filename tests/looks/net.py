@@ -37,16 +37,16 @@ from PySide6.QtWidgets import (
 )  # fmt: skip
 
 from app import session as session_module
-from app import theme
+from app.look import theme
 from app.application import make_application
 from app.main_window import PAGES, MainWindow
-from app.pages import pretrain_findings
+from app.pages.pretrain import findings as pretrain_findings
 from app.plots.figure import Figure
 from app.session import Session
 from app.settings import AppSettings
-from engine.config import FineTuneConfig, with_values
+from engine.settings.finetune import FineTuneConfig, with_values
 from engine.events import Step
-from engine.pretrain_config import PretrainConfig
+from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
 from engine.train.pretrain import pretrain
 from tests.looks.language_scenes import InventedReading, invented_forecast, write_text

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPoint, QSize
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
-from app import theme
+from app.look import theme
+from app.look.widgets import ElidedLabel
 from app.main_window import MainWindow
-from app.widgets import ElidedLabel
 
 FOLDER = Path(__file__).parent / "artefacts"
 SIZES = {"": QSize(1280, 800), "-small": QSize(1024, 640)}

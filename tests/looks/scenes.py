@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.config import FineTuneConfig
 from engine.errors import RunError, marked
 from engine.events import Evaluated, Event, Finished, Progress, Saved, Started, Step
+from engine.settings.finetune import FineTuneConfig
 
 TWO = ("negative", "positive")
 FIVE = ("business", "entertainment", "politics", "sport", "tech")

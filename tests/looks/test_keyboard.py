@@ -28,15 +28,15 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.error_dialog import ErrorDialog
+from app.dialogs import ClosingDialog, HelpDialog
+from app.look.error_dialog import ErrorDialog
 from app.main_window import PAGES, MainWindow
 from app.plots.bars import BarsPlot
 from app.plots.figure import Figure
 from app.plots.save_dialog import SaveDialog
 from app.session import Session
 from app.settings import AppSettings
-from app.training import TrainingState
-from app.window_dialogs import ClosingDialog, HelpDialog
+from app.work.training import TrainingState
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.looking_scenes import SENTENCE, language_model
 from tests.looks.pictures import SIZES

@@ -25,14 +25,14 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app import theme
+from app.look import theme
+from app.look.widgets import ElidedLabel
 from app.main_window import MainWindow
 from app.plots.attention_image import ramp
 from app.plots.figure import Figure
 from app.session import Session
 from app.settings import AppSettings
-from app.widgets import ElidedLabel
-from engine.inspect.attention import Look, look
+from engine.inspect.attention.weights import Look, look
 from engine.inspect.subject import Subject
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.looking_scenes import (

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from app import session as session_module
-from app import theme
+from app.look import theme
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings

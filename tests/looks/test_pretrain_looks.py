@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import session as session_module
-from app import theme
+from app.look import theme
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
@@ -24,7 +24,7 @@ Read = Callable[[InventedReading | None], MainWindow]
 
 @pytest.fixture
 def window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
-    monkeypatch.setattr("app.pages.pretrain_findings.forecast", invented_forecast)
+    monkeypatch.setattr("app.pages.pretrain.findings.forecast", invented_forecast)
     settings = AppSettings(tmp_path / "settings.ini")
     settings.runs_root = str(tmp_path / "runs")
     made = MainWindow(Session(settings), warm_up=False)

@@ -1,0 +1,1 @@
+"""`cloze demo`: a training and a tour that play by themselves."""

@@ -1,0 +1,160 @@
+"""The command `cloze demo`: the real window fine-tunes the starter model live, then shows what is in it.
+
+It drives the same window and session that a person would: the sample sentences are opened, their roles are
+guessed, Start is pressed, and a tour leads through the result, masked words and attention. With a display the
+window stays open; without one it goes the same way offscreen and leaves screenshots and figures. Where no
+starter model ships, a small model starts from random weights, and there are no words to guess.
+
+The folder (./cloze-demo, or --out DIR) holds model/ (the newest result), runs/ (every run, in a folder of its
+own), screenshots/, figures/, sentences.csv with the answers beside it, and results.json. A later demo uses
+the same folder again: it replaces all but runs/. A folder with other things in it is refused and left as is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.system_check import install_sentence, missing_from_error, why_no_window
+
+MARK = "made-by-cloze-demo.txt"
+MOST_SECONDS = 210  # of training; on a slow machine it then stops and keeps what it has: five minutes in all
+LONGEST_S, MOST_EPOCHS = 7 * 24 * 3600, 10_000  # that may be asked for
+WINDOWLESS = ("offscreen", "minimal", "vnc")
+
+
+def run(argv: Sequence[str] = ()) -> int:
+    """Run the demo and return its exit code; 2 for what a person can mend."""
+    chosen = _parser().parse_args(list(argv))
+    out = Path(chosen.out).absolute()
+    refusal = prepare(out)
+    if refusal:
+        print(refusal, file=sys.stderr)
+        return 2
+    platform = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0]
+    windowless = platform in WINDOWLESS or bool(why_no_window())
+    if windowless and platform not in WINDOWLESS:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    if windowless:  # its remarks on what it cannot do would stand between our lines
+        os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
+    try:
+        return _quietly(out, chosen) if windowless else _run(out, windowless, chosen)
+    except ImportError as error:
+        missing = missing_from_error(error)
+        if not missing:
+            raise
+        print(install_sentence(missing), file=sys.stderr)
+        return 2
+
+
+def prepare(out: Path) -> str:
+    """Make the demo's folder, or return in one sentence why it cannot be used."""
+    try:
+        if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / MARK).is_file())):
+            return f"cloze demo: {out} has other things in it. Name another folder with --out DIR."
+        out.mkdir(parents=True, exist_ok=True)
+        (out / MARK).write_text("Made by `cloze demo`. This folder can be deleted.\n", encoding="utf-8")
+        for name in ("screenshots", "figures"):
+            shutil.rmtree(out / name, ignore_errors=True)
+        for old in (*out.glob("sentences*.csv"), *out.glob("results.json")):
+            old.unlink()
+    except OSError as error:
+        return f"cloze demo: {out} cannot be written ({error.strerror}). Name another folder with --out DIR."
+    return ""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cloze demo",
+        description="Fine-tune the starter model on sample sentences, and show what is inside it.",
+    )
+    parser.add_argument(
+        "--out", default="cloze-demo", metavar="DIR", help="where all files go (./cloze-demo)"
+    )
+    parser.add_argument(
+        "--epochs",
+        type=_epochs,
+        default=0,
+        metavar="N",
+        help="how often every row is seen (once; from random weights twice)",
+    )
+    help_text = f"train no longer than this, and keep what was learned ({MOST_SECONDS}); 0: to the end"
+    parser.add_argument("--seconds", type=_seconds, default=MOST_SECONDS, help=help_text)
+    parser.add_argument("--data", default="", metavar="FILE", help="another table than the sample sentences")
+    parser.add_argument(
+        "--vocab", default="", metavar="FILE", help="a vocabulary: start from random weights with it"
+    )
+    return parser
+
+
+def _epochs(text: str) -> int:
+    """Return a count of epochs, 1 or more. Raises: ArgumentTypeError."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_EPOCHS:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 to {MOST_EPOCHS}.")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    """Return a limit in seconds. Raises: ArgumentTypeError."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= LONGEST_S:  # nan is neither
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds from 0 to {LONGEST_S}.")
+    return seconds
+
+
+def _quietly(out: Path, chosen: argparse.Namespace) -> int:
+    """Run without a display, and without Qt's remarks on what it cannot do there."""
+    from PySide6.QtCore import qInstallMessageHandler
+
+    def hear(_kind: object, _context: object, text: str) -> None:
+        if not text.startswith("This plugin does not support"):
+            print(text, file=sys.stderr)
+
+    before = qInstallMessageHandler(hear)
+    try:
+        return _run(out, True, chosen)
+    finally:
+        qInstallMessageHandler(before)
+
+
+def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:
+    import engine  # noqa: F401, I001  # before torch, which reads how its threads wait
+    import torch  # noqa: F401  # before Qt: on Windows the two do not load in the other order
+    from PySide6.QtWidgets import QApplication
+
+    from app.application import make_application
+    from app.demo.play import Closed, Demo
+    from app.main_window import MainWindow
+    from app.session import Session
+    from app.settings import AppSettings
+
+    settings = AppSettings(out / "settings.ini")
+    settings.theme = "light" if windowless else AppSettings().theme
+    settings.runs_root = out / "runs"
+    instance = QApplication.instance()
+    application = instance if isinstance(instance, QApplication) else make_application(sys.argv[:1], settings)
+    session = Session(settings)
+    window = MainWindow(session)
+    window.resize(1280, 800)
+    window.show()
+    demo = Demo(window, session, out, windowless)
+    try:
+        code = demo.play(chosen)
+        if not windowless:
+            print("The window stays open: try it on texts of your own, or close it to end.")
+            application.exec()
+    except Closed:
+        code = 0
+    finally:
+        window.close()
+        session.close()
+        session.wait_idle()
+        window.deleteLater()
+    return code

@@ -1,0 +1,299 @@
+"""Plays `cloze demo`: opens what it needs, goes or lets a person go through the tour, tells what happened."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QEventLoop, QTimer
+
+from app.demo.album import Album
+from app.demo.steps import DemoScenes
+from app.main_window import MainWindow
+from app.pages.finetune.advice import accuracy_words
+from app.pages.finetune.model import sample_vocabulary
+from app.session import Session, sample_data_path
+from app.shipped import starter_model
+from app.tour.steps import QUICK, Tour
+from app.tour.steps_inside import CLOZE, FIRST, HIDDEN, SECOND
+from app.words import decimal, event_words, number, probability, say_error, share
+from engine.events import Evaluated
+
+RANDOM = {**QUICK, "num_epochs": 2, "learning_rate": 1e-3, "evaluate_every_steps": 134}
+PATIENCE_S = 120  # for a step that does not train
+FINISHING_S = 3600  # for a training beyond the limit that it has of its own
+
+
+class Closed(Exception):
+    """The person has closed the window."""
+
+
+class CannotGoOn(Exception):
+    """The demo cannot go on; the message says why."""
+
+
+class Demo:
+    """One demo, in a window of its own."""
+
+    def __init__(self, window: MainWindow, session: Session, out: Path, windowless: bool) -> None:
+        self.window, self.session, self.out, self.windowless = window, session, out, windowless
+        self._album = Album(window, out, lambda seconds: self._until(lambda: False, seconds, must=False))
+        self._found: dict[str, Any] = {}  # what the steps showed
+        self._noted: set[str] = set()
+        self._errors: list[BaseException] = []
+        self._is_alone = True  # until a person takes over, whose mistakes the window answers
+        self._trained: dict[str, Any] = {}  # what the training began with
+        self._began = time.monotonic()
+        for signal in (session.problem, session.table_problem, session.model_problem):
+            signal.connect(self._keep_error)
+        session.training_failed.connect(self._errors.append)
+        session.training_started.connect(self._keep_start)
+        session.training_heard.connect(self._tell_evaluations)
+
+    def play(self, chosen: argparse.Namespace) -> int:
+        """Play it; return the exit code. Raises: Closed."""
+        try:
+            self._open(chosen)
+            self.scenes = DemoScenes(self.window, self.out, chosen.seconds)
+            self.tour = Tour(self.window, self.scenes)
+            if self.windowless:
+                self._walk()
+            else:
+                self._accompany()
+        except CannotGoOn as reason:
+            said = say_error(self._errors[0]) if self._errors else str(reason)
+            print(f"cloze demo: {said}", file=sys.stderr)
+            return 2
+        if self._errors:
+            print(f"cloze demo: {say_error(self._errors[0])}", file=sys.stderr)
+            return 2
+        if self.session.last_model is None:
+            print("The tour was left before anything was trained.")
+        else:
+            self._report(self._results())
+        return 0
+
+    def _open(self, chosen: argparse.Namespace) -> None:
+        """Open the table and the model, and set the form."""
+        session = self.session
+        session.open_table(Path(chosen.data) if chosen.data else sample_data_path())
+        self._until(lambda: session.study is not None)
+        study, roles, table = session.study, session.roles, session.table
+        assert study is not None and roles is not None and table is not None
+        print(f"Opened {table.path.name}: {number(table.num_rows)} rows, {table.format}")
+        print(
+            f"Guessed: {roles.text!r} is the text, {roles.label!r} the label ({', '.join(study.labels[:5])})"
+        )
+        starter = None if chosen.vocab else starter_model()
+        if starter is not None:
+            session.set_model(str(starter))
+        else:
+            session.set_model("new:tiny", chosen.vocab or str(sample_vocabulary()))
+        self._until(lambda: session.model is not None and session.study is not None)
+        assert session.model is not None
+        values = dict(QUICK if starter is not None else RANDOM)
+        if chosen.epochs:
+            values["num_epochs"] = chosen.epochs
+        page = self._page("finetune")
+        page.setup.set_values(values)
+        if page.reason():
+            raise CannotGoOn(page.reason())
+        size = f"{decimal(session.model.num_parameters / 1e6, 1)} M weights"
+        if starter is None and not chosen.vocab:
+            print("No starter model ships with this build: a small model starts from random weights.")
+        print(
+            f"Model: {session.model.words}, {size}. {page.setup.prediction.text().splitlines()[0]}",
+            flush=True,
+        )
+
+    # ---- with nobody at the window
+
+    def _walk(self) -> None:
+        """Go through all steps, waiting for each, and leave pictures of it; once more for the dark ones."""
+        self.tour.start()
+        for mode in ("light", "dark"):
+            self._album.show_in(mode)
+            for place, step in enumerate(self.tour.steps):
+                self.tour.go(place)
+                if step.key == "learn":
+                    self._watch()
+                self._until(lambda: self.tour.is_ready)
+                self.tour.look()
+                if mode == "light":
+                    self._note(step.key)
+                    self._album.figures(step.key)
+                self._album.step(place + 1, step, self.tour)
+        self.tour.leave()
+
+    def _watch(self) -> None:
+        session, limit = self.session, self.scenes.most_seconds
+        patience = limit + FINISHING_S if limit else math.inf
+        self._until(lambda: session.training.evaluated is not None or not session.is_training, patience)
+        if session.is_training:
+            self._album.picture("fine-tune-running", self.tour)
+        self._until(lambda: not session.is_training, patience)
+        if session.training.outcome == "failed" or session.last_model is None:
+            raise CannotGoOn("The training has failed.")
+
+    # ---- with somebody at the window
+
+    def _accompany(self) -> None:
+        """Let a person go through the tour; wait until it has ended, and the training with it."""
+        self._is_alone = False
+        self.session.training_failed.connect(self.tour.leave)
+        self.tour.step_changed.connect(self._note_left)
+        self.tour.start()
+        self._until(lambda: self.tour.has_ended and not self.session.is_training, math.inf, must=False)
+        self._note("learn")
+
+    def _note_left(self, _place: int) -> None:
+        for key in self.tour.shown_keys[:-1]:
+            self._note(key)
+
+    # ---- what happened
+
+    def _keep_error(self, error: BaseException) -> None:
+        if self._is_alone:
+            self._errors.append(error)
+
+    def _keep_start(self, _run_dir: object) -> None:
+        """Keep what the first training begins with: a person may open other things meanwhile."""
+        session = self.session
+        if not self._trained and session.model is not None and session.study is not None:
+            self._trained = {"start": session.model.model, "num_rows": session.study.num_examples}
+
+    def _tell_evaluations(self, events: Sequence[Any]) -> None:
+        for event in events:
+            if isinstance(event, Evaluated):
+                print(f"  {event_words(event)}", flush=True)
+
+    def _note(self, key: str) -> None:
+        """Keep what a step showed, and print it."""
+        scenes, training = self.scenes, self.session.training
+        link = scenes.link() if key == "attention" else None
+        if key in self._noted or (key == "learn" and self.session.is_training):
+            return
+        self._noted.add(key)
+        if key == "learn" and training.step is not None:
+            early = f", stopped after {clock(scenes.most_seconds)}" if scenes.was_stopped else ""
+            print(f"Trained for {number(training.step.step)} of {number(training.num_steps)} steps{early}.")
+        elif key == "reasons" and scenes.told_reasons():
+            self._found["counts_most"] = scenes.told_reasons()
+            told = ", ".join(f"{word} {value:+.2f}" for word, value in scenes.told_reasons()[:3])
+            print(f"What the answer to “{self.session.laboratory.text}” rests on: {told}")
+        elif key == "guesses" and scenes.told_guesses():
+            self._found["guesses"] = scenes.told_guesses()
+            told = ", ".join(f"{word} {probability(value)}" for word, value in scenes.told_guesses())
+            print(f"Hid “{CLOZE.rstrip('.').split()[HIDDEN]}” in “{CLOZE}”: {told}")
+        elif link is not None:
+            self._found["attention"] = {**asdict(link), "layer": link.layer + 1, "head": link.head + 1}
+            print(
+                f"“{FIRST} {SECOND}” Layer {link.layer + 1}, head {link.head + 1} looks strongest of all "
+                f"between their main words: “{link.word}” at “{link.other}”, {share(link.share, 0)}"
+            )
+
+    def _answers(self) -> list[dict[str, Any]]:
+        """Return the answers in the file beside the sentences; none where it was not asked."""
+        if not self.scenes.answers.is_file():
+            return []
+        with self.scenes.answers.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        return [
+            {
+                "text": row["text"],
+                "prediction": row["prediction"],
+                "probability": float(row[f"probability: {row['prediction']}"]),
+            }
+            for row in rows
+        ]
+
+    def _results(self) -> dict[str, Any]:
+        session, model = self.session, self.out / "model"
+        assert session.last_model is not None
+        beside = self.out / ".model-new"
+        shutil.rmtree(beside, ignore_errors=True)
+        shutil.copytree(session.last_model, beside)
+        shutil.rmtree(model, ignore_errors=True)
+        beside.rename(model)
+        best, training = self._best(), session.training
+        step, started = training.step, training.started
+        results = {
+            **self._trained,
+            "num_train": started.num_train if started else 0,
+            "num_validation": started.num_validation if started else 0,
+            "num_steps": step.step if step else 0,
+            "planned_steps": training.num_steps,
+            "validation_accuracy": best.metrics.get("accuracy") if best else None,
+            "validation_macro_f1": best.metrics.get("macro_f1") if best else None,
+            "training_seconds": step.elapsed_s if step else 0.0,
+            "seconds": time.monotonic() - self._began,
+            "model": str(model),
+            "run": str(session.run_dir),
+            "answers": self._answers(),
+            **self._found,
+        }
+        text = json.dumps(results, indent=1, ensure_ascii=False)
+        (self.out / "results.json").write_text(text, encoding="utf-8")
+        return results
+
+    def _best(self) -> Any:
+        return self._page("finetune").charts.watching.watch.best
+
+    def _report(self, results: dict[str, Any]) -> None:
+        best = self._best()
+        print()
+        for answer in results["answers"]:
+            print(f"  {share(answer['probability']):>7} {answer['prediction']:<10} {answer['text']}")
+        print()
+        print(
+            f"Rows                 {number(results['num_rows'])}: {number(results['num_train'])} to learn "
+            f"from, {number(results['num_validation'])} kept apart"
+        )
+        print(f"Steps                {number(results['num_steps'])} of {number(results['planned_steps'])}")
+        print(f"Validation accuracy  {accuracy_words(best) if best else '–'}")
+        print(f"Validation macro F1  {decimal(results['validation_macro_f1'])}")
+        print(
+            f"Training took        {clock(results['training_seconds'])} ({clock(results['seconds'])} in all)"
+        )
+        print(f"Model                {results['model']}")
+        if self.windowless:
+            print(f"Screenshots          {self.out / 'screenshots'}")
+            print(f"Figures              {self.out / 'figures'}")
+
+    def _page(self, key: str) -> Any:
+        return self.window.page(key)
+
+    def _until(
+        self, condition: Callable[[], bool], timeout_s: float = PATIENCE_S, *, must: bool = True
+    ) -> bool:
+        """Serve the window until something is so. Raises: Closed; CannotGoOn on an error or time-out."""
+        deadline = time.monotonic() + timeout_s
+        loop, timer = QEventLoop(), QTimer(interval=20)
+        timer.timeout.connect(loop.quit)
+        timer.start()
+        while not condition():
+            if must and self._errors:
+                raise CannotGoOn("An error was told.")
+            if time.monotonic() > deadline:
+                if must:
+                    raise CannotGoOn(f"Nothing came of it for {clock(timeout_s)}; please report this.")
+                return False
+            loop.exec()
+            if not self.window.isVisible():
+                raise Closed
+        return True
+
+
+def clock(seconds: float) -> str:
+    """Return a time to the second: "3 min 20 s"."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

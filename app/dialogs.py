@@ -1,0 +1,230 @@
+"""The window's own small parts: the menu at the rail's foot, the question before closing, the help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QActionGroup, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QMenu,
+    QProgressBar,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.look import theme
+from app.look.widgets import CARD_Y, PAGE_MARGIN, button, label, leave_room, set_role, tip
+from app.session import Session
+from app.work.training import TrainingState
+
+
+class SettingsButton(QToolButton):
+    """Opens the menu with what belongs to no page: appearance, the folder for runs, help."""
+
+    help_wanted = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        words = self.tr("Settings")
+        self.setText(f"\u2002{words}")  # as in the rail above it
+        self.setAccessibleName(words)
+        self.setObjectName("rail_settings")
+        self._session = session
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumHeight(30)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        set_role(self, "nav")
+        theme.on_theme_change(self, self._draw)
+        self._menu = QMenu(self)
+        self._menu.setObjectName("settings_menu")
+        self._menu.setToolTipsVisible(True)
+        self._group = QActionGroup(self._menu)
+        for mode, text in (
+            ("system", self.tr("Colours as the system")),
+            ("light", self.tr("Light")),
+            ("dark", self.tr("Dark")),
+        ):
+            action = self._menu.addAction(text)
+            action.setCheckable(True)
+            action.setObjectName(f"theme_{mode}")
+            action.triggered.connect(lambda _checked=False, mode=mode: self._choose_theme(mode))
+            self._group.addAction(action)
+        self._menu.addSeparator()
+        self._runs = self._menu.addAction(self.tr("Folder for runs…"))
+        self._runs.triggered.connect(self._choose_runs_root)
+        self._menu.addSeparator()
+        self._menu.addAction(self.tr("Keys and help")).triggered.connect(self.help_wanted)
+        self.clicked.connect(self.open_menu)
+
+    @Slot()
+    def open_menu(self) -> None:
+        """Open the menu above the button."""
+        modes = ("system", "light", "dark")
+        self._group.actions()[modes.index(theme.mode())].setChecked(True)
+        self._runs.setToolTip(tip(str(self._session.runs_root)))
+        height = self._menu.sizeHint().height()
+        self._menu.popup(self.mapToGlobal(QPoint(0, -height - 4)))
+
+    def _draw(self) -> None:
+        self.setIcon(theme.icon("settings"))
+
+    def _choose_theme(self, mode: str) -> None:
+        self._session.settings.theme = mode
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        theme.apply_theme(app, mode)
+
+    @Slot()
+    def _choose_runs_root(self) -> None:
+        root = self._session.runs_root
+        start = str(root if root.is_dir() else Path.home())
+        path = QFileDialog.getExistingDirectory(self.window(), self.tr("Folder for runs"), start)
+        if path:
+            self._session.set_runs_root(path)
+
+
+class ClosingDialog(QDialog):
+    """Asks what becomes of a training that runs, then shows that it is being saved."""
+
+    stop_wanted = Signal()
+
+    def __init__(self, state: TrainingState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("closing_dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.is_saving = False
+        self.setWindowTitle(self.tr("A model is in training"))
+        self.setMinimumWidth(460)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
+        layout.setSpacing(CARD_Y)
+        self._text = label(self._question(state), wrap=True)
+        self._text.setObjectName("closing_text")
+        layout.addWidget(self._text)
+        self._bar = QProgressBar(textVisible=False, minimum=0, maximum=0)
+        self._bar.hide()
+        layout.addWidget(self._bar)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addStretch(1)
+        self._keep = button(self.tr("Keep training"), name="closing_keep")
+        self._keep.clicked.connect(self.reject)
+        self._stop = button(self.tr("Stop, save and close"), "primary", name="closing_stop")
+        self._stop.clicked.connect(self._save)
+        row.addWidget(self._keep)
+        row.addWidget(self._stop)
+        layout.addLayout(row)
+        self._stop.setDefault(True)
+
+    def _question(self, state: TrainingState) -> str:
+        if state.step is None:
+            return self.tr("{name} is about to be trained. Stop and close?").format(name=state.name)
+        template = self.tr(
+            "{name} is in training: step {step} of {total}. If you stop now, what it has learned is saved "
+            "and can be resumed."
+        )
+        if not state.num_steps:  # minutes or tokens bound it
+            template = self.tr(
+                "{name} is in training: step {step}, {share} done. If you stop now, what it has learned is "
+                "saved and can be resumed."
+            )
+        return template.format(
+            name=state.name,
+            step=words.number(state.step.step),
+            total=words.number(state.num_steps),
+            share=words.share(state.share, 0),
+        )
+
+    @Slot()
+    def _save(self) -> None:
+        self.is_saving = True
+        self._text.setText(self.tr("Saving. The window closes as soon as everything is on disk."))
+        self._bar.show()
+        self._keep.hide()
+        self._stop.hide()
+        self.stop_wanted.emit()
+
+    def reject(self) -> None:
+        if not self.is_saving:  # Escape must not hide that it is still saving
+            super().reject()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not (self.is_saving and event.key() == Qt.Key.Key_Escape):
+            super().keyPressEvent(event)
+
+
+class HelpDialog(QDialog):
+    """The way through the window in three steps, and its keys; and the tour."""
+
+    tour_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("help_dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Keys and help"))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
+        layout.setSpacing(CARD_Y)
+        way = self.tr(
+            "Open a table on the Data page, choose a model and train it on the Fine-tune page, "
+            "then use it on the Predict page. The Pretrain page makes a model from plain text. "
+            "Tokenizer, Probe, Attention and Embeddings show what happens inside any model. "
+            "Rest the pointer on a setting to read what it does."
+        )
+        sentence = label(way, wrap=True)
+        sentence.setMinimumWidth(420)
+        layout.addWidget(sentence)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(24)
+        for row, (keys, meaning) in enumerate(self._keys()):
+            grid.addWidget(label(keys, "strong"), row, 0)
+            grid.addWidget(label(meaning, "muted"), row, 1)
+        grid.setColumnStretch(1, 1)
+        layout.addLayout(grid)
+        self._close = button(self.tr("Close"), "primary", name="help_close")
+        self._close.clicked.connect(self.accept)
+        self._tour = button(self.tr("Take the tour"), name="help_tour")
+        self._tour.clicked.connect(self.accept)
+        self._tour.clicked.connect(self.tour_wanted)
+        actions = QHBoxLayout()
+        actions.addStretch(1)
+        actions.addWidget(self._tour)
+        actions.addWidget(self._close)
+        layout.addLayout(actions)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        leave_room(self)
+        self._close.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _keys(self) -> list[tuple[str, str]]:
+        return [
+            (
+                self.tr("Ctrl+O"),
+                self.tr("Open a table; dropping a file anywhere on the window does the same"),
+            ),
+            (self.tr("Ctrl+1 to Ctrl+9, Ctrl+0"), self.tr("The pages, in the order of the rail")),
+            (self.tr("Tab, Shift+Tab"), self.tr("From one control to the next and back")),
+            (self.tr("Ctrl+C"), self.tr("Copy the chosen cells or text")),
+            (self.tr("Shift+F10"), self.tr("On a picture: save it, or copy its numbers")),
+            (
+                self.tr("Arrows, Enter"),
+                self.tr("In a picture or sentence: from part to part; choose or hide it"),
+            ),
+            (self.tr("[ ], PgUp, PgDn"), self.tr("Attention: the next head, the next layer")),
+            (self.tr("O, Shift+O, Shift+A"), self.tr("Attention: head off or on, layer off or on, all on")),
+            (self.tr("Ctrl+Z, Ctrl+Shift+Z"), self.tr("Probe: take a step back, make it again")),
+            (self.tr("F1"), self.tr("This help")),
+            (self.tr("Ctrl+Q"), self.tr("Close")),
+        ]

@@ -1,0 +1,1 @@
+"""A settings dataclass as widgets."""

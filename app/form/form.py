@@ -1,0 +1,250 @@
+"""A form made from settings dataclasses: labels, help, limits and units are read from the engine's metadata.
+
+A form never writes anywhere: `values()` is asked for when a person presses Run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, get_args, get_type_hints
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from app import words
+from app.form.fields import ChoiceField, Field, IntField, PathField, ShareField, field_for
+from app.look.widgets import LevelMark, button, label, set_role, tip
+from engine.errors import ConfigError
+from engine.settings.setting import Setting, settings_of
+
+MOST_CAPTION = 132  # px; a longer caption is written in two lines
+
+
+@dataclasses.dataclass(slots=True)
+class _Row:
+    """One setting: what is known of it and the widgets that show it."""
+
+    about: Setting
+    default: Any
+    caption: QLabel
+    field: Field
+    refusal: QWidget
+    sentence: QLabel
+
+
+class SettingsForm(QWidget):
+    """Labelled inputs under each other; the advanced ones fold behind "More settings…"."""
+
+    changed = Signal()
+
+    def __init__(
+        self, config: Any, names: Sequence[str] | None = None, *, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._quiet = False
+        self._rows = self._make_rows(config, names)
+        self._lay_out()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._rows)
+
+    def values(self) -> dict[str, Any]:
+        """Return name -> value as it stands; text that is no number stays text, to be refused by name."""
+        return {name: row.field.get() for name, row in self._rows.items()}
+
+    def set_values(self, values: dict[str, Any]) -> None:
+        """Show these values; names that the form does not have are left alone."""
+        self._quiet = True
+        for name, value in values.items():
+            if name in self._rows:
+                self._rows[name].field.put(value)
+        self._quiet = False
+        self._edited()
+
+    def reset(self) -> None:
+        """Show the values the form was made with."""
+        self.clear_refusals()
+        self.set_values({name: row.default for name, row in self._rows.items()})
+
+    def widget(self, name: str) -> Field:
+        """Return the input of a setting."""
+        return self._rows[name].field
+
+    def add_first(self, widget: QWidget) -> None:
+        """Put a widget above all settings, where it scrolls with them."""
+        self._column.insertWidget(0, widget)
+
+    def set_auto(self, name: str, text: str) -> None:
+        """Say what an empty input means now, such as "auto: 2e-4"."""
+        self._rows[name].field.set_auto(text)
+
+    def set_choices(self, name: str, choices: Sequence[str]) -> None:
+        """Offer these values, such as a table's columns."""
+        field = self._rows[name].field
+        assert isinstance(field, ChoiceField), name
+        field.set_choices(tuple(choices))
+
+    def set_limits(self, name: str, minimum: float | None = None, maximum: float | None = None) -> None:
+        """Narrow a number's limits, such as the maximum length to what the model has positions for."""
+        field, scale = self._rows[name].field, 1
+        assert isinstance(field, IntField | ShareField), name
+        scale = 100 if isinstance(field, ShareField) else 1
+        if minimum is not None:
+            field.setMinimum(int(minimum * scale))
+        if maximum is not None:
+            field.setMaximum(int(maximum * scale))
+
+    def show_refusal(self, name: str, sentence: str) -> None:
+        """Show why a value is refused, under its input, and bring it into view."""
+        row = self._rows[name]
+        if row.about.advanced:
+            self.show_more(True)
+        row.sentence.setText(sentence)
+        row.refusal.show()
+        self._mark(row, True)
+        self._column.activate()
+        self._scroll.ensureWidgetVisible(row.field)
+        row.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_error(self, error: ConfigError) -> bool:
+        """Show a refusal beside the field it names; False when that is not in this form."""
+        if error.field not in self._rows:
+            return False
+        self.show_refusal(error.field, words.say_error(error))
+        return True
+
+    def clear_refusals(self) -> None:
+        """Take all refusals away."""
+        for row in self._rows.values():
+            if not row.refusal.isHidden():
+                row.refusal.hide()
+                self._mark(row, False)
+
+    def set_locked(self, locked: bool) -> None:
+        """Show the values without letting them be changed, while they are in use."""
+        for row in self._rows.values():
+            row.field.setEnabled(not locked)
+
+    def show_more(self, shown: bool) -> None:
+        """Fold or unfold the advanced settings."""
+        self._advanced.setVisible(shown)
+        self._more.setText(self.tr("Fewer settings") if shown else self.tr("More settings…"))
+        self._more.setAccessibleDescription(self.tr("shown") if shown else self.tr("hidden"))
+
+    def _make_rows(self, config: Any, names: Sequence[str] | None) -> dict[str, _Row]:
+        found: dict[str, _Row] = {}
+        for group in _groups(config):
+            hints = get_type_hints(type(group))
+            for name, about in settings_of(group).items():
+                if name in names if names is not None else about.kind != "hidden":
+                    found[name] = self._make_row(name, about, hints[name], getattr(group, name))
+        missing = [name for name in names or () if name not in found]
+        assert not missing, missing
+        return {name: found[name] for name in (names if names is not None else found)}
+
+    def _make_row(self, name: str, about: Setting, hint: Any, value: Any) -> _Row:
+        kinds = get_args(hint) or (hint,)
+        optional = type(None) in kinds
+        field = field_for(name, about, next(kind for kind in kinds if kind is not type(None)), optional)
+        said, help_text = words.tr_engine(about.label), words.tr_engine(about.help)
+        field.put(value)
+        caption = label(said)
+        caption.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        caption.setBuddy(field)
+        caption.setObjectName(f"label_{name}")
+        caption.setToolTip(tip(help_text))
+        for widget in (field, field.line) if isinstance(field, PathField) else (field,):
+            widget.setToolTip(tip(help_text))
+            widget.setAccessibleName(said)
+            widget.setAccessibleDescription(help_text)
+        field.setObjectName(f"setting_{name}")
+        field.edited.connect(self._edited)
+        refusal, sentence = _refusal(name)
+        return _Row(about, value, caption, field, refusal, sentence)
+
+    def _lay_out(self) -> None:
+        inner = QWidget()
+        set_role(inner, "clear")
+        column = self._column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        first = [row for row in self._rows.values() if not row.about.advanced]
+        rest = [row for row in self._rows.values() if row.about.advanced]
+        column.addWidget(_grid(first, _width(first)))
+        self._more = button(self.tr("More settings…"), "link", name="more_settings")
+        self._more.clicked.connect(self._toggle_more)
+        self._more.setVisible(bool(rest))
+        column.addWidget(self._more)
+        self._advanced = _grid(rest, max(_width(first), _width(rest)))
+        column.addWidget(self._advanced)
+        column.addStretch(1)
+        self.show_more(False)
+        self._scroll = QScrollArea(self, widgetResizable=True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setWidget(inner)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._scroll)
+
+    def _mark(self, row: _Row, refused: bool) -> None:
+        field = row.field.line if isinstance(row.field, PathField) else row.field
+        field.setProperty("refused", refused)
+        field.style().unpolish(field)
+        field.style().polish(field)
+
+    @Slot()
+    def _edited(self) -> None:
+        if not self._quiet:
+            self.changed.emit()
+
+    @Slot()
+    def _toggle_more(self) -> None:
+        self.show_more(self._advanced.isHidden())
+
+
+def _refusal(name: str) -> tuple[QWidget, QLabel]:
+    box = QWidget()
+    row = QHBoxLayout(box)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(6)
+    row.addWidget(LevelMark("wrong"), 0, Qt.AlignmentFlag.AlignTop)
+    sentence = label("", "refusal", wrap=True)
+    sentence.setObjectName(f"refusal_{name}")
+    row.addWidget(sentence, 1)
+    box.hide()
+    return box, sentence
+
+
+def _grid(rows: Sequence[_Row], captions: int) -> QWidget:
+    box = QWidget()
+    set_role(box, "clear")
+    grid = QGridLayout(box)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(12)
+    grid.setVerticalSpacing(8)
+    grid.setColumnMinimumWidth(0, captions)
+    grid.setColumnStretch(1, 1)
+    for i, row in enumerate(rows):
+        grid.addWidget(row.caption, 2 * i, 0)
+        grid.addWidget(row.field, 2 * i, 1)
+        grid.addWidget(row.refusal, 2 * i + 1, 0, 1, 2)
+    return box
+
+
+def _width(rows: Sequence[_Row]) -> int:
+    """Return the width of the longest caption; very long ones are written in two lines."""
+    for row in rows:
+        row.caption.setWordWrap(row.caption.sizeHint().width() > MOST_CAPTION)
+    plain = (row.caption.sizeHint().width() for row in rows if not row.caption.wordWrap())
+    return max(plain, default=0)
+
+
+def _groups(config: Any) -> list[Any]:
+    if isinstance(config, list | tuple):
+        return list(config)
+    members = [getattr(config, field.name) for field in dataclasses.fields(config)]
+    return members if members and all(dataclasses.is_dataclass(member) for member in members) else [config]

@@ -1,0 +1,179 @@
+"""The style sheet, filled from the theme's tokens: flat, hairlines, a ring around what has the keyboard.
+
+A focused control gets a border 1 px wider and a padding 1 px smaller, so that nothing moves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.look.theme import Theme
+
+
+def style_sheet(theme: Theme, mono: str) -> str:
+    """Return the application's style sheet in the theme's colours; `mono` is the fixed-width family."""
+    text = TEMPLATE
+    for token in sorted(theme.__slots__, key=len, reverse=True):
+        text = text.replace(f"@{token}", getattr(theme, token))
+    return text.replace("$mono", mono)
+
+
+TEMPLATE = """
+QMainWindow, QDialog, QWidget[role="page"] { background: @page; }
+QToolTip { background: @text; color: @card; border: 0; padding: 4px 6px; }
+
+QLabel { background: transparent; }
+QLabel[role="title"] { font-size: 20px; font-weight: 600; }
+QLabel[role="big"] { font-size: 20px; font-weight: 600; }
+QLabel[role="card-title"] { font-weight: 600; }
+QLabel[role="strong"] { font-weight: 600; }
+QLabel[role="letter-a"] { color: @accent; font-weight: 600; }
+QLabel[role="letter-b"] { color: @b; font-weight: 600; }
+QLabel[role="muted"] { color: @muted; }
+QLabel[role="caption"] { color: @muted; font-size: 11px; font-weight: 600; }
+QLabel[role="refusal"] { color: @wrong; }
+QLabel[role="bubble"] { background: @text; color: @card; border-radius: 4px; padding: 4px 8px;
+  font-size: 12px; }
+QLabel[role="mono"] { font-family: "$mono"; }
+QLabel[role="fine"] { color: @fine; }
+QLabel[role="look"] { color: @look; }
+QLabel[role="wrong"] { color: @wrong; }
+
+QFrame[role="card"] { background: @card; border: 1px solid @line; border-radius: 8px; }
+QFrame[role="rail"] { background: @rail; border: 0; border-right: 1px solid @line; }
+QFrame[role="line"] { background: @line; border: 0; max-height: 1px; min-height: 1px; }
+QAbstractScrollArea::corner { background: transparent; border: 0; }
+QScrollArea, QScrollArea > QWidget > QWidget[role="clear"] { background: transparent; border: 0; }
+
+QPushButton { background: @card; color: @text; border: 1px solid @line; border-radius: 6px;
+  padding: 5px 14px; min-height: 18px; }
+QPushButton:hover { background: @hover; }
+QPushButton:pressed { background: @line; }
+QPushButton:focus { border: 2px solid @focus; padding: 4px 13px; }
+QPushButton:disabled { color: @muted; background: @page; }
+QPushButton[role="primary"] { background: @accent; color: @on_accent; border-color: @accent;
+  font-weight: 600; }
+QPushButton[role="primary"]:focus { border: 2px solid @text; }
+QPushButton[role="primary"]:disabled { background: @line; color: @muted; border-color: @line; }
+QPushButton[role="link"] { background: transparent; border: 1px solid transparent; color: @accent;
+  padding: 1px 3px; text-align: left; }
+QPushButton[role="link"]:hover { text-decoration: underline; }
+QPushButton[role="link"]:focus { border: 2px solid @focus; padding: 0 2px; border-radius: 4px; }
+QPushButton[role="link"]:disabled { color: @muted; }
+QPushButton::menu-indicator { image: url(icons:chevron-down.svg); width: 14px; height: 14px;
+  subcontrol-origin: padding; subcontrol-position: center right; right: 6px; }
+
+QToolButton { background: transparent; color: @muted; border: 1px solid transparent; border-radius: 6px;
+  padding: 2px 7px; }
+QToolButton:hover, QToolButton:checked { color: @text; background: @hover; }
+QToolButton:focus { border: 2px solid @focus; padding: 1px 6px; }
+QToolButton[role="corner"] { padding: 2px 3px; }
+QToolButton[role="corner"]:focus { padding: 1px 2px; }
+QToolButton::menu-indicator { image: none; width: 0; }
+QToolButton[role="nav"] { color: @text; padding: 5px 9px; text-align: left; }
+QToolButton[role="nav"]:hover { background: @line; }
+QToolButton[role="nav"]:checked { background: @card; color: @accent; font-weight: 600; }
+QToolButton[role="nav"]:focus { padding: 4px 8px; }
+QToolButton[role="toggle"] { border: 1px solid @line; }
+QToolButton[role="toggle"]:checked { background: @accent_soft; color: @text; }
+QToolButton[role="toggle"]:focus { border: 2px solid @focus; }
+
+QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
+  background: @field; color: @text; border: 1px solid @line; border-radius: 6px;
+  placeholder-text-color: @muted;
+  padding: 5px 9px; selection-background-color: @accent; selection-color: @on_accent; }
+QLineEdit, QComboBox { min-height: 18px; }
+QSpinBox, QDoubleSpinBox { min-height: 18px; max-height: 18px; }
+QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus,
+  QTextEdit:focus {
+  border: 2px solid @focus; padding: 4px 8px; }
+QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled,
+QPlainTextEdit:disabled, QTextEdit:disabled { color: @muted; background: @page; }
+*[refused="true"] { border: 2px solid @wrong; padding: 4px 8px; }
+QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus, QAbstractSpinBox QLineEdit:disabled {
+  border: 0; padding: 0; min-height: 0; background: transparent; }
+/* Stepped by keys and wheel. NoButtons would be plainer,
+  but beside a style sheet it makes the text 1 px wide. */
+QSpinBox::up-button, QDoubleSpinBox::up-button { width: 0; border: 0;
+  subcontrol-origin: border; subcontrol-position: top right; }
+QSpinBox::down-button, QDoubleSpinBox::down-button { width: 0; border: 0;
+  subcontrol-origin: border; subcontrol-position: bottom right; }
+QComboBox { combobox-popup: 0; }
+QComboBox::drop-down { border: 0; width: 24px; }
+QComboBox::down-arrow { image: url(icons:chevron-down.svg); width: 16px; height: 16px; }
+QComboBox QAbstractItemView { background: @card; color: @text; border: 1px solid @line; padding: 4px;
+  outline: 0;
+  selection-background-color: @accent; selection-color: @on_accent; }
+QComboBox QAbstractItemView:focus { border: 2px solid @focus; padding: 3px; }
+
+QCheckBox, QRadioButton { spacing: 8px; padding: 2px; border: 2px solid transparent; border-radius: 6px; }
+QCheckBox:focus, QRadioButton:focus { border: 2px solid @focus; }
+QCheckBox::indicator, QRadioButton::indicator { width: 14px; height: 14px; border: 1px solid @muted;
+  border-radius: 4px; background: @field; }
+QRadioButton::indicator { border-radius: 8px; }
+QCheckBox::indicator:checked { background: @accent; border-color: @accent;
+  image: url(icons:check-@name.svg); }
+QRadioButton::indicator:checked { border: 4px solid @accent; width: 8px; height: 8px; }
+QCheckBox:disabled, QRadioButton:disabled { color: @muted; }
+
+QSlider { min-height: 22px; border: 2px solid transparent; border-radius: 6px; }
+QSlider:focus { border: 2px solid @focus; }
+QSlider::groove:horizontal { height: 4px; background: @line; border-radius: 2px; }
+QSlider::sub-page:horizontal { background: @accent; border-radius: 2px; }
+QSlider::handle:horizontal { width: 12px; height: 12px; margin: -4px 0; border-radius: 6px;
+  background: @accent; }
+
+QTableView { background: @card; border: 2px solid transparent; border-radius: 4px; outline: 0;
+  gridline-color: @line;
+  selection-background-color: @accent_soft; selection-color: @text; }
+QTableView:focus { border: 2px solid @focus; }
+QTableView::item { padding: 0 8px; border: 0; }
+QTableView::item:focus { border: 2px solid @focus; }
+QHeaderView { background: @card; }
+QHeaderView::section { background: @card; color: @muted; border: 0; padding: 4px 8px; }
+QHeaderView::section:horizontal { padding-left: 11px; padding-right: 11px; border-bottom: 1px solid @line; }
+QTableView[role="dense"]::item { padding: 0 4px; }
+QHeaderView[role="dense"]::section:horizontal { font-size: 11px; padding-left: 7px; padding-right: 7px; }
+QTableView QTableCornerButton::section { background: @card; border: 0; border-bottom: 1px solid @line; }
+QListView, QTreeView { background: @card; border: 1px solid @line; border-radius: 6px; outline: 0; }
+QListView:focus, QTreeView:focus { border: 2px solid @focus; }
+QListView::item, QTreeView::item { padding: 4px 8px; }
+QListView::item:selected, QTreeView::item:selected { background: @accent_soft; color: @text; }
+
+QMenu { background: @card; border: 1px solid @line; padding: 4px; }
+QMenu::item { padding: 6px 24px 6px 12px; border-radius: 4px; }
+QMenu::item:selected { background: @accent; color: @on_accent; }
+QMenu::indicator { width: 16px; height: 16px; left: 6px; }
+QMenu::indicator:checked { image: url(icons:check.svg); }
+QMenu::item:disabled { color: @muted; background: transparent; }
+QMenu::separator { height: 1px; background: @line; margin: 4px 8px; }
+QMenuBar { background: @rail; border-bottom: 1px solid @line; }
+QMenuBar::item { padding: 4px 10px; background: transparent; border-radius: 4px; }
+QMenuBar::item:selected { background: @line; }
+
+QStatusBar { background: @rail; border-top: 1px solid @line; color: @muted; }
+QStatusBar::item { border: 0; }
+QStatusBar QLabel { color: @muted; padding: 0 10px; }
+QProgressBar { background: @line; border: 0; border-radius: 3px; max-height: 6px; min-height: 6px;
+  color: @muted;
+  text-align: right; }
+QProgressBar::chunk { background: @accent; border-radius: 3px; }
+
+QScrollBar { background: transparent; border: 0; }
+QScrollBar:vertical { width: 10px; margin: 0; }
+QScrollBar:horizontal { height: 10px; margin: 0; }
+QScrollBar::handle { background: @line; border-radius: 4px; margin: 1px; }
+QScrollBar::handle:hover { background: @muted; }
+QScrollBar::handle:vertical { min-height: 32px; }
+QScrollBar::handle:horizontal { min-width: 32px; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QSplitter::handle { background: transparent; }
+QSplitter::handle:hover, QSplitter::handle:focus { background: @line; }
+QTabBar::tab { background: transparent; color: @muted; padding: 4px 10px; border: 2px solid transparent; }
+QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; }
+QTabBar::tab:selected:focus { color: @accent; border: 2px solid @focus; border-radius: 4px; }
+QTabWidget::pane { border: 0; }
+QGroupBox { border: 0; font-weight: 600; }
+"""

@@ -1,0 +1,162 @@
+"""A table as Qt sees it: cells are read when they are shown, so millions of rows cost nothing.
+
+Rows are the Table's 0-based ones, or some of them in an order of their own; the vertical header shows the
+1-based line of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from app import words
+from app.look import theme
+from app.look.widgets import tip
+
+if TYPE_CHECKING:
+    from engine.text.examples import Roles
+    from engine.text.table import Table
+
+Index = QModelIndex | QPersistentModelIndex
+SHOWN = 240  # characters of a cell that are looked at for its one line
+TOLD = 2_000  # characters of a cell in its tooltip
+
+
+class TableModel(QAbstractTableModel):
+    """An engine Table, and beside it columns of answers that come while a task runs."""
+
+    def __init__(self, table: Table | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._table: Table | None = None
+        self._columns: dict[int, Any] = {}  # cells of the columns that have been on screen
+        self._roles: dict[str, str] = {}
+        self._answers: dict[str, np.ndarray] = {}
+        self._only: np.ndarray | None = None
+        self.set_table(table)
+
+    @property
+    def table(self) -> Table | None:
+        return self._table
+
+    def set_table(self, table: Table | None) -> None:
+        """Show another table, or none."""
+        self.beginResetModel()
+        self._table = table
+        self._columns, self._roles, self._answers, self._only = {}, {}, {}, None
+        self.endResetModel()
+
+    def show_only(self, rows: np.ndarray | None) -> None:
+        """Show some rows of the table, in the order given, or all of them. Not beside columns of answers."""
+        assert not self._answers
+        self.beginResetModel()
+        self._only = rows
+        self.endResetModel()
+
+    def set_roles(self, roles: Mapping[str, str] | Roles) -> None:
+        """Say in the header what the columns are for: name -> words, or the engine's Roles."""
+        if not isinstance(roles, Mapping):
+            wanted = {
+                roles.text: self.tr("text A") if roles.text_pair else self.tr("text"),
+                roles.text_pair: self.tr("text B"),
+                roles.label: self.tr("label"),
+            }
+            roles = {name: role for name, role in wanted.items() if name}
+        self._roles = dict(roles)
+        if self.columnCount():
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self.columnCount() - 1)
+
+    def add_column(self, name: str) -> None:
+        """Add an empty column of answers at the right."""
+        at = self.columnCount()
+        self.beginInsertColumns(QModelIndex(), at, at)
+        self._answers[name] = np.full(self.rowCount(), "", dtype=object)
+        self.endInsertColumns()
+
+    def put(self, name: str, rows: Any, values: Sequence[str]) -> None:
+        """Write answers into some rows of a column that was added."""
+        places = np.asarray(rows, dtype=np.int64)
+        if not len(places):
+            return
+        self._answers[name][places] = np.array(values, dtype=object)
+        column = self._num_columns + list(self._answers).index(name)
+        self.dataChanged.emit(self.index(int(places.min()), column), self.index(int(places.max()), column))
+
+    def clear_columns(self) -> None:
+        """Take all columns of answers away."""
+        if self._answers:
+            first = self._num_columns
+            self.beginRemoveColumns(QModelIndex(), first, first + len(self._answers) - 1)
+            self._answers = {}
+            self.endRemoveColumns()
+
+    def full_text(self, row: int, column: int) -> str:
+        """Return a cell as it stands in the file."""
+        if column >= self._num_columns:
+            return str(list(self._answers.values())[column - self._num_columns][row])
+        if column not in self._columns:
+            assert self._table is not None
+            self._columns[column] = self._table.frame.iloc[:, column].to_numpy()
+        return str(self._columns[column][self._row(row)])
+
+    @property
+    def _num_columns(self) -> int:
+        return len(self._table.columns) if self._table is not None else 0
+
+    def line_of(self, row: int) -> int:
+        """Return the 1-based line of the file where a row starts."""
+        assert self._table is not None
+        return int(self._table.lines[self._row(row)])
+
+    def _row(self, shown: int) -> int:
+        """Return the table's row of one that is shown."""
+        return shown if self._only is None else int(self._only[shown])
+
+    def row_of_line(self, line: int) -> int:
+        """Return the row that starts at a line; -1 when none does."""
+        if self._table is None:
+            return -1
+        lines = self._table.lines if self._only is None else self._table.lines[self._only]
+        found = np.flatnonzero(lines == line)
+        return int(found[0]) if len(found) else -1
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        if parent.isValid() or self._table is None:
+            return 0
+        return len(self._table.lines if self._only is None else self._only)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else self._num_columns + len(self._answers)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return words.shorten(self.full_text(index.row(), index.column()), SHOWN)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            text = self.full_text(index.row(), index.column())
+            return tip(text if len(text) <= TOLD else text[:TOLD] + "…")
+        if role == Qt.ItemDataRole.UserRole:
+            return self.full_text(index.row(), index.column())
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation == Qt.Orientation.Vertical:
+            return str(self.line_of(section)) if role == Qt.ItemDataRole.DisplayRole else None
+        names = [*(self._table.columns if self._table is not None else ()), *self._answers]
+        if not 0 <= section < len(names):
+            return None
+        name, purpose = names[section], self._roles.get(names[section], "")
+        if role == Qt.ItemDataRole.DisplayRole:
+            shown = words.shorten(name, 40)
+            return f"{shown}  ▸ {purpose}" if purpose else shown
+        if role == Qt.ItemDataRole.ToolTipRole:
+            said = self.tr("{name}, used as {role}").format(name=name, role=purpose) if purpose else name
+            return tip(said)
+        if role == Qt.ItemDataRole.FontRole and purpose:
+            return theme.ui_font(bold=True)
+        return None

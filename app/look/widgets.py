@@ -1,0 +1,397 @@
+"""The few building blocks that every page is made of: cards, headers, labels, the rail, calm tables.
+
+People's own text is always shown as plain text, never guessed to be markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look import theme
+from app.look.fitted_text import (
+    ElidedLabel as ElidedLabel,  # one of the set, as is `say`, in a file of its own
+)
+from app.look.fitted_text import say as say
+from app.look.fitted_text import tip as tip
+from app.look.table_view import TableView  # noqa: F401 - one of the set, kept in a file of its own
+
+PAGE_MARGIN = 24
+GAP = 14
+CARD_X = 16
+CARD_Y = 12
+SETTINGS_WIDTH = 312
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|s|min|h|MB|GB)(?!\w))|(?<=[<>]) (?=\d)")
+_JOINED = re.compile(_UNIT.pattern.replace(" ", "\N{NO-BREAK SPACE}"))
+ICON_ROOM = 4  # px between a button's icon and its words, beside the style's own 4
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """Give a widget its place in the style sheet, also when it is already on screen."""
+    widget.setProperty("role", role)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+class _Wrapped(QLabel):
+    """A label of several lines; a number and its unit, "< 0.01 %" or "2 s", are never torn apart."""
+
+    def setText(self, text: str) -> None:
+        super().setText(_UNIT.sub("\N{NO-BREAK SPACE}", text))
+
+    def text(self) -> str:
+        return _JOINED.sub(" ", super().text())
+
+
+def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
+    """Return a label that shows its text as it is; numbers and sentences can be selected and copied."""
+    result = _Wrapped(parent) if wrap else QLabel(parent)
+    result.setTextFormat(Qt.TextFormat.PlainText)
+    result.setWordWrap(wrap)
+    result.setText(text)
+    if role not in ("title", "card-title", "caption"):
+        result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if role:
+        set_role(result, role)
+    return result
+
+
+def button(
+    text: str, role: str = "", *, icon: str = "", parent: QWidget | None = None, name: str = ""
+) -> QPushButton:
+    """Return a push button; role is "", "primary" or "link"."""
+    result = QPushButton(text, parent, autoDefault=False)
+    result.setObjectName(name)
+    if role:
+        set_role(result, role)
+    if icon:
+        show_icon(result, icon, "on_accent" if role == "primary" else "text")
+    if role == "link":
+        result.setCursor(Qt.CursorShape.PointingHandCursor)
+        result.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    return result
+
+
+def show_icon(target: QPushButton, name: str, color: str = "text") -> None:
+    """Show an icon before a button's words; a style sheet has no word for the room between them."""
+    target.setIconSize(QSize(16 + ICON_ROOM, 16))
+    theme.on_theme_change(target, lambda: target.setIcon(theme.icon(name, color, ICON_ROOM)))
+
+
+def leave_room(dialog: QDialog) -> None:
+    """Keep a dialog as tall as its wrapped words need, on a screen of any size."""
+    layout = dialog.layout()
+    if layout is not None:
+        dialog.setMinimumHeight(layout.totalMinimumHeightForWidth(dialog.width()))
+
+
+class Card(QFrame):
+    """A bordered area with a title, the one hint that matters in its right corner, and a body."""
+
+    def __init__(self, title: str = "", hint: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "card")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(CARD_X, CARD_Y, CARD_X, CARD_Y)
+        layout.setSpacing(8)
+        self._head = QWidget()
+        self._corner = QHBoxLayout(self._head)
+        self._corner.setContentsMargins(0, 0, 0, 0)
+        self._corner.setSpacing(8)
+        self.title_label = label(title, "card-title")
+        self.title_label.setMinimumHeight(24)
+        self.hint_label = ElidedLabel(hint, "muted")
+        self.hint_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._corner.addWidget(self.title_label)
+        self._corner.addWidget(self.hint_label, 1)
+        layout.addWidget(self._head)
+        self.body = QVBoxLayout()
+        self.body.setSpacing(8)
+        layout.addLayout(self.body, 1)
+        self._show_head()
+
+    def set_title(self, title: str) -> None:
+        """Replace the title."""
+        self.title_label.setText(title)
+        self._show_head()
+
+    def set_hint(self, hint: str) -> None:
+        """Replace the words in the right corner."""
+        if hint != self.hint_label.text():
+            self.hint_label.setText(hint)
+            self._show_head()
+
+    def add(self, widget: QWidget, stretch: int = 0) -> None:
+        """Add a widget to the body."""
+        self.body.addWidget(widget, stretch)
+
+    def add_corner(self, widget: QWidget) -> None:
+        """Add a control to the right of the hint."""
+        self._corner.addWidget(widget)
+        self._show_head()
+
+    def add_lead(self, widget: QWidget) -> None:
+        """Put a control before the title, where it stays in whatever width the card has."""
+        self._corner.insertWidget(0, widget)
+        self._corner.setStretchFactor(self.hint_label, 1)
+        self._show_head()
+
+    def _show_head(self) -> None:
+        shown = bool(self.title_label.text() or self.hint_label.text()) or self._corner.count() > 2
+        self._head.setVisible(shown)
+        self.setAccessibleName(self.title_label.text())
+
+
+class PageHeader(QWidget):
+    """Title, one sentence of purpose, at most three actions at the right."""
+
+    def __init__(self, title: str, sentence: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GAP)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        self.title_label = label(title, "title")
+        self.sentence_label = ElidedLabel(sentence, "muted")
+        words.addWidget(self.title_label)
+        words.addWidget(self.sentence_label)
+        layout.addLayout(words, 1)
+        self._actions = layout
+
+    def set_sentence(self, text: str) -> None:
+        """Replace the sentence under the title."""
+        self.sentence_label.setText(text)
+
+    def add_action(self, action: QPushButton) -> None:
+        """Add a button at the right."""
+        self._actions.addWidget(action, 0, Qt.AlignmentFlag.AlignVCenter)
+
+
+class Page(QWidget):
+    """A page's frame: margins, a header, and a body below it."""
+
+    def __init__(self, title: str, sentence: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PAGE_MARGIN, 16, PAGE_MARGIN, 16)
+        layout.setSpacing(GAP)
+        self.header = PageHeader(title, sentence)
+        layout.addWidget(self.header)
+        self.body = QVBoxLayout()
+        self.body.setSpacing(GAP)
+        layout.addLayout(self.body, 1)
+
+
+class EmptyState(QWidget):
+    """Says why a card is empty and what fills it, with the one button that does."""
+
+    activated = Signal()
+
+    def __init__(self, text: str, action: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = QVBoxLayout(self)
+        layout.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout.setSpacing(12)
+        self.label = label(text, "muted", wrap=True)
+        self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout.addWidget(self.label)
+        self.button = button(action)
+        self.button.clicked.connect(self._clicked)
+        self.button.setVisible(bool(action))
+        layout.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+
+    def set_text(self, text: str) -> None:
+        """Replace the sentence."""
+        self.label.setText(text)
+
+    @Slot()
+    def _clicked(self) -> None:
+        self.activated.emit()
+
+
+class LevelMark(QWidget):
+    """A level as a shape in its colour: a ticked ring, a triangle, an octagon, a dot."""
+
+    def __init__(self, level: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._level = level if level in ("fine", "look", "wrong") else "note"
+        self.setFixedSize(16, 16)
+        names = {
+            "fine": self.tr("Fine"),
+            "look": self.tr("Look"),
+            "wrong": self.tr("Wrong"),
+            "note": self.tr("Note"),
+        }
+        self.setAccessibleName(names[self._level])
+        self.setToolTip(names[self._level])
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        color = self._level if self._level != "note" else "muted"
+        painter = QPainter(self)
+        theme.icon(self._level, color).paint(painter, self.rect())
+        painter.end()
+
+
+Action = tuple[str, Callable[[], None]]  # what a remark offers to do, in words, and what does it
+
+
+class Advice(QScrollArea):
+    """Remarks under each other: the mark of its level, text that hangs beside it, maybe an action."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, widgetResizable=True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self._rows: dict[str, tuple[str, str]] = {}
+        self._actions: dict[str, Sequence[Action]] = {}
+        self._build()
+
+    def set_items(
+        self, items: Iterable[tuple[str, str]], actions: Mapping[str, Sequence[Action]] | None = None
+    ) -> None:
+        """Replace all remarks by (level, text) pairs. Args: actions: text -> what can be done about it."""
+        self._rows = {str(i): item for i, item in enumerate(items)}
+        self._actions = dict(actions or {})
+        self._build()
+
+    def put(self, key: str, level: str, text: str) -> None:
+        """Add a remark, or replace the one with the same key."""
+        if self._rows.get(key) != (level, text):
+            self._rows[key] = (level, text)
+            self._build()
+
+    def remove(self, key: str) -> None:
+        """Drop the remark with this key, if there is one."""
+        if self._rows.pop(key, None):
+            self._build()
+
+    def clear(self) -> None:
+        """Drop all remarks."""
+        self._rows.clear()
+        self._build()
+
+    def texts(self) -> list[str]:
+        """Return the remarks as a person reads them."""
+        return [text for _level, text in self._rows.values()]
+
+    def _build(self) -> None:
+        inner = QWidget()
+        set_role(inner, "clear")
+        grid = QGridLayout(inner)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(1, 1)
+        for row, (level, text) in enumerate(self._rows.values()):
+            grid.addWidget(LevelMark(level), row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addLayout(self._remark(text), row, 1)
+        grid.setRowStretch(len(self._rows), 1)
+        self.setWidget(inner)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def _remark(self, text: str) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(2)
+        column.addWidget(label(text, wrap=True))
+        links = QHBoxLayout()
+        links.setSpacing(12)
+        for words, call in self._actions.get(text, ()):
+            link = button(words, "link")
+            link.setAccessibleDescription(text)
+            link.clicked.connect(call)
+            links.addWidget(link)
+        if links.count():
+            links.addStretch(1)
+            column.addLayout(links)
+        return column
+
+
+class Rail(QFrame):
+    """The list of pages at the left edge; arrow keys move within it."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "rail")
+        self.setFixedWidth(176)
+        self._buttons: dict[str, QToolButton] = {}
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(10, 16, 10, 10)
+        self._layout.setSpacing(2)
+
+    def add_group(self, caption: str) -> None:
+        """Add a caption above the pages that follow."""
+        words = label(caption.upper(), "caption")
+        words.setContentsMargins(10, 12, 0, 2)
+        self._layout.addWidget(words)
+
+    def add_page(self, key: str, text: str, icon_name: str) -> None:
+        """Add a page's button; its object name is rail_<key>."""
+        entry = QToolButton()
+        entry.setText(f"\u2002{text}")  # a style sheet has no word for the room between icon and text
+        entry.setAccessibleName(text)
+        entry.setObjectName(f"rail_{key}")
+        entry.setCheckable(True)
+        entry.setAutoExclusive(True)
+        entry.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        entry.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        entry.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        entry.setIconSize(QSize(16, 16))
+        entry.setMinimumHeight(30)
+        set_role(entry, "nav")
+        theme.on_theme_change(entry, lambda: entry.setIcon(theme.icon(icon_name)))
+        entry.clicked.connect(lambda: self.chosen.emit(key))
+        self._buttons[key] = entry
+        self._layout.addWidget(entry)
+
+    def add_stretch(self) -> None:
+        """Push what follows to the bottom."""
+        self._layout.addStretch(1)
+
+    def add_widget(self, widget: QWidget) -> None:
+        """Add a widget of any kind."""
+        self._layout.addWidget(widget)
+
+    def set_current(self, key: str) -> None:
+        """Show which page is open; emits nothing. The keyboard goes along if it is here, or nowhere."""
+        self._buttons[key].setChecked(True)
+        held = self.window().focusWidget()  # also while the window is not the active one, or not shown yet
+        if held is None or held in self._buttons.values():
+            self._buttons[key].setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        entries = list(self._buttons.values())
+        here = next((i for i, entry in enumerate(entries) if entry.hasFocus()), -1)
+        move = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
+        if here >= 0 and move:
+            entries[(here + move) % len(entries)].setFocus(Qt.FocusReason.TabFocusReason)
+        else:
+            super().keyPressEvent(event)
+
+
+def tidy_spin(spin: QAbstractSpinBox) -> None:
+    """Set a spin box's number right, with room beside it. NoButtons would hide it (see style_sheet.py)."""
+    spin.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    spin.lineEdit().setTextMargins(9, 0, 9, 0)
+    spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

@@ -1,0 +1,364 @@
+"""Which words an answer rests on: the question, the coloured text, the strongest words, and the sum.
+
+Stands in a card of whatever page holds it. It asks by itself where that is quick and the widget is on screen;
+what takes longer waits for the button, and can be stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
+
+from app import words
+from app.look.widgets import EmptyState, button, label
+from app.pages.attention import attribution_words as said
+from app.pages.attention.attribution_choices import AttributionChoices, Wanted
+from app.pages.attention.attribution_words import SumCheck
+from app.plots.attribution import AttributedBars, AttributedText
+from app.plots.buttons import save_icon
+from app.session import Session
+from app.work.inspector import Bench
+from app.work.tables import Answer
+from engine.device import flops_estimate
+from engine.errors import UserError
+from engine.events import Event, Progress
+from engine.inspect.attribution.gradients import FEWEST_STEPS, INTEGRATED, Attribution, attribute
+from engine.inspect.attribution.path import num_operations
+from engine.inspect.subject import About
+from engine.settings.finetune import DeviceConfig
+from engine.text.wordpiece import Encoding
+from engine.text.words import Word, words_of
+
+KEY = "attribution"
+QUICK_S = 2.0  # a result that takes longer waits for the button
+OVERHEAD = 2.0  # of an attribution over its matrix products alone, as measured
+EMPTY_WIDTH = 420  # px
+SIDE_BY_SIDE = 620  # px: below, the bars stand under the text
+
+
+class AttributionCard(QWidget):
+    """Asks the laboratory why a model answers as it does; `set_subject` says about what."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("attribution_card")
+        self._session, self._laboratory = session, session.laboratory
+        self._about: About | None = None
+        self._text = ""
+        self._pair: str | None = None
+        self._encoding: Encoding | None = None
+        self._words: tuple[Word, ...] = ()
+        self._asked: object = None  # what the result on screen, or the one under way, is of
+        self.result: Attribution | None = None
+        self.choices = AttributionChoices()
+        self.go_button = button(self.tr("Explain"), "primary", name="attribution_go")
+        self.choices.first.addWidget(self.go_button)
+        self._make_pictures()
+        self._make_foot()
+        self._lay_out()
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._ask_if_quick)
+        self.choices.changed.connect(self._renew)
+        self.choices.unit_changed.connect(self._show_result)
+        self.go_button.clicked.connect(self._go)
+        self.picture.word_chosen.connect(self._hide_word)
+        self.bars.word_pointed.connect(self._mark_word)
+        laboratory = self._laboratory
+        self.destroyed.connect(lambda: laboratory.forget(KEY))
+        self._show_state(self.tr("Open a model and type a text."))
+
+    def _make_pictures(self) -> None:
+        self.heading = label("", "strong", wrap=True)
+        self.heading.setObjectName("attribution_heading")
+        self.picture = AttributedText(self.tr("Attribution"))
+        self.picture.setObjectName("attribution_text")
+        self.bars_heading = label(self.tr("Strongest words"), "strong")
+        self.bars = AttributedBars(self.tr("Strongest words"))
+        self.bars.setObjectName("attribution_bars")
+        self.bars.setMinimumWidth(210)
+        self.bars.set_empty_text(self.tr("The words that matter most stand here."))
+
+    def _make_foot(self) -> None:
+        self.sum = SumCheck()
+        self.state = label("", "muted", wrap=True)
+        self.state.setObjectName("attribution_state")
+        self.progress = QProgressBar(textVisible=False)
+        self.progress.setObjectName("attribution_progress")
+        self.meaning = label("", wrap=True)
+        self.meaning.setObjectName("attribution_meaning")
+        self.refusal = label("", "refusal", wrap=True)
+        self.refusal.setObjectName("attribution_refusal")
+        self.caution = label(
+            self.tr(
+                "Blue words with + speak for the answer, orange words with − against it. Attention weights "
+                "play no part here: where a head looks does not say why the model decides."
+            ),
+            "muted",
+            wrap=True,
+        )
+
+    def _lay_out(self) -> None:
+        left, right = QVBoxLayout(), QVBoxLayout()
+        left.setSpacing(8)
+        right.setSpacing(8)
+        head = QHBoxLayout()
+        head.addWidget(self.heading, 1)
+        head.addWidget(save_icon(self.picture))
+        left.addLayout(head)
+        left.addWidget(self.picture)
+        for widget in (self.sum, self.state, self.progress, self.meaning):
+            left.addWidget(widget)
+        left.addStretch(1)
+        left.addWidget(self.caution)
+        title = QHBoxLayout()
+        title.addWidget(self.bars_heading, 1)
+        title.addWidget(save_icon(self.bars))
+        right.addLayout(title)
+        right.addWidget(self.bars, 1)
+        inner = QWidget()
+        self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight, inner)
+        self._sides.setContentsMargins(0, 0, 0, 0)
+        self._sides.setSpacing(20)
+        self._sides.addLayout(left, 3)
+        self._sides.addLayout(right, 2)
+        self.empty = EmptyState("")
+        self.empty.setObjectName("attribution_empty")
+        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(inner)
+        self._stack.addWidget(self.empty)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 4, 0, 0)
+        column.setSpacing(10)
+        column.addWidget(self.choices)
+        column.addWidget(self.refusal)
+        column.addWidget(self._stack, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        beside = self.width() >= SIDE_BY_SIDE
+        directions = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._sides.setDirection(directions[0] if beside else directions[1])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._later.start()
+
+    # ---- what is asked about
+
+    def set_subject(self, text: str, text_pair: str | None, about: About | None) -> None:
+        """Ask about this text, or pair, and this model from now on; None while there is no model."""
+        if (text, text_pair, about) == (self._text, self._pair, self._about) and self._encoding is not None:
+            return
+        self._text, self._pair, self._about = text, text_pair, about
+        self._encoding, self._words = None, ()
+        problem = ""
+        if about is not None:
+            try:
+                self._encoding = about.encode(text, text_pair)
+            except UserError as error:
+                problem = words.say_error(error)
+        if about is not None and self._encoding is not None:
+            self._words = words_of(self._encoding, text, text_pair)
+            self.choices.set_subject(about, self._encoding, self._words)
+        self._renew()
+        if problem:
+            self._refuse(problem)
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """What would be asked now; None where nothing can be."""
+        return None if self._encoding is None else self.choices.wanted
+
+    @Slot()
+    def _renew(self) -> None:
+        """Forget the result on screen, show the plain words, and ask where that is quick."""
+        self._laboratory.drop(KEY)
+        self.result, self._asked = None, None
+        self.refusal.hide()
+        self.choices.setEnabled(self._encoding is not None)
+        lacking = self._lacking()
+        self.empty.set_text(lacking)
+        self._stack.setCurrentIndex(1 if lacking else 0)
+        self.choices.setVisible(not lacking)
+        if self._encoding is None or lacking:
+            self.picture.clear()
+            self.bars.clear()
+            self._show_state("")
+            return
+        places = self.choices.asked_places()
+        plain = said.plain_words(self._words, self._encoding, places, self._text, self._pair)
+        self.picture.set_words(plain, can_hide=self.choices.can_hide)
+        self.bars.clear()
+        self._show_state(self._forecast_words())
+        self._later.start()
+
+    def _lacking(self) -> str:
+        """Return which heads are missing and the way, where nothing can be asked."""
+        if self._encoding is None or self.choices.wanted is not None or self._about is None:
+            return ""
+        if self._about.has_masked_words:
+            return self.tr(
+                "There is no word here that could be hidden. Type a text, or put [MASK] in the place of a "
+                "word, to see what the guess rests on."
+            )
+        if self._about.has_next_sentence:
+            return self.tr(
+                "This model only tells whether B follows A. Type a second text to see what its answer rests "
+                "on."
+            )
+        return self.tr(
+            "The model {name} has no trained head: no labels, no masked words, no next sentence. So it gives "
+            "no answer that words could account for. Fine-tune it, pretrain it further, or choose another "
+            "model."
+        ).format(name=self._about.name)
+
+    # ---- asking
+
+    def _seconds(self) -> float:
+        """Return about how long a result takes."""
+        if self._about is None or self._encoding is None or self.choices.wanted is None:
+            return 0.0
+        points = FEWEST_STEPS + 1 if self.choices.wanted.method == INTEGRATED else 1
+        operations = num_operations(self._about.config, len(self._encoding.input_ids), points)
+        return OVERHEAD * operations / flops_estimate(DeviceConfig())
+
+    def _forecast_words(self) -> str:
+        seconds = self._seconds()
+        if seconds <= QUICK_S:
+            return ""
+        return self.tr("This takes about {duration}. Press Explain.").format(duration=words.duration(seconds))
+
+    @Slot()
+    def _ask_if_quick(self) -> None:
+        if self.isVisible() and self._asked is None and self._seconds() <= QUICK_S:
+            self._ask()
+
+    @Slot()
+    def _go(self) -> None:
+        if self._laboratory.is_asking(KEY):
+            self._laboratory.drop(KEY)
+            self._show_state(self.tr("Stopped. Press Explain to begin again."))
+        else:
+            self._ask()
+
+    def _ask(self) -> None:
+        wanted, about = self.wanted, self._about
+        if wanted is None or about is None:
+            return
+        self._asked = asked = object()
+        self.refusal.hide()
+        self._laboratory.ask(
+            KEY,
+            _task(about.folder, self._text, self._pair, wanted),
+            heard=self._take,
+            failed=self._fail,
+            ended=lambda: self._ended(asked),
+            heard_progress=self._hear_progress,
+        )
+        self._show_state(self.tr("Asking the model…"), is_running=True)
+
+    def _hear_progress(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.total > 1:
+            told = self.tr("Step {done} of {total}")
+            self.state.setText(told.format(done=words.number(event.done), total=words.number(event.total)))
+            self.progress.setRange(0, event.total)
+            self.progress.setValue(event.done)
+
+    def _take(self, result: Attribution) -> None:
+        self.result = result
+        self._show_result()
+
+    def _fail(self, error: BaseException) -> None:
+        if isinstance(error, UserError | MemoryError):
+            self._refuse(words.say_error(error))
+        else:
+            self._session.problem.emit(error)
+
+    def _ended(self, asked: object) -> None:
+        if asked is self._asked and self.result is None and self.progress.isVisibleTo(self):
+            self._show_state("")
+
+    def _refuse(self, sentence: str) -> None:
+        self.refusal.setText(sentence)
+        self.refusal.show()
+        self._show_state("")
+
+    # ---- what is shown
+
+    def _show_state(self, text: str, *, is_running: bool = False) -> None:
+        """Show what goes on in the place of a result."""
+        self.state.setText(text)
+        self.state.setVisible(bool(text))
+        self.progress.setRange(0, 0 if is_running else 1)
+        self.progress.setVisible(is_running)
+        self.sum.hide()
+        self.meaning.hide()
+        self.go_button.setText(self.tr("Stop") if is_running else self.tr("Explain"))
+        self.go_button.setEnabled(self.result is None)
+        if not is_running:
+            self.heading.setText("")
+
+    @Slot()
+    def _show_result(self) -> None:
+        result = self.result
+        if result is None:
+            return
+        unit = self.choices.unit.current
+        scored = said.scored_words(result) if unit == "words" else said.scored_pieces(result)
+        self._show_state("")
+        self.heading.setText(said.answer_words(result))
+        strongest = self.tr("Strongest words") if unit == "words" else self.tr("Strongest pieces")
+        self.bars_heading.setText(strongest)
+        self.bars.set_title(strongest)
+        self.picture.set_words(scored, can_hide=self.choices.can_hide)
+        self.bars.set_words(scored)
+        for figure in (self.picture, self.bars):
+            figure.set_caption(said.caption(result, unit))
+        if result.method == INTEGRATED:
+            self.sum.show_result(result)
+            self.sum.show()
+        self.meaning.setText(said.meaning_words(result))
+        self.meaning.show()
+
+    @Slot(int)
+    def _hide_word(self, index: int) -> None:
+        """Hide the word that was clicked, and ask for it."""
+        if self._encoding is None:
+            return
+        if self.choices.unit.current == "words":
+            self.choices.hide_word(self._words[index])
+            return
+        places = [place for place, special in enumerate(self._encoding.special_tokens_mask) if not special]
+        word = next((word for word in self._words if places[index] in word.pieces), None)
+        if word is not None:
+            self.choices.hide_word(word)
+
+    @Slot(int)
+    def _mark_word(self, place: int) -> None:
+        """Show in the text which word a bar is of."""
+        scored = self.bars.scored
+        if not 0 <= place < len(scored) or not scored[place].is_shown:
+            self.picture.mark(None)
+            return
+        self.picture.mark(sum(each.is_shown for each in scored[:place]))
+
+
+def _task(folder: Path, text: str, pair: str | None, wanted: Wanted) -> Callable[[Bench], Iterator[Event]]:
+    def task(bench: Bench) -> Iterator[Event]:
+        result = yield from attribute(
+            bench.subject(folder),
+            text,
+            pair,
+            target=wanted.target,
+            method=wanted.method,
+            baseline=wanted.baseline,
+            measure=wanted.measure,
+        )
+        yield Answer(value=result)
+
+    return task

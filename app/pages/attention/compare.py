@@ -1,0 +1,201 @@
+"""The dialog that asks what to compare with: another head, another text, another model or checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QRadioButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look.inputs import SpinBox
+from app.look.widgets import GAP, button, label, tidy_spin, tip
+from app.pages.attention.state import Chosen, Comparison
+from app.pages.inside.texts import BORDERS
+from app.plots.buttons import ChoiceBox
+from engine.inspect.subject import name_of
+
+WIDTH = 460
+
+
+class CompareDialog(QDialog):
+    """Three kinds of other; `compared` tells the one that was chosen."""
+
+    compared = Signal(object)  # Comparison
+
+    def __init__(
+        self,
+        chosen: Chosen,
+        models: list[tuple[str, Path]],
+        text: str,
+        pair: str,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("attention_compare")
+        self.setWindowTitle(self.tr("Compare with"))
+        self.setMinimumWidth(WIDTH)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(12)
+        self._grid.setVerticalSpacing(8)
+        self._grid.setColumnStretch(1, 1)
+        self._kinds = QButtonGroup(self)
+        self.radios: dict[str, QRadioButton] = {}
+        self._add_kind("head", self.tr("Another head"), self._head_row(chosen))
+        self._add_kind("text", self.tr("Another text"), self._text_boxes(text, pair))
+        self._add_kind("model", self.tr("Another model"), self._model_row(models))
+        self.radios["head"].setChecked(True)
+        self._lay_out()
+        self._show_state()
+        for radio in self.radios.values():
+            radio.toggled.connect(self._show_state)
+
+    def _add_kind(self, kind: str, words: str, row: QWidget) -> None:
+        radio = QRadioButton(words)
+        radio.setObjectName(f"compare_{kind}")
+        self._kinds.addButton(radio)
+        self.radios[kind] = radio
+        place = self._grid.rowCount()
+        self._grid.addWidget(radio, place, 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(row, place, 1)
+
+    def _head_row(self, chosen: Chosen) -> QWidget:
+        row, layout = _row()
+        self.spins: dict[str, SpinBox] = {}
+        last = chosen.step(heads=1)
+        for place, (name, words) in enumerate((("layer", self.tr("layer")), ("head", self.tr("head")))):
+            spin = SpinBox(minimum=1, maximum=chosen.shape[place], value=last.current[place] + 1)
+            spin.setObjectName(f"compare_{name}_number")
+            spin.setAccessibleName(words)
+            tidy_spin(spin)
+            spin.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+            spin.setFixedWidth(64)
+            spin.valueChanged.connect(lambda _value: self.radios["head"].setChecked(True))
+            self.spins[name] = spin
+            layout.addWidget(label(words, "muted"))
+            layout.addWidget(spin)
+        layout.addStretch(1)
+        return row
+
+    def _text_boxes(self, text: str, pair: str) -> QWidget:
+        row = QWidget()
+        layout = QVBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        self._shown = (text, pair)
+        self.boxes: list[QPlainTextEdit] = []
+        for name, content, hint in (
+            ("a", text, self.tr("Text A")),
+            ("b", pair, self.tr("Text B, empty for none")),
+        ):
+            box = QPlainTextEdit(content, placeholderText=hint, tabChangesFocus=True)
+            box.setObjectName(f"compare_text_{name}")
+            box.setAccessibleName(hint)
+            box.setFixedHeight(2 * box.fontMetrics().lineSpacing() + BORDERS + 4)
+            box.textChanged.connect(self._text_typed)
+            self.boxes.append(box)
+            layout.addWidget(box)
+        return row
+
+    def _model_row(self, models: list[tuple[str, Path]]) -> QWidget:
+        row, layout = _row()
+        self.model_box = ChoiceBox("compare_model_box", self.tr("Another model or checkpoint"))
+        self.model_box.setPlaceholderText(self.tr("Choose a folder"))
+        for name, path in models:
+            self._add_model(name, path)
+        self.model_box.activated.connect(lambda _index: self.radios["model"].setChecked(True))
+        browse = button(self.tr("Choose…"), name="compare_browse")
+        browse.clicked.connect(self._browse)
+        layout.addWidget(self.model_box, 1)
+        layout.addWidget(browse)
+        return row
+
+    def _add_model(self, name: str, path: Path) -> None:
+        self.model_box.addItem(name, str(path))
+        native = tip(QDir.toNativeSeparators(str(path)))
+        self.model_box.setItemData(self.model_box.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(GAP)
+        said = self.tr("The picture becomes the difference: what is shown now minus what you choose here.")
+        layout.addWidget(label(said, "muted", wrap=True))
+        layout.addLayout(self._grid)
+        self.go = button(self.tr("Compare"), "primary", name="compare_go")
+        self.go.setDefault(True)
+        cancel = button(self.tr("Cancel"), name="compare_cancel")
+        self.go.clicked.connect(self._accept)
+        cancel.clicked.connect(self.reject)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(cancel)
+        row.addWidget(self.go)
+        layout.addLayout(row)
+
+    @Slot()
+    def _text_typed(self) -> None:
+        self.radios["text"].setChecked(True)
+        self._show_state()
+
+    @Slot()
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, self.tr("Choose a model folder"), str(Path.home()))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self.take_folder)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot(str)
+    def take_folder(self, folder: str) -> None:
+        """Offer a folder and choose it."""
+        self._add_model(name_of(Path(folder)), Path(folder))
+        self.model_box.setCurrentIndex(self.model_box.count() - 1)
+        self.radios["model"].setChecked(True)
+        self._show_state()
+
+    def comparison(self) -> Comparison | None:
+        """Return what is chosen; None where it lacks something."""
+        if self.radios["head"].isChecked():
+            return Comparison("head", (self.spins["layer"].value() - 1, self.spins["head"].value() - 1))
+        if self.radios["text"].isChecked():
+            text, pair = (box.toPlainText() for box in self.boxes)
+            is_other = bool(text.strip()) and (text, pair) != self._shown
+            return Comparison("text", text=text, text_pair=pair) if is_other else None
+        folder = self.model_box.currentData()
+        if not folder:
+            return None
+        return Comparison("model", folder=Path(folder), name=self.model_box.currentText())
+
+    @Slot()
+    def _show_state(self) -> None:
+        is_ready = self.comparison() is not None
+        self.go.setEnabled(is_ready)
+        is_same = not is_ready and self.radios["text"].isChecked()
+        self.go.setToolTip(self.tr("Change a text first: these are the ones on screen.") if is_same else "")
+
+    @Slot()
+    def _accept(self) -> None:
+        found = self.comparison()
+        if found is not None:
+            self.compared.emit(found)
+            self.accept()
+
+
+def _row() -> tuple[QWidget, QHBoxLayout]:
+    row = QWidget()
+    layout = QHBoxLayout(row)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(8)
+    return row, layout

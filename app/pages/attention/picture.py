@@ -1,0 +1,263 @@
+"""The card with the attention picture: its views, the row of choices above it, block masses below it.
+
+It paints what it is given and tells what is wanted; it asks nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QStackedWidget, QWidget
+
+from app.look.toggles import Toggles
+from app.look.widgets import Card, button, label, set_role
+from app.pages.attention.options import AttentionOptions
+from app.pages.attention.state import Chosen
+from app.pages.attention.tasks import Drawn
+from app.plots.arcs import ArcsPlot
+from app.plots.attention_image import MosaicPicture
+from app.plots.buttons import yield_to_layout
+from app.plots.figure import Figure
+from app.plots.heatmap import HeatmapPlot
+from app.plots.mosaic import MosaicPlot
+from app.plots.query_key import QueryKeyPlot
+from engine.inspect.attention.weights import Detail
+
+LEAST_PICTURE = 160  # px high
+BETWEEN_SHARES = 3  # px, beside the layout's own
+MOST_MASSES = 6  # four blocks, [CLS] and [SEP]
+
+
+class _Shares(QScrollArea):
+    """A line that may be narrower than what stands in it."""
+
+    resized = Signal()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
+
+
+class PictureCard(Card):
+    """Heatmap, arcs, query-key detail, all heads large, and whatever tab is put beside them."""
+
+    picture_chosen = Signal(str)
+    changed = Signal(str, object)  # a field of Chosen
+    locked = Signal(int)  # the token's place in the encoding, -1 for none
+    head_chosen = Signal(int, int)
+    head_added = Signal(int, int)
+    comparison_ended = Signal()
+
+    def __init__(self, attribution: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("attention_picture")
+        self._drawn: Drawn | None = None
+        self._is_line = False  # the arcs stand over one line of tokens
+        self._make_toggles()
+        self.options = AttentionOptions()
+        self.options.changed.connect(self.changed)
+        self.add(self.options)
+        self._make_comparison_row()
+        self._make_views(attribution)
+        self._make_footer()
+
+    def _make_toggles(self) -> None:
+        self.toggles = Toggles(
+            "attention_view",
+            self.tr("View"),
+            (
+                ("heatmap", self.tr("Heatmap"), self.tr("Rows look at columns")),
+                ("arcs", self.tr("Arcs"), self.tr("The strongest weights as lines between tokens")),
+                ("query_key", self.tr("Query–key"), self.tr("How one token's row comes about in one head")),
+                ("heads", self.tr("All heads"), self.tr("Every head of every layer, large")),
+                (
+                    "attribution",
+                    self.tr("Attribution"),
+                    self.tr("Which words an answer rests on, by its gradient"),
+                ),
+            ),
+            to_left=True,
+        )
+        self.toggles.chosen.connect(self.picture_chosen)
+        self.add_lead(self.toggles)  # in one place, however wide the card is
+
+    def _make_comparison_row(self) -> None:
+        self._comparison = QWidget()
+        row = QHBoxLayout(self._comparison)
+        row.setContentsMargins(0, 0, 0, 0)
+        self.comparison_words = label("", wrap=True)
+        self.comparison_words.setObjectName("attention_comparison")
+        end = button(self.tr("End comparison"), "link", name="attention_end_comparison")
+        end.clicked.connect(self.comparison_ended)
+        row.addWidget(self.comparison_words, 1)
+        row.addWidget(end)
+        self._comparison.hide()
+        self.add(self._comparison)
+
+    def _make_views(self, attribution: QWidget) -> None:
+        self.heatmap = HeatmapPlot(self.tr("Attention"))
+        self.arcs = ArcsPlot(self.tr("Attention as arcs"))
+        self.query_key = QueryKeyPlot(self.tr("Query and keys"))
+        self.mosaic = MosaicPlot(self.tr("All heads"))
+        self.attribution = attribution
+        names = ("heatmap", "arcs", "query_key", "mosaic_large")
+        self._views: dict[str, QWidget] = {
+            "heatmap": self.heatmap,
+            "arcs": self.arcs,
+            "query_key": self.query_key,
+            "heads": self.mosaic,
+            "attribution": attribution,
+        }
+        attribution.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self._stack = QStackedWidget()
+        for name, view in zip(names, self.figures(), strict=True):
+            view.setObjectName(f"attention_{name}")
+            yield_to_layout(view, LEAST_PICTURE)
+        for widget in self._views.values():
+            self._stack.addWidget(widget)
+        self.add(self._stack, 1)
+        self.heatmap.locked.connect(self._row_locked)
+        self.arcs.locked.connect(self._row_locked)
+        self.query_key.key_chosen.connect(self.locked)
+        self.mosaic.head_chosen.connect(self.head_chosen)
+        self.mosaic.head_added.connect(self.head_added)
+
+    def _make_footer(self) -> None:
+        self._footer = QWidget()
+        row = QHBoxLayout(self._footer)
+        row.setContentsMargins(0, 0, 0, 0)
+        shares = self._shares = _Shares(widgetResizable=True)
+        shares.resized.connect(self._fit_masses)
+        shares.setFrameShape(QFrame.Shape.NoFrame)
+        shares.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        for policy in (shares.setHorizontalScrollBarPolicy, shares.setVerticalScrollBarPolicy):
+            policy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.layout_link = button(self.tr("One line"), "link", name="attention_arcs_layout")
+        self.layout_link.setToolTip(self.tr("Arcs over one line of tokens, or between two columns"))
+        self.layout_link.clicked.connect(self._turn_arcs)
+        row.addWidget(shares, 1)
+        row.addWidget(self.layout_link)
+        inner = QWidget()
+        set_role(inner, "clear")
+        self._masses = QHBoxLayout(inner)
+        self._masses.setContentsMargins(0, 0, 0, 0)
+        self._masses.setSpacing(4)
+        self._mass_labels = [(label("", "muted"), label("", "strong")) for _ in range(MOST_MASSES)]
+        for pair in self._mass_labels:
+            for each in pair:
+                self._masses.addWidget(each)
+            self._masses.addSpacing(BETWEEN_SHARES)
+        self._masses.addStretch(1)
+        shares.setWidget(inner)
+        shares.setFixedHeight(label("0").sizeHint().height())
+        self._footer.setFixedHeight(self.layout_link.sizeHint().height())
+        self.add(self._footer)
+        self.mass_texts: list[str] = []
+
+    # ---- what is shown
+
+    def figures(self) -> tuple[Figure, ...]:
+        """The pictures that can be saved, in the order of the views."""
+        return self.heatmap, self.arcs, self.query_key, self.mosaic
+
+    def current_figure(self) -> Figure | None:
+        """The picture on screen; None for the tab that holds several."""
+        widget = self._stack.currentWidget()
+        return widget if isinstance(widget, Figure) else None
+
+    def show_chosen(self, chosen: Chosen, title: str, *, has_pair: bool) -> None:
+        """Show which view is chosen and how."""
+        name = chosen.picture
+        others = {"heads": self.tr("All heads"), "attribution": self.tr("Attribution")}
+        self.set_title(others.get(name, title))
+        self.toggles.set_current(name)
+        self._stack.setCurrentWidget(self._views[name])
+        self.options.setVisible(name not in ("attribution", "query_key"))
+        self._footer.setVisible(name in ("heatmap", "arcs"))
+        self.layout_link.setVisible(name == "arcs")
+        self.options.show_chosen(chosen, has_pair=has_pair, is_one=name != "heads")
+        self.mosaic.set_chosen(chosen.heads)
+        self.mosaic.set_off(chosen.off)
+        for figure in (self.heatmap, self.arcs):
+            figure.set_title(title)
+        self._show_lock(chosen.locked)
+
+    def show_comparison(self, text: str) -> None:
+        """Say what is subtracted, and which colour is which; "" for no comparison."""
+        self._comparison.setVisible(bool(text))
+        self.comparison_words.setText(text)
+
+    def show_drawn(self, drawn: Drawn, locked: int) -> None:
+        """Paint a view."""
+        self._drawn = drawn
+        self.heatmap.set_picture(drawn.picture, drawn.shown)
+        if drawn.cells is not None:
+            self.arcs.set_arcs(drawn.shown, drawn.cells)
+        self._show_lock(locked)
+
+    def show_detail(self, detail: Detail) -> None:
+        """Paint how one token's row comes about."""
+        self.query_key.set_detail(detail)
+
+    def show_mosaic(self, picture: MosaicPicture, chosen: Chosen) -> None:
+        """Paint all heads."""
+        self.mosaic.set_mosaic(picture)
+        self.mosaic.set_chosen(chosen.heads)
+        self.mosaic.set_off(chosen.off)
+
+    def show_masses(self, masses: Sequence[tuple[str, str]]) -> None:
+        """Say where the words' attention goes: names and shares."""
+        self.mass_texts = [f"{name} {share}" for name, share in masses]
+        rows = [*masses, *[("", "")] * (MOST_MASSES - len(masses))]
+        for pair, row in zip(self._mass_labels, rows, strict=True):
+            for each, text in zip(pair, row, strict=True):
+                each.setText(text)
+        self._fit_masses()
+
+    @Slot()
+    def _fit_masses(self) -> None:
+        """Show the shares that have room; so narrow a card leaves out the last."""
+        room, gap = self._shares.width(), self._masses.spacing()
+        for pair in self._mass_labels:
+            room -= sum(each.sizeHint().width() for each in pair) + gap
+            for each in pair:
+                each.setVisible(bool(each.text()) and room >= 0)
+            room -= gap + BETWEEN_SHARES
+
+    def show_nothing(self, why: str) -> None:
+        """Empty every picture and say why."""
+        self._drawn = None
+        for figure in (self.heatmap, self.arcs, self.mosaic):
+            figure.set_empty_text(why)
+            figure.clear()
+        self.query_key.set_empty_text(why)
+        self.query_key.set_detail(None)
+        self.show_masses(())
+
+    @Slot()
+    def _turn_arcs(self) -> None:
+        self._is_line = not self._is_line
+        self.arcs.set_layout("line" if self._is_line else "columns")
+        self.layout_link.setText(self.tr("Columns") if self._is_line else self.tr("One line"))
+
+    # ---- the locked token
+
+    def _show_lock(self, place: int) -> None:
+        row = self.row_of(place)
+        self.heatmap.set_locked(row)
+        self.arcs.set_locked(row)
+
+    def row_of(self, place: int) -> int:
+        """Return the row that stands for a token, -1 if none on screen does."""
+        if self._drawn is None or place < 0:
+            return -1
+        rows = self._drawn.shown.row_places
+        return next((row for row, places in enumerate(rows) if place in places), -1)
+
+    @Slot(int)
+    def _row_locked(self, row: int) -> None:
+        if self._drawn is None:
+            return
+        self.locked.emit(self._drawn.shown.row_places[row][0] if row >= 0 else -1)

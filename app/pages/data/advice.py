@@ -1,0 +1,262 @@
+"""What to say about a data set: remarks of one or two short sentences, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication
+
+from app import words
+from app.work.table_rows import Rows
+from app.work.tables import Study
+from engine.text.examples import Roles
+from engine.text.label_kinds import is_of_another_task
+from engine.text.labels import MOST_SPELLINGS, spelling_words
+from engine.text.table import BadLine, Table
+from engine.train.data_notes import MUCH_IS_CUT
+
+translate = QCoreApplication.translate
+
+MOST_LINES = 5  # line numbers named in a remark
+EVEN = 1.25  # called balanced while the largest label has at most this many times the rows of the smallest
+UNBALANCED = 10  # from here on accuracy hides the smallest
+MUCH_UNKNOWN = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataRemark:
+    """One line of advice. level: "fine", "look", "wrong" or "note".
+
+    rows: those it is about, which a click shows; what: those rows in words. lines: whether it is about lines
+    that are no rows. choice: a setting of labels, and what a click would set it to.
+    """
+
+    level: str
+    text: str
+    rows: Rows | None = None
+    what: str = ""
+    lines: bool = False
+    choice: tuple[str, bool] | None = None
+
+
+def remarks(table: Table, roles: Roles, study: Study | None, max_length: int) -> list[DataRemark]:
+    """Return what a person should know before training with this table."""
+    found = [*_lines(table), *_roles(roles)]
+    if study is not None:
+        found += [*_rows(table, study), *_labels(table, study), *_duplicates(study)]
+        found += _lengths(study, max_length)
+    found += [DataRemark("note", words.say(sentence)) for sentence in table.notes]
+    order = {"wrong": 0, "look": 1, "note": 2, "fine": 3}
+    return sorted(found, key=lambda remark: order.get(remark.level, 2))
+
+
+def line_list(reported: Sequence[BadLine]) -> str:
+    """Return "4, 9, 12 and 30 more"."""
+    named = ", ".join(words.number(bad.line) for bad in reported[:MOST_LINES])
+    more = len(reported) - MOST_LINES
+    if more <= 0:
+        return named
+    return translate("advice", "{lines} and {count} more").format(lines=named, count=words.number(more))
+
+
+def _lines(table: Table) -> Iterator[DataRemark]:
+    if not table.reported:
+        yield DataRemark("fine", translate("advice", "Every line could be read."))
+    else:
+        text = words.counted(
+            len(table.reported),
+            translate("advice", "Line {lines} could not be read and is left out."),
+            translate("advice", "{count} lines could not be read and are left out: lines {lines}."),
+        )
+        yield DataRemark("look", text.format(lines=line_list(table.reported)), lines=True)
+    if not table.num_rows:
+        yield DataRemark("wrong", translate("advice", "There is not a single row in this table."))
+
+
+def _roles(roles: Roles) -> Iterator[DataRemark]:
+    if not roles.text:
+        yield DataRemark("wrong", translate("advice", "Say which column holds the text."))
+    if not roles.label:
+        text = translate("advice", "No label column is chosen. Training needs one; predicting does not.")
+        yield DataRemark("look", text)
+
+
+def _rows(table: Table, study: Study) -> Iterator[DataRemark]:
+    has_label = bool(study.roles.label) and study.refusal is None
+    if not study.reported:
+        text = translate("advice", "No row lacks its text or label.")
+        yield DataRemark("fine", text if has_label else translate("advice", "No row lacks its text."))
+        return
+    text = words.counted(
+        len(study.reported),
+        translate("advice", "The row in line {lines} lacks a text or a label and is left out."),
+        translate("advice", "{count} rows lack a text or a label and are left out: lines {lines}."),
+    )
+    if not has_label:
+        text = words.counted(
+            len(study.reported),
+            translate("advice", "The row in line {lines} lacks a text and is left out."),
+            translate("advice", "{count} rows lack a text and are left out: lines {lines}."),
+        )
+    rows = np.searchsorted(table.lines, [bad.line for bad in study.reported])
+    what = translate("advice", "a text or a label is lacking")
+    yield DataRemark("look", text.format(lines=line_list(study.reported)), rows, what)
+
+
+def _labels(table: Table, study: Study) -> Iterator[DataRemark]:
+    if study.refusal is not None:
+        whole = ("whole_labels", True) if is_of_another_task(study.refusal) else None
+        yield DataRemark("wrong", words.say(study.refusal), choice=whole)
+    if study.is_whole:
+        text = translate("advice", "Labels are taken as they stand, also what looks like several in one.")
+        yield DataRemark("note", text, choice=("whole_labels", False))
+    yield from _spellings(table, study)
+    for note in study.notes:
+        what = translate("advice", "no other row has the label")
+        yield DataRemark("look", words.say(note), study.doubtful.lone, what)
+    if study.refusal is None and study.labels:
+        yield _balance(study)
+
+
+def _spellings(table: Table, study: Study) -> Iterator[DataRemark]:
+    """Say which labels are nearly equal, or have been made one, with the way there or back."""
+    if not study.spellings:
+        if study.is_merged:
+            text = translate("advice", "Nearly equal labels count as one.")
+            yield DataRemark("note", text, choice=("merge_labels", False))
+        return
+    named = "; ".join(words.say(spelling_words(table, each)) for each in study.spellings[:MOST_SPELLINGS])
+    if more := len(study.spellings[MOST_SPELLINGS:]):
+        more_words = translate("advice", "{spellings}; and {count} more")
+        named = more_words.format(spellings=named, count=words.number(more))
+    rows = np.concatenate([each.rows for each in study.spellings])
+    what = translate("advice", "the label is nearly equal to a commoner one")
+    if study.is_merged:
+        text = words.counted(
+            len(rows),
+            translate("advice", "Nearly equal labels count as one. One row changed: {spellings}."),
+            translate("advice", "Nearly equal labels count as one. {count} rows changed: {spellings}."),
+        )
+        yield DataRemark("note", text.format(spellings=named), rows, what, choice=("merge_labels", False))
+        return
+    text = words.counted(
+        len(rows),
+        translate("advice", "One row has a label that is nearly equal to a commoner one: {spellings}."),
+        translate("advice", "{count} rows have a label that is nearly equal to a commoner one: {spellings}."),
+    )
+    leaves_some = len(study.labels) - len(study.spellings) > 1
+    merge = ("merge_labels", True) if leaves_some else None
+    yield DataRemark("look", text.format(spellings=named), rows, what, choice=merge)
+
+
+def _balance(study: Study) -> DataRemark:
+    """Say how evenly the labels are spread: a judgement where it is clear, the shares where it is not."""
+    most, least = int(study.counts.argmax()), int(study.counts.argmin())
+    largest, smallest = int(study.counts[most]), int(study.counts[least])
+    total = int(study.counts.sum())
+    values = {
+        "most": words.shorten(study.shown_labels[most], 40),
+        "least": words.shorten(study.shown_labels[least], 40),
+        "largest": words.share(largest / total),
+        "smallest": words.share(smallest / total),
+    }
+    if largest > UNBALANCED * smallest:
+        text = words.counted(
+            smallest,
+            translate(
+                "advice", "Labels are far from balanced: “{least}” has one row, “{most}” {largest} of all."
+            ),
+            translate(
+                "advice",
+                "Labels are far from balanced: “{least}” has {count} rows, “{most}” {largest} of all.",
+            ),
+        )
+        text += " " + translate("advice", "Look at F1, not accuracy.")
+        return DataRemark("look", text.format(**values))
+    if largest > EVEN * smallest:
+        text = translate(
+            "advice",
+            "“{most}” has {largest} of the rows, “{least}” {smallest}. Always answering “{most}” would be "
+            "right as often.",
+        )
+        return DataRemark("note", text.format(**values))
+    text = translate("advice", "Labels are balanced: each has {smallest} to {largest} of the rows.")
+    if largest == smallest:
+        text = translate("advice", "Labels are balanced: each has {largest} of the rows.")
+    return DataRemark("fine", text.format(**values))
+
+
+def _duplicates(study: Study) -> Iterator[DataRemark]:
+    doubtful = study.doubtful
+    if doubtful.num_contradicting:
+        text = words.counted(
+            doubtful.num_contradicting,
+            translate("advice", "One text carries more than one label."),
+            translate("advice", "{count} texts carry more than one label."),
+        )
+        what = translate("advice", "a text with more than one label, row beside row")
+        yield DataRemark("look", text, doubtful.contradicting, what)
+    text = translate("advice", "No text appears twice.")
+    if doubtful.num_repeats:
+        text = words.counted(
+            doubtful.num_repeats,
+            translate("advice", "One row repeats an earlier text."),
+            translate("advice", "{count} rows repeat an earlier text."),
+        )
+    elif study.num_leaking:
+        text = translate("advice", "Some pairs appear twice, with their two texts swapped.")
+    if study.num_leaking:
+        text += " " + words.counted(
+            study.num_leaking,
+            translate(
+                "advice",
+                "After a random split one validation row is in training too, so results look better than "
+                "they are.",
+            ),
+            translate(
+                "advice",
+                "After a random split {count} validation rows are in training too, so results look better "
+                "than they are.",
+            ),
+        )
+    what = translate("advice", "a text that stands in several rows, row beside row")
+    level = "look" if doubtful.num_repeats or study.num_leaking else "fine"
+    yield DataRemark(level, text, doubtful.repeating, what)
+
+
+def _lengths(study: Study, max_length: int) -> Iterator[DataRemark]:
+    if study.unit != "pieces":
+        text = translate("advice", "Lengths are in words until a model is chosen: its vocabulary counts.")
+        yield DataRemark("note", text)
+        return
+    cut = study.cut_share(max_length)
+    rows = study.rows[study.lengths > max_length]
+    what = translate("advice", "longer than {length} pieces").format(length=words.number(max_length))
+    if cut > MUCH_IS_CUT:
+        text = translate(
+            "advice", "{share} of texts are cut at {length} pieces. A larger maximum keeps more, slower."
+        )
+        text = text.format(share=words.share(cut, 0), length=words.number(max_length))
+        yield DataRemark("look", text, rows, what)
+    elif cut:
+        text = translate("advice", "{share} of texts are cut at {length} pieces.")
+        text = text.format(share=words.share(cut, 1), length=words.number(max_length))
+        yield DataRemark("fine", text, rows, what)
+    else:
+        text = translate("advice", "No text is cut at {length} pieces.")
+        yield DataRemark("fine", text.format(length=words.number(max_length)))
+    unknown = study.unknown_share or 0.0
+    if unknown > MUCH_UNKNOWN:
+        text = translate(
+            "advice", "{share} of pieces are [UNK]: the model's vocabulary does not suit these texts."
+        )
+        yield DataRemark("look", text.format(share=words.share(unknown, 1)))
+    elif unknown:
+        text = translate("advice", "The vocabulary suits these texts: {share} of pieces are [UNK].")
+        share = words.share(unknown, 2) if unknown >= 5e-5 else "< 0.01 %"
+        yield DataRemark("fine", text.format(share=share))
+    else:
+        text = translate("advice", "The vocabulary suits these texts: no piece is [UNK].")
+        yield DataRemark("fine", text)

@@ -1,0 +1,81 @@
+"""What the Data page shows before there is any: what can be opened, what was, and something to try."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app import words
+from app.look.widgets import Card, button, label, tip
+from app.session import Session, sample_data_path
+
+MOST_RECENT = 5
+
+
+class DataEmpty(Card):
+    """Open, drop, a recent file or the sample sentences."""
+
+    open_wanted = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._session = session
+        self.setObjectName("data_empty")
+        self.body.addStretch(2)
+        self._add_centred(label(self.tr("Open a table of texts"), "title"))
+        hint = self.tr("Drop a CSV, TSV or JSON-lines file anywhere on this window, or choose one.")
+        self.hint = label(hint, "muted")
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._add_centred(self.hint)
+        self.body.addSpacing(8)
+        choose = button(self.tr("Open…"), "primary", name="empty_open")
+        choose.setToolTip(self.tr("Open a table: CSV, TSV or JSON lines (Ctrl+O)"))
+        choose.clicked.connect(self.open_wanted)
+        self._add_centred(choose)
+        self.sample = button(
+            self.tr("Try it with 10,662 film reviews, good or bad"), "link", name="open_sample"
+        )
+        self.sample.setToolTip(self.tr("Sentence polarity, Bo Pang and Lillian Lee 2005, CC BY 4.0"))
+        self.sample.clicked.connect(self._open_sample)
+        self._add_centred(self.sample)
+        self.body.addSpacing(16)
+        self._recent = QWidget()
+        self._recent_layout = QVBoxLayout(self._recent)
+        self._recent_layout.setContentsMargins(0, 0, 0, 0)
+        self._recent_layout.setSpacing(2)
+        self._add_centred(self._recent)
+        self.body.addStretch(3)
+        session.busy_changed.connect(self._show_busy)
+        self._idle_hint = hint
+        self.show_recent()
+
+    def show_recent(self) -> None:
+        """List the newest files that can be opened again."""
+        while item := self._recent_layout.takeAt(0):
+            entry = item.widget()
+            if entry is not None:
+                entry.deleteLater()
+        paths = [path for path in self._session.settings.recent_files if path != str(sample_data_path())]
+        if paths:
+            self._recent_layout.addWidget(
+                label(self.tr("RECENT"), "caption"), 0, Qt.AlignmentFlag.AlignHCenter
+            )
+        for place, path in enumerate(paths[:MOST_RECENT]):
+            entry = button(words.shorten(Path(path).name, 60), "link", name=f"recent_{place + 1}")
+            entry.setToolTip(tip(path))
+            entry.clicked.connect(lambda _checked=False, path=path: self._session.open_table(path))
+            self._recent_layout.addWidget(entry, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._recent.setVisible(bool(paths))
+
+    def _add_centred(self, widget: QWidget) -> None:
+        self.body.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+
+    @Slot(str)
+    def _show_busy(self, text: str) -> None:
+        self.hint.setText(f"{text}…" if text else self._idle_hint)
+
+    @Slot()
+    def _open_sample(self) -> None:
+        self._session.open_table(sample_data_path())

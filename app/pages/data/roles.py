@@ -1,0 +1,138 @@
+"""What the columns of a table are for: three boxes above it, and a menu on each column's head.
+
+A role moves only where a person chooses: keys that would walk through a closed box open its list, and the
+wheel leaves it alone. Two columns that both have a role change places, and the last change can be undone.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QWidget
+
+from app import words
+from app.form.fields import ElidedBox
+from app.look.widgets import button, label, tip
+from app.session import ROLES, Session
+from engine.text.examples import Roles
+
+_WALKING = (
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_PageUp,
+    Qt.Key.Key_PageDown,
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+)
+
+
+def role_words(role: str) -> str:
+    """Return what a column is for, as a person says it."""
+    names = {
+        "text": words.label_of("text"),
+        "text_pair": words.label_of("text_pair"),
+        "label": words.label_of("label"),
+    }
+    return names.get(role, words.translate("roles", "Not used"))
+
+
+def role_menu(session: Session, column: str, parent: QWidget) -> QMenu:
+    """Return the menu that says what a column holds; it deletes itself."""
+    menu = QMenu(parent)
+    menu.setObjectName("role_menu")
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    group = QActionGroup(menu)
+    held = next((role for role in ROLES if getattr(session.roles, role, "") == column), "")
+    for role in (*ROLES, ""):
+        action = QAction(role_words(role), menu, checkable=True, checked=role == held)
+        action.triggered.connect(lambda _checked=False, role=role: session.set_role(column, role))
+        group.addAction(action)
+        menu.addAction(action)
+    return menu
+
+
+class ListBox(ElidedBox):
+    """A box that changes only by a choice from its open list; keys that would walk through it open that."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        typed = event.text() if event.text().isprintable() else ""
+        if event.key() in _WALKING or typed.strip():
+            self.showPopup()
+            if typed.strip():
+                self.view().keyboardSearch(typed)
+        else:
+            super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class _ColumnBox(ListBox):
+    def elide_mode(self) -> Qt.TextElideMode:
+        return Qt.TextElideMode.ElideMiddle  # "column 1" and "column 2" differ at the end
+
+
+class RolesStrip(QWidget):
+    """Three choices from the real columns: text, second text, label; and a way back from the last one."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        self._boxes: dict[str, ListBox] = {}
+        self._columns: tuple[str, ...] = ()
+        for role in ROLES:
+            box = _ColumnBox(minimumContentsLength=4)
+            box.setObjectName(f"role_{role}")
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setToolTip(words.tr_engine(words.settings()[role].help))
+            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            box.setMaximumWidth(200)
+            box.activated.connect(partial(self._choose, role))
+            name = label(role_words(role), "muted")
+            name.setBuddy(box)
+            box.setAccessibleName(role_words(role))
+            self._boxes[role] = box
+            layout.addWidget(name)
+            layout.addWidget(box, 100)
+        self.undo = button(self.tr("Undo"), "link", name="undo_roles")
+        self.undo.clicked.connect(session.undo_roles)
+        layout.addWidget(self.undo)
+        layout.addStretch(1)
+        session.table_changed.connect(self._show)
+        session.roles_changed.connect(self._show)
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        table, roles, before = self._session.table, self._session.roles, self._session.roles_before
+        self.undo.setVisible(before is not None)
+        if before is not None:
+            self.undo.setToolTip(tip(self.tr("Back to {roles} (Ctrl+Z)").format(roles=_told(before))))
+        if table is None or roles is None:
+            return
+        if table.columns != self._columns:
+            self._fill(table.columns)
+        for role, box in self._boxes.items():
+            box.setCurrentIndex(max(0, box.findData(getattr(roles, role))))
+
+    def _fill(self, columns: tuple[str, ...]) -> None:
+        self._columns = columns
+        for box in self._boxes.values():
+            box.clear()
+            box.addItem(self.tr("none"), "")
+            for column in columns:
+                box.addItem(words.shorten(column, 60), column)
+
+    def _choose(self, role: str, place: int) -> None:
+        self._session.set_role(str(self._boxes[role].itemData(place) or ""), role)
+
+
+def _told(roles: Roles) -> str:
+    """Return "Text: story · Label: topic"."""
+    held = ((role_words(role), str(getattr(roles, role))) for role in ROLES)
+    return " · ".join(f"{name}: {words.shorten(column, 30)}" for name, column in held if column)

@@ -1,0 +1,307 @@
+"""The Data page's table: its rows, how it was read and how else it could be, and what its columns are for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
+
+from app import words
+from app.look.table_model import TableModel
+from app.look.table_view import TableView
+from app.look.widgets import Card, ElidedLabel, button, label, tip
+from app.pages.data.roles import ListBox, RolesStrip, role_menu
+from app.session import Session
+from app.work.table_rows import Rows
+from engine.text.examples import Roles
+
+ENCODINGS = ("utf-8", "utf-16", "gb18030", "big5", "shift_jis", "euc_kr", "cp1252", "latin-1", "cp1251")
+HEADER_LINES = 12  # that may be chosen; any line can by a click on its number
+WIDEST = 200  # pixels for the label column at most
+NARROW = 88  # for a column that is not used
+MOST_FITTED = 100  # columns that are measured; of more, the rest are narrow
+
+
+class TableCard(Card):
+    """Rows with line numbers; `lines_wanted` asks for the list of reported lines."""
+
+    lines_wanted = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._session = session
+        self.setObjectName("table_card")
+        self.reported_button = button("", "link", name="reported_lines")
+        self.reported_button.setToolTip(self.tr("Read which lines are left out, and why"))
+        self.reported_button.clicked.connect(self.lines_wanted)
+        self.change_button = button(self.tr("change"), "link", name="change_reading")
+        self.change_button.setToolTip(
+            self.tr("Read the file another way: encoding, separator, quoting, header")
+        )
+        self.change_button.setCheckable(True)
+        self.add_corner(self.reported_button)
+        self.add_corner(self.change_button)
+        self.reading = ReadingStrip(session)
+        self.reading.hide()
+        self.change_button.toggled.connect(self._show_reading)
+        self.add(self.reading)
+        self.roles = RolesStrip(session)
+        self.add(self.roles)
+        self.view = TableView()
+        self.view.setObjectName("table_view")
+        self.view.setAccessibleName(self.tr("Rows of the table"))
+        self._texts: list[int] = []  # places of the columns with texts
+        self._given = self._others = 0
+        self.model = TableModel(None, self)
+        self.view.setModel(self.model)
+        header = self.view.horizontalHeader()
+        header.setSectionsClickable(True)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.sectionClicked.connect(self._open_role_menu)
+        header.customContextMenuRequested.connect(self._open_role_menu_at)
+        header.setToolTip(self.tr("Click a column's name to say what it holds"))
+        numbers = self.view.verticalHeader()
+        numbers.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        numbers.customContextMenuRequested.connect(self._open_line_menu)
+        numbers.setToolTip(self.tr("A right click on a line's number makes that line the header"))
+        self.shown_rows = ShownRows()
+        self.shown_rows.all_wanted.connect(self.show_all)
+        self.add(self.shown_rows)
+        self.add(self.view, 1)
+        session.table_changed.connect(self.show_table)
+        session.roles_changed.connect(self._show_roles)
+        session.roles_changed.connect(self.show_all)
+        session.study_changed.connect(self._show_hint)
+        session.busy_changed.connect(self._show_hint)
+
+    @Slot()
+    def show_table(self) -> None:
+        """Show the session's table from its first row."""
+        table = self._session.table
+        self.model.set_table(table)
+        self.shown_rows.hide()
+        self.set_title(words.shorten(table.path.name, 48) if table else "")
+        self.title_label.setToolTip(tip(str(table.path)) if table else "")
+        self.view.scrollToTop()
+        self._show_hint()
+
+    @Slot()
+    def _show_roles(self) -> None:
+        self.model.set_roles(self._session.roles or Roles(text=""))
+        self._fit_columns()
+
+    def show_only(self, rows: Rows, what: str) -> None:
+        """Show these rows alone, and say what they are."""
+        if self._session.table is not None:
+            self.model.show_only(rows)
+            self.view.scrollToTop()
+            self.shown_rows.say(len(rows), self._session.table.num_rows, what)
+
+    @Slot()
+    def show_all(self) -> None:
+        """Show all rows again, where some were shown alone."""
+        if not self.shown_rows.isHidden():
+            self.shown_rows.hide()
+            self.model.show_only(None)
+
+    @Slot()
+    def _show_hint(self) -> None:
+        table, study = self._session.table, self._session.study
+        if table is None:
+            return
+        num_unread, num_unused = len(table.reported), len(study.reported) if study else 0
+        rows = words.counted(table.num_rows, self.tr("{count} row"), self.tr("{count} rows"))
+        if num_unread or num_unused:
+            rows = self.tr("{used} of {all} rows can be used").format(
+                used=words.number(table.num_rows - num_unused), all=words.number(table.num_rows + num_unread)
+            )
+        self.set_hint(" · ".join([rows, *map(words.say, table.format.parts())]))
+        self.reported_button.setText(
+            self.tr("{count} left out").format(count=words.number(num_unread + num_unused))
+        )
+        self.reported_button.setVisible(num_unread + num_unused > 0)
+
+    def _fit_columns(self) -> None:
+        """Give the text columns the room and the others what their first rows need."""
+        table, roles = self._session.table, self._session.roles
+        if table is None or roles is None:
+            return
+        header = self.view.horizontalHeader()
+        needed = [
+            max(self.view.sizeHintForColumn(place), header.sectionSizeHint(place)) + 8
+            for place in range(min(len(table.columns), MOST_FITTED))
+        ]
+        texts = [table.columns.index(name) for name in (roles.text, roles.text_pair) if name]
+        if not texts:  # nobody has said which: whatever is long
+            texts = [place for place, width in enumerate(needed) if width > WIDEST]
+        widths = {
+            place: max(64, min(width, WIDEST if table.columns[place] == roles.label else NARROW))
+            for place, width in enumerate(needed)
+            if place not in texts
+        }
+        header.setStretchLastSection(False)  # with it, each width that is set costs a look at all columns
+        for place in range(len(table.columns)):
+            wanted = widths.get(place, NARROW)
+            if place not in texts and header.sectionSize(place) != wanted:
+                header.resizeSection(place, wanted)
+        header.setStretchLastSection(True)
+        self._texts, self._others = texts, sum(widths.values())
+        self._fit_texts()
+
+    def _fit_texts(self) -> None:
+        """Share what room the other columns leave among those with texts."""
+        room = max(360, self.view.viewport().width())
+        self._given = max(200, (room - self._others) // max(1, len(self._texts)))
+        for place in self._texts:
+            self.view.setColumnWidth(place, self._given)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        last = self.model.columnCount() - 1  # which takes what is left
+        texts = [place for place in self._texts if place < last]
+        if self._texts and all(self.view.columnWidth(place) == self._given for place in texts):
+            self._fit_texts()  # nobody has drawn them wider or narrower
+
+    @Slot(bool)
+    def _show_reading(self, shown: bool) -> None:
+        self.change_button.setText(self.tr("done") if shown else self.tr("change"))
+        self.reading.setVisible(shown)
+        if shown:
+            self.reading.first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot(QPoint)
+    def _open_role_menu_at(self, place: QPoint) -> None:
+        self._open_role_menu(self.view.horizontalHeader().logicalIndexAt(place))
+
+    @Slot(QPoint)
+    def _open_line_menu(self, place: QPoint) -> None:
+        """Offer to make a line the header."""
+        table, row = self._session.table, self.view.verticalHeader().logicalIndexAt(place)
+        if table is None or table.format.kind != "csv" or row < 0:
+            return
+        line = str(self.model.headerData(row, Qt.Orientation.Vertical))
+        menu = QMenu(self)
+        menu.setObjectName("line_menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        action = menu.addAction(self.tr("Line {line} names the columns").format(line=line))
+        action.triggered.connect(lambda: self._session.reread_table(header=line))
+        menu.popup(self.view.verticalHeader().mapToGlobal(place))
+
+    @Slot(int)
+    def _open_role_menu(self, section: int) -> None:
+        table = self._session.table
+        if table is None or not 0 <= section < len(table.columns):
+            return
+        header = self.view.horizontalHeader()
+        menu = role_menu(self._session, table.columns[section], self)
+        menu.popup(header.mapToGlobal(QPoint(header.sectionViewportPosition(section) + 4, header.height())))
+
+
+class ShownRows(QWidget):
+    """Says that some rows are shown alone, and which; a click on "Show all rows" leads back."""
+
+    all_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("shown_rows")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        self.label = ElidedLabel("")
+        self.label.setObjectName("shown_rows_words")
+        self.back = button(self.tr("Show all rows"), "link", name="show_all_rows")
+        self.back.clicked.connect(self.all_wanted)
+        layout.addWidget(self.label, 1)
+        layout.addWidget(self.back)
+        self.hide()
+
+    def say(self, count: int, total: int, what: str) -> None:
+        """Say how many of the table's rows are shown, and what they are."""
+        text = self.tr("{count} of {total} rows: {what}")
+        self.label.setText(text.format(count=words.number(count), total=words.number(total), what=what))
+        self.show()
+
+
+class ReadingStrip(QWidget):
+    """How the file is read, each part open to change; a change reads it again at once."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 4)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(4)
+        self._boxes: dict[str, ListBox] = {}
+        self._labels: list[QLabel] = []
+        for name in ("encoding", "separator", "quoting", "header"):
+            self._add(name)
+        self.first = self._boxes["encoding"]
+        self.first.setEditable(True)
+        self.first.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        typed = self.first.lineEdit()
+        assert typed is not None  # it is editable
+        typed.editingFinished.connect(self._choose)
+        session.table_changed.connect(self._show)
+        session.table_problem.connect(self._show)
+
+    def _add(self, name: str) -> None:
+        box = ListBox(minimumContentsLength=4)
+        box.setObjectName(f"reading_{name}")
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setToolTip(words.tr_engine(words.settings()[name].help))
+        box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        box.setAccessibleName(words.label_of(name))
+        box.activated.connect(self._choose)
+        title = label(words.label_of(name), "muted")
+        title.setBuddy(box)
+        self._grid.addWidget(title, 0, len(self._boxes))
+        self._grid.addWidget(box, 1, len(self._boxes))
+        self._boxes[name] = box
+
+    @Slot()
+    def _show(self) -> None:
+        table = self._session.table
+        if table is None:
+            return
+        detected = {
+            "encoding": table.format.encoding,
+            "separator": words.choice_word("separator", table.format.separator)
+            if table.format.separator
+            else "",
+            "quoting": words.choice_word("quoting", table.format.quoting),
+            "header": words.choice_word("header", str(table.format.header_line or "no")),
+        }
+        for name, box in self._boxes.items():
+            chosen = self._session.table_overrides[name]
+            box.clear()
+            found = self.tr("auto: {value}").format(value=detected[name]) if not chosen else self.tr("auto")
+            box.addItem(found, "")
+            for value in self._choices(name):
+                box.addItem(value if name == "encoding" else words.choice_word(name, value), value)
+            if chosen and box.findData(chosen) < 0:
+                box.addItem(words.choice_word(name, chosen), chosen)
+            box.setCurrentIndex(box.findData(chosen))
+            box.setEnabled(table.format.kind == "csv" or name == "encoding")
+
+    def _choices(self, name: str) -> Sequence[str]:
+        """Return what a box offers beside what is detected: for the header no line, or one of the first."""
+        if name == "encoding":
+            return ENCODINGS
+        if name == "header":
+            return ("no", *(str(number) for number in range(1, HEADER_LINES + 1)))
+        return words.settings()[name].choices[1:]
+
+    @Slot()
+    def _choose(self) -> None:
+        if self._session.table is None:
+            return
+        chosen = {name: str(box.currentData() or "") for name, box in self._boxes.items()}
+        typed = self.first.currentText().strip()
+        if typed != self.first.itemText(self.first.currentIndex()):
+            chosen["encoding"] = typed
+        if chosen != self._session.table_overrides:
+            self._session.reread_table(**chosen)

@@ -1,0 +1,232 @@
+"""The map of all texts, and below it those that are most like the one that was clicked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtWidgets import QHeaderView, QSplitter, QVBoxLayout, QWidget
+
+from app import words
+from app.look.table_view import TableView
+from app.look.widgets import Card, ElidedLabel, tip
+from app.pages.embeddings.requests import Held, Mapped, Neighbours
+from app.plots.buttons import save_icon, yield_to_layout
+from app.plots.marks import Coloring
+from app.plots.scatter import ScatterPlot
+
+Index = QModelIndex | QPersistentModelIndex
+LONGEST_CELL = 400
+LEAST_RINGS = 3
+WIDEST_VALUE = 170  # px
+MOST_HEIGHT = 16_777_215  # Qt's own: no limit
+
+
+class NeighboursModel(QAbstractTableModel):
+    """Similarity, the value that colours, and the text of each neighbour."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._found: Neighbours | None = None
+        self._column = ""
+
+    def show(self, found: Neighbours | None, column: str) -> None:
+        """Show some neighbours. Args: column: whose value stands beside them; "" for none."""
+        self.beginResetModel()
+        self._found, self._column = found, column
+        self.endResetModel()
+
+    @property
+    def _names(self) -> list[str]:
+        value = [self._column] if self._column else []
+        return [self.tr("Similarity"), *value, self.tr("Text")]
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        inside = parent is not None and parent.isValid()
+        return 0 if self._found is None or inside else len(self._found.places)
+
+    def columnCount(self, parent: Index | None = None) -> int:
+        return len(self._names)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
+            return self._names[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return words.number(section + 1)
+        return None
+
+    def data(self, index: Index, role: int = 0) -> Any:
+        if self._found is None or not index.isValid():
+            return None
+        place = int(self._found.places[index.row()])
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.UserRole):
+            if index.column() == 0:
+                return words.decimal(float(self._found.cosines[index.row()]), 3)
+            if index.column() == self.columnCount() - 1:
+                text = self._found.held.texts[place]
+                return text if role == Qt.ItemDataRole.UserRole else words.shorten(text, LONGEST_CELL)
+            return self._found.held.columns[self._column][place]
+        if role == Qt.ItemDataRole.ToolTipRole and index.column() == self.columnCount() - 1:
+            return tip(words.shorten(self._found.held.texts[place], LONGEST_CELL))
+        return None
+
+
+class MapCard(Card):
+    """Emits `asked` for the neighbours of a point; -1 when none is wanted any more."""
+
+    asked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.set_title(self.tr("Map"))
+        self._mapped: Mapped | None = None
+        self._found: Neighbours | None = None
+        self._column = ""
+        self.plot = ScatterPlot(self.tr("Map of texts"))
+        self.plot.setObjectName("embeddings_map")
+        yield_to_layout(self.plot, 120)
+        self.heading = ElidedLabel("", "muted")
+        self.heading.setObjectName("embeddings_neighbours_of")
+        self.table = TableView()
+        self.table.setObjectName("embeddings_neighbours")
+        self.table.setAccessibleName(self.tr("Nearest neighbours"))
+        self.table.setSelectionBehavior(TableView.SelectionBehavior.SelectRows)
+        self.model = NeighboursModel(self)
+        self.table.setModel(self.model)
+        self.table.verticalHeader().hide()
+        below = QWidget()
+        column = QVBoxLayout(below)
+        column.setContentsMargins(0, 6, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.heading)
+        column.addWidget(self.table, 1)
+        self.splitter = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False, handleWidth=6)
+        self.splitter.addWidget(self.plot)
+        self.splitter.addWidget(below)
+        self.splitter.setStretchFactor(0, 3)
+        self.splitter.setStretchFactor(1, 2)
+        self.splitter.setSizes([330, 190])
+        self.below = below
+        self.add(self.splitter, 1)
+        self.add_corner(save_icon(self.plot))
+        self.plot.chosen.connect(self._chosen)
+        self.table.activated.connect(self._activated)
+        self.table.selectionModel().currentRowChanged.connect(self._row_changed)
+        self._show_neighbours()
+
+    @property
+    def held(self) -> Held | None:
+        """The vectors that the points are of."""
+        return self._mapped.held if self._mapped is not None else None
+
+    @property
+    def chosen_place(self) -> int:
+        """Which of the held texts is chosen; -1 for none."""
+        return self._place(self.plot.chosen_point)
+
+    def show_map(self, mapped: Mapped, coloring: Coloring | None, column: str) -> None:
+        """Show points; a chosen text stays chosen while the texts are the same."""
+        projected, held = mapped.projected, mapped.held
+        same = self._mapped is not None and self._mapped.held.source is held.source
+        kept = self.chosen_place if same else -1
+        self._mapped = mapped
+        texts = [held.texts[place] for place in projected.places.tolist()]
+        details = [self._detail(held, place) for place in projected.places.tolist()]
+        self.plot.set_points(projected.points, texts, details=details)
+        self.set_coloring(held, coloring, column)
+        self._name_axes(mapped)
+        if not same:
+            self.show_neighbours(None)
+        self.plot.set_chosen(self._point(kept))
+
+    def set_coloring(self, held: Held, coloring: Coloring | None, column: str) -> None:
+        """Colour the points of some vectors, where they are shown."""
+        if self._mapped is None or self._mapped.held is not held:
+            return
+        self._column = column
+        self.plot.set_coloring(None if coloring is None else coloring.at(self._mapped.projected.places))
+        self._show_neighbours()
+
+    def show_neighbours(self, found: Neighbours | None) -> None:
+        """Show the texts most like one."""
+        self._found = found
+        if found is None:
+            self.plot.set_chosen(-1)
+        else:
+            most = max(LEAST_RINGS, len(found.held.texts) // 8)  # of a few points not all
+            marked = [self._point(place) for place in found.places[:most].tolist()]
+            self.plot.set_chosen(self._point(found.place), [point for point in marked if point >= 0])
+        self._show_neighbours()
+
+    def clear(self, why: str) -> None:
+        """Show nothing, and what fills it."""
+        self._mapped = None
+        self.plot.clear()
+        self.plot.set_axes("", "")
+        self.plot.set_empty_text(why)
+        self.show_neighbours(None)
+
+    def _point(self, place: int) -> int:
+        """Return the point of a text; -1 where it is not on the map."""
+        if self._mapped is None or place < 0:
+            return -1
+        found = np.flatnonzero(self._mapped.projected.places == place)
+        return int(found[0]) if len(found) else -1
+
+    def _place(self, point: int) -> int:
+        return int(self._mapped.projected.places[point]) if self._mapped is not None and point >= 0 else -1
+
+    def _name_axes(self, mapped: Mapped) -> None:
+        shares = mapped.projected.shares
+        if shares is None:
+            text = self.tr("Near points are alike; distances between far groups mean little.")
+            self.plot.set_axes(text)
+            return
+        axis = self.tr("axis {number}: {share} of variance")
+        self.plot.set_axes(
+            axis.format(number=1, share=words.share(shares[0])),
+            axis.format(number=2, share=words.share(shares[1])),
+        )
+
+    def _detail(self, held: Held, place: int) -> str:
+        row = int(held.rows[place])
+        if row < 0 or held.source.table is None:
+            return ""
+        line = words.number(int(held.source.table.lines[row]))
+        return self.tr("line {line}").format(line=line)
+
+    def _show_neighbours(self) -> None:
+        found = self._found
+        self.model.show(found, self._column if found is not None else "")
+        self.table.setVisible(found is not None)
+        self.below.setVisible(not self.plot.is_empty)
+        self.below.setMaximumHeight(MOST_HEIGHT if found is not None else self.below.sizeHint().height())
+        if found is None:
+            self.heading.setText(self.tr("Click a point to see its nearest neighbours."))
+            return
+        text = words.shorten(found.held.texts[found.place], 90)
+        self.heading.setText(self.tr("Most like “{text}”").format(text=text))
+        header = self.table.horizontalHeader()
+        for column in range(self.model.columnCount() - 1):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+            width = self.table.sizeHintForColumn(column) + 8
+            header.resizeSection(column, max(92, min(width, WIDEST_VALUE)))
+
+    @Slot(int)
+    def _chosen(self, point: int) -> None:
+        if point < 0:
+            self.show_neighbours(None)
+        self.asked.emit(self._place(point))
+
+    @Slot(QModelIndex, QModelIndex)
+    def _row_changed(self, index: QModelIndex, _before: QModelIndex) -> None:
+        """Point to a neighbour on the map."""
+        if self._found is not None and index.isValid():
+            self.plot.point_to(self._point(int(self._found.places[index.row()])))
+
+    @Slot(QModelIndex)
+    def _activated(self, index: QModelIndex) -> None:
+        """Go on to a neighbour's own neighbours."""
+        if self._found is not None:
+            self.asked.emit(int(self._found.places[index.row()]))

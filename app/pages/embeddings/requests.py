@@ -1,0 +1,326 @@
+"""What the Embeddings page asks the worker: tasks of plain Python that touch no Qt object.
+
+A `Held` is made once and never changed, so that the page may keep it and hand it to later questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.plots.attention_image import Picture
+from app.plots.similarity import picture_of
+from app.work.inspector import Bench
+from app.work.tables import Answer
+from engine.errors import Sentence, UserError, marked
+from engine.events import Event, Noted, Progress
+from engine.inspect.embeddings.contexts import embed_word
+from engine.inspect.embeddings.poolings import compare_poolings
+from engine.inspect.embeddings.projection import Projected, project
+from engine.inspect.embeddings.similarity import (
+    nearest_of_each,
+    neighbours,
+    order_by_group,
+    order_by_likeness,
+    similarities,
+    spread,
+)
+from engine.inspect.embeddings.table import notes_of
+from engine.inspect.embeddings.vectors import Pooling, embed, every_layer, kinds_of, num_bytes
+from engine.inspect.subject import Subject
+from engine.text.table import Table
+
+WORD = "word"  # the kind of pooling of a word: the mean of its pieces
+MOST_BYTES = 320 * 2**20  # of vectors that are kept so that another pooling or layer shows at once
+MOST_SIMILAR = 240  # texts of a matrix, about as many as there are pixels
+BEFORE, AFTER = 32, 90  # characters that are kept around a word
+NUM_NEIGHBOURS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Which texts. kind: "table", "typed" or "word".
+
+    overrides: how a person had the table read. rows: (E,) of the table; with "word", those that are searched.
+    lines: typed, each with its group or "".
+    """
+
+    kind: str
+    table: Table | None = None
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    column: str = ""
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    lines: tuple[tuple[str, str], ...] = ()
+    word: str = ""
+    max_length: int = 128
+    words: str = ""  # what it is, for captions
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Vectors and what they are of. vectors: (P, E, D). columns: values by name, E each, to colour by.
+
+    texts: (E,); of a word, what stands around it. spans: characters of the word in its whole text; none for
+    texts. background: (L + 1,), how alike any two tokens are; None for texts.
+    """
+
+    source: Source
+    folder: Path
+    name: str
+    fingerprint: str
+    texts: tuple[str, ...]
+    columns: dict[str, tuple[str, ...]]
+    rows: np.ndarray
+    poolings: tuple[Pooling, ...]
+    kinds: tuple[str, ...]  # that the model can give
+    vectors: np.ndarray
+    seconds: float
+    notes: tuple[Sentence, ...]
+    spans: tuple[tuple[int, int], ...] = ()
+    background: np.ndarray | None = None
+
+    def has(self, pooling: Pooling) -> bool:
+        return pooling in self.poolings
+
+    def at(self, pooling: Pooling) -> np.ndarray:
+        """Return (E, D)."""
+        found: np.ndarray = self.vectors[self.poolings.index(pooling)]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped:
+    """Points of a map, and how alike any two vectors are."""
+
+    held: Held
+    pooling: Pooling
+    projected: Projected
+    any_two: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """The texts most like one. places, cosines: (k,)."""
+
+    held: Held
+    place: int
+    places: np.ndarray
+    cosines: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Cosines of some texts in the order in which they are shown. places: (n,) of the held texts."""
+
+    held: Held
+    places: np.ndarray
+    values: np.ndarray
+    picture: Picture
+    is_part: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """Mean cosines from layer to layer, NaN where there is no such pair; each (L + 1,).
+
+    agreement: 0..1, texts whose nearest neighbour is of their group.
+    """
+
+    held: Held
+    within: np.ndarray
+    between: np.ndarray
+    any_two: np.ndarray
+    agreement: np.ndarray
+
+
+def sample_rows(table: Table, count: int, seed: int | None) -> np.ndarray:
+    """Return rows of a table in their order: the first, or drawn with a seed."""
+    if seed is None or count >= table.num_rows:
+        return np.arange(min(count, table.num_rows))
+    keys = np.random.PCG64(seed).random_raw(table.num_rows)  # a stream that no numpy will change
+    return np.sort(np.argsort(keys, kind="stable")[:count])
+
+
+def typed_lines(text: str) -> tuple[tuple[str, str], ...]:
+    """Return (group, sentence) of each line that is not empty; "river | They sat ..." has a group."""
+    lines = []
+    for line in filter(str.strip, text.splitlines()):
+        group, bar, sentence = line.partition("|")
+        has_group = bool(bar and group.strip() and sentence.strip())
+        lines.append((group.strip(), sentence.strip()) if has_group else ("", line.strip()))
+    return tuple(lines)
+
+
+def snippet(text: str, start: int, stop: int) -> str:
+    """Return what stands around a word, the word itself between «»."""
+    before, after = " ".join(text[:start].split()), " ".join(text[stop:].split())
+    left = before if len(before) <= BEFORE else "…" + before[-BEFORE:]
+    right = after if len(after) <= AFTER else after[:AFTER] + "…"
+    gaps = [" " if edge.isspace() else "" for edge in (text[start - 1 : start], text[stop : stop + 1])]
+    return f"{left}{gaps[0]}«{text[start:stop]}»{gaps[1]}{right}"
+
+
+def vectors_task(bench: Bench, folder: Path, source: Source, pooling: Pooling, group: str) -> Iterator[Event]:
+    """Answer with the `Held` of some texts. Args: group: what the typed groups are called."""
+    subject = bench.subject(folder)
+    if source.kind == "word":
+        yield Answer(value=(yield from _hold_word(subject, source, group)))
+    else:
+        yield Answer(value=(yield from _hold_texts(subject, source, pooling, group)))
+
+
+def map_task(
+    bench: Bench, held: Held, pooling: Pooling, method: str, perplexity: float, seed: int
+) -> Iterator[Event]:
+    """Answer with the `Mapped` of held vectors."""
+    vectors = held.at(pooling)
+    found = yield from project(vectors, method, perplexity=perplexity, seed=seed)
+    yield Answer(value=Mapped(held, pooling, found, spread(vectors).any_two))
+
+
+def neighbours_task(bench: Bench, held: Held, pooling: Pooling, place: int) -> Iterator[Event]:
+    """Answer with the `Neighbours` of a text."""
+    places, cosines = neighbours(held.at(pooling), place, NUM_NEIGHBOURS)
+    yield Answer(value=Neighbours(held, place, places, cosines))
+
+
+def matrix_task(
+    bench: Bench, held: Held, pooling: Pooling, groups: np.ndarray | None, by_group: bool
+) -> Iterator[Event]:
+    """Answer with the `Matrix` of held texts, or of a part of them, spread evenly."""
+    vectors = held.at(pooling)
+    count = len(vectors)
+    taken = np.arange(count)
+    if count > MOST_SIMILAR:
+        taken = np.unique(np.linspace(0, count - 1, MOST_SIMILAR).astype(np.int64))
+    chosen = vectors[taken]
+    order = order_by_group(chosen, groups[taken]) if by_group and groups is not None else None
+    if order is None:
+        order = order_by_likeness(chosen)
+    values = similarities(chosen[order])
+    yield Answer(value=Matrix(held, taken[order], values, picture_of(values), len(taken) < count))
+
+
+def layers_task(bench: Bench, held: Held, kind: str, groups: np.ndarray | None) -> Iterator[Event]:
+    """Answer with the `Layers` of a kind of pooling that is held at every layer."""
+    places = [place for place, pooling in enumerate(held.poolings) if pooling.kind == kind]
+    found = [spread(held.vectors[place], groups) for place in places]
+    agreement = np.full(len(places), np.nan)
+    if groups is not None and len(np.unique(groups[groups >= 0])) > 1:
+        inside = groups >= 0
+        for layer, place in enumerate(places):
+            yield Progress(stage=marked("engine", "Comparing layers"), done=layer, total=len(places))
+            nearest = nearest_of_each(held.vectors[place][inside])
+            agreement[layer] = (groups[inside][nearest] == groups[inside]).mean()
+    within, between, any_two = (
+        np.array([np.nan if value is None else value for value in values], np.float64)
+        for values in zip(*((one.within, one.between, one.any_two) for one in found), strict=True)
+    )
+    background = any_two if held.background is None else held.background.astype(np.float64)
+    yield Answer(value=Layers(held, within, between, background, agreement))
+
+
+def compare_task(bench: Bench, folder: Path, source: Source, column: str, layer: int) -> Iterator[Event]:
+    """Answer with the `Comparison` of all poolings of a model.
+
+    Args: column: of the table, whose values are the classes; typed texts have their own.
+    """
+    texts, columns, _rows = _texts_of(source, "")
+    cells = [cell.strip() for cell in columns.get(column, [""] * len(texts))]
+    places = {name: place for place, name in enumerate(dict.fromkeys(filter(None, cells)))}
+    groups = [places.get(cell, -1) for cell in cells]
+    found = yield from compare_poolings(
+        bench.subject(folder), texts, groups, layer=layer, max_length=source.max_length
+    )
+    yield Answer(value=found)
+
+
+def _texts_of(source: Source, group: str) -> tuple[list[str], dict[str, list[str]], np.ndarray]:
+    """Return the texts, what they can be coloured by, and their rows (-1 for typed ones)."""
+    if source.lines or source.table is None:
+        texts = [sentence for _group, sentence in source.lines]
+        groups = [name for name, _sentence in source.lines]
+        return texts, {group: groups} if any(groups) else {}, np.full(len(texts), -1)
+    frame = source.table.frame.iloc[source.rows]
+    columns = {name: frame[name].tolist() for name in source.table.columns if name != source.column}
+    return frame[source.column].tolist(), columns, source.rows
+
+
+def _hold_texts(
+    subject: Subject, source: Source, pooling: Pooling, group: str
+) -> Generator[Event, None, Held]:
+    texts, columns, rows = _texts_of(source, group)
+    chosen = _worth_keeping(subject, len(texts), pooling)
+    found = yield from embed(subject, texts, chosen, max_length=source.max_length)
+    notes = [event.sentence for event in notes_of(found, None) if isinstance(event, Noted)]
+    return Held(
+        **_shared(subject, source),
+        **_at(found.places, texts, columns, rows),
+        poolings=found.poolings,
+        vectors=found.vectors,
+        seconds=found.seconds,
+        notes=tuple(notes),
+    )
+
+
+def _hold_word(subject: Subject, source: Source, group: str) -> Generator[Event, None, Held]:
+    texts, columns, rows = _texts_of(source, group)
+    found = yield from embed_word(subject, source.word, texts)
+    places = np.array([place.sentence for place in found.places], np.int64)
+    shared = _at(places, texts, columns, rows)
+    spans = tuple((place.start, place.stop) for place in found.places)
+    shared["texts"] = tuple(snippet(text, *span) for text, span in zip(shared["texts"], spans, strict=True))
+    notes = list(found.notes)
+    if found.lacking and source.table is None:
+        note = marked("engine", "Sentences without “{word}”: {count:,}.")
+        notes.append(Sentence(note, {"count": len(found.lacking), "word": found.word}))
+    return Held(
+        **_shared(subject, source),
+        **shared,
+        poolings=tuple(Pooling(WORD, layer) for layer in range(len(found.vectors))),
+        vectors=found.vectors,
+        seconds=0.0,
+        notes=tuple(notes),
+        spans=spans,
+        background=found.background,
+    )
+
+
+def _worth_keeping(subject: Subject, num_texts: int, pooling: Pooling) -> list[Pooling]:
+    """Return what is computed in one pass: every pooling at every layer, or less where that is too much."""
+    about = subject.about
+    everything = [one for kind in kinds_of(subject) for one in every_layer(about, kind)]
+    for wanted in (everything, list(every_layer(about, pooling.kind)), [pooling.of(about)]):
+        if num_bytes(about, num_texts, len(wanted)) <= MOST_BYTES:
+            return wanted
+    if num_bytes(about, num_texts, 1) > 4 * MOST_BYTES:
+        raise UserError(
+            marked("engine", "Vectors of {count} texts are too many. Choose fewer."), count=num_texts
+        )
+    return [pooling.of(about)]
+
+
+def _shared(subject: Subject, source: Source) -> dict[str, Any]:
+    return {
+        "source": source,
+        "folder": subject.folder,
+        "name": subject.name,
+        "fingerprint": subject.fingerprint,
+        "kinds": kinds_of(subject),
+    }
+
+
+def _at(
+    places: np.ndarray, texts: Sequence[str], columns: dict[str, list[str]], rows: np.ndarray
+) -> dict[str, Any]:
+    """Return the texts, columns and rows at some places."""
+    order = places.tolist()
+    return {
+        "texts": tuple(texts[place] for place in order),
+        "columns": {name: tuple(cells[place] for place in order) for name, cells in columns.items()},
+        "rows": rows[places],
+    }

@@ -1,0 +1,347 @@
+"""Which texts the Embeddings page looks at: rows of the open table, typed ones, or a word wherever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app import words
+from app.look.inputs import SpinBox
+from app.look.widgets import Card, button, label, tidy_spin, tip
+from app.pages.embeddings.requests import Source, sample_rows, typed_lines
+from app.plots.buttons import ChoiceBox
+from app.session import Session
+from engine.inspect.example_texts import Senses, Topics, senses_for, topics_for
+from engine.inspect.subject import About
+
+MOST_ROWS = 10_000
+ROWS, LENGTH = 1_000, 128
+TABLE, TYPED, WORD = "table", "typed", "word"
+RANDOM, FIRST = "random", "first"
+
+
+class SourceCard(Card):
+    """Emits `changed` when other texts are meant, `entered` when they are wanted at once."""
+
+    changed = Signal()
+    entered = Signal()
+    table_wanted = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.set_title(self.tr("Texts"))
+        self._session = session
+        self._senses: Senses | None = None
+        self._topics: Topics | None = None
+        self._make_choices()
+        self._make_texts()
+        self._lay_out()
+        self._connect()
+        self._show_table()
+        self._show_kind()
+
+    # ---- for the page
+
+    @property
+    def kind(self) -> str:
+        return str(self.kind_box.currentData())
+
+    def set_about(self, about: About) -> None:
+        """Offer the examples that a model can read."""
+        self._senses, self._topics = senses_for(about.wordpiece), topics_for(about.wordpiece)
+        self.length.setMaximum(about.max_length)
+        named = self.tr("Example: “{word}” in two senses").format(word=self._senses.word)
+        self.senses_button.setText(named)
+        if not self.word.text():
+            self.word.setPlaceholderText(self.tr("such as {word}").format(word=self._senses.word))
+
+    @property
+    def has_typed(self) -> bool:
+        """Whether there is a text of the person's own."""
+        boxes = (self.typed.toPlainText(), self.contexts.toPlainText(), self.word.text())
+        return any(text.strip() for text in boxes)
+
+    @property
+    def senses(self) -> Senses | None:
+        """The word of two senses that suits the model."""
+        return self._senses
+
+    @property
+    def topics(self) -> Topics | None:
+        """The bundled sentences that suit the model."""
+        return self._topics
+
+    def source(self) -> Source | None:
+        """Return the texts that are meant; None where something is lacking, see `lacking`."""
+        if self.lacking():
+            return None
+        if self.kind == TYPED:
+            lines = typed_lines(self.typed.toPlainText())
+            return Source(
+                TYPED, lines=lines, max_length=self.length.value(), words=self.tr("typed sentences")
+            )
+        table, word = self._session.table, " ".join(self.word.text().split())
+        if self.kind == WORD and self.place_box.currentData() == TYPED:
+            lines = typed_lines(self.contexts.toPlainText())
+            return Source(WORD, lines=lines, word=word, words=self.tr("typed sentences"))
+        assert table is not None
+        seed = self.seed.value() if self.way_box.currentData() == RANDOM else None
+        rows = sample_rows(table, self.rows.value(), seed)
+        if self.kind == WORD:
+            rows = sample_rows(table, table.num_rows, None)
+        return Source(
+            self.kind,
+            table=table,
+            overrides=dict(self._session.table_overrides),
+            column=str(self.column_box.currentData()),
+            rows=rows,
+            word=word if self.kind == WORD else "",
+            max_length=self.length.value(),
+            words=self._table_words(len(rows), seed),
+        )
+
+    def lacking(self) -> str:
+        """Return what is missing before anything can be computed; nothing when all is there."""
+        typed = self.typed if self.kind == TYPED else self.contexts
+        wants_typed = self.kind == TYPED or (self.kind == WORD and self.place_box.currentData() == TYPED)
+        if self.kind == WORD and not self.word.text().strip():
+            return self.tr("Type a word at the left, and the sentences to look for it in.")
+        if wants_typed and not typed.toPlainText().strip():
+            return self.tr("Type sentences at the left, one a line.")
+        if not wants_typed and (self._session.table is None or not self.column_box.count()):
+            return self.tr("No table is open. Open one on the Data page, or type sentences.")
+        return ""
+
+    @Slot()
+    def show_senses(self) -> None:
+        """Fill in the word of two senses, and its sentences."""
+        if self._senses is not None:
+            self._choose(self.place_box, TYPED)
+            self.word.setText(self._senses.word)
+            self.contexts.setPlainText(_lines(self._senses.sentences))
+            self._choose(self.kind_box, WORD)
+            self.entered.emit()
+
+    @Slot()
+    def show_topics(self) -> None:
+        """Fill in the bundled sentences."""
+        if self._topics is not None:
+            self.typed.setPlainText(_lines(self._topics.sentences))
+            self._choose(self.kind_box, TYPED)
+            self.entered.emit()
+
+    # ---- parts
+
+    def _make_choices(self) -> None:
+        self.kind_box = self._box(
+            "embeddings_kind",
+            self.tr("Which texts"),
+            (
+                (TABLE, self.tr("Rows of the open table")),
+                (TYPED, self.tr("Typed sentences")),
+                (WORD, self.tr("A word in many contexts")),
+            ),
+        )
+        self.column_box = self._box("embeddings_column", self.tr("Column with the text"), ())
+        self.way_box = self._box(
+            "embeddings_way",
+            self.tr("Which rows"),
+            ((RANDOM, self.tr("Drawn at random")), (FIRST, self.tr("The first"))),
+        )
+        self.place_box = self._box(
+            "embeddings_place",
+            self.tr("Where the word is looked for"),
+            ((TYPED, self.tr("In typed sentences")), (TABLE, self.tr("In the open table"))),
+        )
+        self.rows = self._spin("embeddings_rows", 2, MOST_ROWS, ROWS, self.tr("Number of rows"))
+        self.seed = self._spin("embeddings_seed", 1, 999_999, 1, self.tr("Seed"))
+        self.length = self._spin("embeddings_length", 3, 512, LENGTH, self.tr("Longest text"))
+        self.seed.setToolTip(self.tr("The same seed draws the same rows"))
+        self.length.setSuffix(self.tr(" pieces"))
+        self.length.setToolTip(tip(self.tr("Of longer texts only the beginning is read; they are counted.")))
+
+    def _make_texts(self) -> None:
+        self.table_words = label("", "muted", wrap=True)
+        self.open_button = button(self.tr("Open a table"), "link", name="embeddings_open")
+        self.typed = self._edit(
+            "embeddings_typed", self.tr("One sentence a line.\ngroup | sentence colours it.")
+        )
+        self.contexts = self._edit(
+            "embeddings_contexts", self.tr("One sentence a line.\nsense | sentence colours it.")
+        )
+        self.word = QLineEdit()
+        self.word.setObjectName("embeddings_word")
+        self.word.setAccessibleName(self.tr("The word"))
+        self.word.setClearButtonEnabled(False)
+        self.topics_button = button(
+            self.tr("Example: sentences of several topics"), "link", name="embeddings_topics"
+        )
+        self.senses_button = button("", "link", name="embeddings_senses")
+
+    def _lay_out(self) -> None:
+        self.add(self.kind_box)
+        self.table_grid = _grid(
+            [
+                (self.tr("Text"), self.column_box),
+                (self.tr("Rows"), self.rows),
+                ("", self.way_box),
+                (self.tr("Seed"), self.seed),
+                (self.tr("Longest"), self.length),
+            ]
+        )
+        table = _column([self.table_words, self.open_button, self.table_grid])
+        typed = _column([self.typed, self.topics_button])
+        self.word_words = label("", "muted", wrap=True)
+        grid = _grid([(self.tr("Word"), self.word), (self.tr("Found"), self.place_box)])
+        word = _column([grid, self.contexts, self.word_words, self.senses_button])
+        self._parts = {TABLE: table, TYPED: typed, WORD: word}
+        for part in self._parts.values():
+            self.add(part)
+
+    def _connect(self) -> None:
+        self.kind_box.activated.connect(self._show_kind)
+        self.place_box.activated.connect(self._show_kind)
+        self.way_box.activated.connect(self._show_kind)
+        self.column_box.activated.connect(self._tell)
+        for spin in (self.rows, self.seed, self.length):
+            spin.valueChanged.connect(self._tell)
+        for edit in (self.typed, self.contexts):
+            edit.textChanged.connect(self._tell)
+        self.word.textChanged.connect(self._tell)
+        self.word.returnPressed.connect(self.entered)
+        self.topics_button.clicked.connect(self.show_topics)
+        self.senses_button.clicked.connect(self.show_senses)
+        self.open_button.clicked.connect(self.table_wanted)
+        self._session.table_changed.connect(self._show_table)
+        self._session.table_changed.connect(self._leave_example)
+        self._session.roles_changed.connect(self._show_table)
+
+    # ---- showing
+
+    @Slot()
+    def _leave_example(self) -> None:
+        """Turn to the table that was opened, unless the person has typed texts."""
+        is_example = self._topics is not None and self.typed.toPlainText() == _lines(self._topics.sentences)
+        if self._session.table is not None and self.kind == TYPED and is_example:
+            self._choose(self.kind_box, TABLE)
+
+    @Slot()
+    def _show_table(self) -> None:
+        """Offer the columns of the open table, the text's first."""
+        table, roles = self._session.table, self._session.roles
+        before = self.column_box.currentData()
+        self.column_box.clear()
+        for name in table.columns if table else ():
+            self.column_box.addItem(name, name)
+        role = roles.text if roles else ""
+        kept = before if before and self.column_box.findData(before) >= 0 else role
+        self.column_box.setCurrentIndex(max(0, self.column_box.findData(kept)) if table else -1)
+        if table is not None:
+            said = words.counted(table.num_rows, self.tr("{name}, 1 row"), self.tr("{name}, {count} rows"))
+            self.table_words.setText(said.format(name=table.path.name))
+        else:
+            self.table_words.setText(self.tr("No table is open."))
+        self.open_button.setVisible(table is None)
+        self.table_grid.setVisible(table is not None)
+        self._show_kind()
+
+    @Slot()
+    def _show_kind(self) -> None:
+        """Show the inputs of the chosen kind."""
+        for kind, part in self._parts.items():
+            part.setVisible(kind == self.kind)
+        self.seed.setEnabled(self.way_box.currentData() == RANDOM)
+        in_table = self.place_box.currentData() == TABLE
+        self.contexts.setVisible(not in_table)
+        self.word_words.setVisible(in_table)
+        table = self._session.table
+        if table is None:
+            self.word_words.setText(self.tr("No table is open."))
+        else:
+            said = self.tr("Every row of {name} is searched, column {column}.")
+            self.word_words.setText(said.format(name=table.path.name, column=self.column_box.currentText()))
+        self._tell()
+
+    @Slot()
+    def _tell(self) -> None:
+        self.changed.emit()
+
+    def _table_words(self, count: int, seed: int | None) -> str:
+        table = self._session.table
+        assert table is not None
+        values = {
+            "name": table.path.name,
+            "column": str(self.column_box.currentData()),
+            "count": words.number(count),
+            "seed": seed,
+        }
+        if count == table.num_rows:
+            one, many = (
+                self.tr("{name}, column {column}, 1 row"),
+                self.tr("{name}, column {column}, all {count} rows"),
+            )
+            return words.counted(count, one, many).format(**values)
+        if seed is None:
+            return self.tr("{name}, column {column}, the first {count} rows").format(**values)
+        return self.tr("{name}, column {column}, {count} rows drawn with seed {seed}").format(**values)
+
+    def _choose(self, box: ChoiceBox, value: str) -> None:
+        box.setCurrentIndex(box.findData(value))
+        self._show_kind()
+
+    def _box(self, name: str, accessible: str, entries: Sequence[tuple[str, str]]) -> ChoiceBox:
+        box = ChoiceBox(name, accessible)
+        for value, text in entries:
+            box.addItem(text, value)
+        return box
+
+    def _spin(self, name: str, least: int, most: int, value: int, accessible: str) -> SpinBox:
+        spin = SpinBox(minimum=least, maximum=most, value=value, singleStep=max(1, value // 10))
+        spin.setGroupSeparatorShown(True)
+        spin.setKeyboardTracking(False)
+        spin.setObjectName(name)
+        spin.setAccessibleName(accessible)
+        tidy_spin(spin)
+        return spin
+
+    def _edit(self, name: str, placeholder: str) -> QPlainTextEdit:
+        edit = QPlainTextEdit(placeholderText=placeholder, tabChangesFocus=True)
+        edit.setObjectName(name)
+        edit.setAccessibleName(self.tr("Sentences, one a line"))
+        edit.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        edit.setMinimumHeight(150)
+        return edit
+
+
+def _lines(sentences: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"{group} | {sentence}" for group, sentence in sentences)
+
+
+def _grid(rows: Sequence[tuple[str, QWidget]]) -> QWidget:
+    """Return captions with their inputs beside them."""
+    inner = QWidget()
+    grid = QGridLayout(inner)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(8)
+    grid.setVerticalSpacing(8)
+    grid.setColumnStretch(1, 1)
+    for row, (text, widget) in enumerate(rows):
+        caption = label(text, "muted")
+        caption.setBuddy(widget)
+        grid.addWidget(caption, row, 0)
+        grid.addWidget(widget, row, 1)
+    return inner
+
+
+def _column(widgets: Sequence[QWidget]) -> QWidget:
+    inner = QWidget()
+    column = QVBoxLayout(inner)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(8)
+    for widget in widgets:
+        is_link = widget.property("role") == "link"
+        column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if is_link else Qt.AlignmentFlag(0))
+    column.addStretch(1)
+    return inner

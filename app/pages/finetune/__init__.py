@@ -1,0 +1,1 @@
+"""The Fine-tune page: settings, the run, its curves and scores."""

@@ -1,0 +1,229 @@
+"""The right side of the Fine-tune page: loss and accuracy, the confusion matrix, and what to watch.
+
+It is fed lists of events, live from a run or read back from its files; it starts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look.widgets import GAP, Card, set_role, tip
+from app.pages.finetune.advice import Outlook, Watch, result_words
+from app.pages.run.advice_card import WatchingCard
+from app.pages.run.scores import ScoresCard
+from app.plots.buttons import save_icon, yield_to_layout
+from app.plots.curve import CurvePlot
+from app.words import decimal, interval_help, number, score
+from engine.events import Evaluated, Event, Step
+
+NARROW, WIDE = 560, 1080  # px; below, the cards stand in one column; above, in three
+LOW_CARD, LOW_PLOT = 228, 120  # px; heights below which a card and its plot say nothing
+
+
+class LearningCard(WatchingCard):
+    """Watches a model learn labels."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.watch = Watch()
+        super().__init__(self.watch, "", parent)
+        self.onwards.setText(self.tr("Try it on a text"))
+        self.result.setToolTip(tip(interval_help()))
+
+    def result_words(self) -> str:
+        return result_words(self.watch)
+
+
+class Charts(QScrollArea):
+    """Loss, accuracy, confusion and advice; two columns where there is room, one where there is not."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, widgetResizable=True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inner = QWidget()
+        set_role(inner, "clear")
+        self._column = QVBoxLayout(inner)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(GAP)
+        self._rows = [QHBoxLayout() for _ in range(4)]
+        for row in self._rows:
+            row.setSpacing(GAP)
+            self._column.addLayout(row)
+        self._controls: list[QWidget] = []  # of the curves; nothing to control while they are empty
+        self.loss = CurvePlot(self.tr("Loss"), kind="loss", names=(self.tr("train"), self.tr("validation")))
+        self.accuracy = CurvePlot(
+            self.tr("Accuracy"), kind="accuracy", names=(self.tr("train"), self.tr("validation"))
+        )
+        self.loss_card = self._plot_card(self.tr("Loss"), self.loss, "loss_plot")
+        self.accuracy_card = self._plot_card(self.tr("Accuracy"), self.accuracy, "accuracy_plot")
+        self.confusion_card = ScoresCard()
+        self.confusion_card.setObjectName("scores_card")
+        self.confusion_card.setMinimumHeight(LOW_CARD)
+        self.confusion = self.confusion_card.confusion
+        self.confusion.setObjectName("confusion_plot")
+        self.watching = LearningCard()
+        self._cards = (self.loss_card, self.accuracy_card, self.confusion_card, self.watching)
+        self._columns = 0
+        self._is_over = False
+        self.setWidget(inner)
+        self._arrange(2)
+        self.clear()
+
+    def clear(self) -> None:
+        """Empty everything for a new run."""
+        self.loss.clear()
+        self.accuracy.clear()
+        self._is_over = False
+        self.confusion_card.clear()
+        self.loss.set_empty_text(self.tr("The loss of every step appears here once training has begun."))
+        self.accuracy.set_empty_text(
+            self.tr("The share of right answers appears here, on training and validation rows.")
+        )
+        self.confusion.set_empty_text(self.tr("After each evaluation: which label was taken for which."))
+        self.loss_card.set_hint("")
+        self.accuracy_card.set_hint("")
+        for controls in self._controls:
+            controls.hide()
+        self.watching.watch.start()
+        self.watching.show_idle()
+
+    def set_outlook(self, outlook: Outlook | None) -> None:
+        """Give the advice what is known of the data before a run; None: a run is shown."""
+        if self.watching.watch.outlook != outlook:
+            self.watching.watch.outlook = outlook
+            self.watching.refresh()
+
+    def hear(self, events: Sequence[Event]) -> None:
+        """Draw a list of a run's events."""
+        steps = [event for event in events if isinstance(event, Step)]
+        if steps:
+            self._add_steps(steps)
+            for controls in self._controls:
+                controls.show()
+        evaluations = [event for event in events if isinstance(event, Evaluated)]
+        for event in evaluations:
+            if event.split == "validation":
+                self._add_evaluation(event)
+        self.watching.watch.hear(events)
+        if evaluations:
+            self._show_scores()
+        if any(not isinstance(event, Step) for event in events) or self.watching.watch.has_nan:
+            self.watching.refresh()
+        self._show_hints()
+
+    def end(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None:
+        """Draw what is left, and say how the run ended."""
+        self.loss.flush()
+        self.accuracy.flush()
+        self._is_over = self.watching.watch.is_over = outcome != "running"
+        self._show_scores()
+        self._show_hints()
+        self.watching.refresh()
+        self.watching.show_outcome(outcome, run_dir, seconds, has_model=has_model)
+
+    def _add_steps(self, steps: Sequence[Step]) -> None:
+        numbers = np.array([step.step for step in steps], dtype=np.float64)
+        self.loss.append(numbers, np.array([step.loss for step in steps]))
+        measured = [(step.step, step.accuracy) for step in steps if step.accuracy is not None]
+        if measured:
+            places, values = zip(*measured, strict=True)
+            self.accuracy.append(np.array(places, dtype=np.float64), np.array(values))
+
+    def _add_evaluation(self, event: Evaluated) -> None:
+        self.loss.append_validation(event.step, event.loss)
+        if "accuracy" in event.metrics:
+            self.accuracy.append_validation(event.step, event.metrics["accuracy"])
+
+    def _show_scores(self) -> None:
+        """Show the model as it is measured now; once the run is over, the one that is kept."""
+        watch, found, moments = self.watching.watch, dict[str, Evaluated](), dict[str, str]()
+        shown = watch.kept if self._is_over else watch.last
+        if shown is not None:
+            found["validation"] = shown
+            moments["validation"] = self._moment(shown)
+        if watch.test is not None:
+            found["test"] = watch.test
+            moments["test"] = self._moment(watch.test)
+        self.confusion_card.set_evaluations(found, moments)
+
+    def _moment(self, event: Evaluated) -> str:
+        """Return which weights were measured."""
+        best = self.watching.watch.best
+        is_kept = self._is_over or event.split == "test"
+        if is_kept and best is not None and best.step == event.step:
+            return self.tr("best step {step}").format(step=number(event.step))
+        return self.tr("after step {step}").format(step=number(event.step))
+
+    def _show_hints(self) -> None:
+        train, validation = self.loss.last_train, self.loss.last_validation
+        watch = self.watching.watch
+        shown = watch.kept if self._is_over else watch.last
+        parts = []
+        if self._is_over and shown is not None:
+            parts.append(f"{self._moment(shown)}: {decimal(shown.loss)}")
+            if watch.test is not None:
+                parts.append(self.tr("test {loss}").format(loss=decimal(watch.test.loss)))
+        else:
+            if train is not None:
+                parts.append(self.tr("train {loss}").format(loss=decimal(train)))
+            if validation is not None:
+                parts.append(self.tr("validation {loss}").format(loss=decimal(validation)))
+        self.loss_card.set_hint("   ".join(parts))
+        if shown is not None and "accuracy" in shown.metrics:
+            hint = (
+                self.tr("validation {accuracy} {moment}")
+                if not self._is_over
+                else self.tr("{moment}: {accuracy}")
+            )
+            accuracy = score(shown.metrics["accuracy"])
+            self.accuracy_card.set_hint(hint.format(accuracy=accuracy, moment=self._moment(shown)))
+
+    def _plot_card(self, title: str, plot: CurvePlot, name: str) -> Card:
+        card = Card(title)
+        plot.setObjectName(name)
+        yield_to_layout(plot, LOW_PLOT)
+        card.add_corner(save_icon(plot))
+        card.add(plot, 1)
+        controls = plot.controls()
+        controls.hide()
+        self._controls.append(controls)
+        card.add(controls)
+        card.setMinimumHeight(LOW_CARD)
+        return card
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        width = event.size().width()
+        self._arrange(1 if width < NARROW else 2 if width < WIDE else 3)
+
+    def _arrange(self, columns: int) -> None:
+        if columns == self._columns:
+            return
+        self._columns = columns
+        loss, accuracy, scores = self.loss_card, self.accuracy_card, self.confusion_card
+        rows: Sequence[Sequence[tuple[Card, int]]] = {
+            1: (((loss, 1),), ((self.watching, 1),), ((accuracy, 1),), ((scores, 1),)),
+            2: (((loss, 1), (accuracy, 1)), ((scores, 3), (self.watching, 2))),
+            3: (((loss, 1), (accuracy, 1), (self.watching, 1)), ((scores, 1),)),
+        }[columns]
+        heights = {1: (1, 1, 1, 1), 2: (11, 10, 0, 0), 3: (4, 5, 0, 0)}[columns]
+        for row in self._rows:
+            for card in self._cards:
+                row.removeWidget(card)
+        for place, row in enumerate(self._rows):
+            for card, stretch in rows[place] if place < len(rows) else ():
+                row.addWidget(card, stretch)
+            self._column.setStretch(place, heights[place])

@@ -1,0 +1,178 @@
+"""Choosing what to start from: a model, another folder, or random weights and a vocabulary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QLabel, QWidget
+
+from app import words
+from app.look.widgets import label
+from app.pages.run.model_choice import (
+    add_path,
+    add_vocabularies,
+    ask_for_model,
+    ask_for_vocabulary,
+    fill_sizes,
+    remember_vocabulary,
+    sample_vocabulary,
+    vocabularies,
+)
+from app.plots.buttons import ChoiceBox
+from app.session import Session
+from app.shipped import starter_model
+from app.work.titles import model_title
+
+__all__ = ["ModelChooser", "sample_vocabulary"]
+
+FOLDER, NEW, BROWSE = "folder", "new", "browse"
+USUAL_VOCABULARY = (
+    30_522  # words of the published English vocabulary, for the sizes shown before one is chosen
+)
+
+
+class ModelChooser(QObject):
+    """The rows for the model: what is known; size and vocabulary where weights are to be random."""
+
+    asked = Signal()  # another model has been asked for, and is being read
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._parent = parent
+        self.box = ChoiceBox("model_choice", self.tr("Model"))
+        self.size_box = ChoiceBox("size_choice", self.tr("Size"))
+        self.vocab_box = ChoiceBox("vocab_choice", self.tr("Vocabulary"))
+        self.size_label = label(self.tr("Size"))
+        self.vocab_label = label(self.tr("Vocabulary"))
+        self.refusal = label("", "refusal", wrap=True)
+        self.refusal.setObjectName("refusal_model")
+        self.refusal.hide()
+        fill_sizes(self.size_box, USUAL_VOCABULARY)
+        self.box.activated.connect(self._chosen)
+        self.size_box.activated.connect(self._size_chosen)
+        self.vocab_box.activated.connect(self._vocab_chosen)
+        session.model_changed.connect(self.refresh)
+        session.training_ended.connect(self.refresh)
+        session.library.changed.connect(self.refresh)
+        session.model_problem.connect(self._problem)
+        self.refresh()
+
+    def rows(self) -> list[tuple[QLabel | None, QWidget]]:
+        """Return the rows in order, each a caption and its widget; a sentence has no caption."""
+        model = label(self.tr("Model"))
+        found = [(model, self.box), (self.size_label, self.size_box), (self.vocab_label, self.vocab_box)]
+        for caption, box in found:
+            caption.setBuddy(box)
+        return [*found, (None, self.refusal)]
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the session's model; fill the box with what was used lately."""
+        info = self._session.model
+        chosen = info.model if info is not None and not info.is_new else ""
+        folders = self._session.library.folders(chosen)
+        self.box.clear()
+        for folder in folders:
+            path = chosen if chosen and folder == Path(chosen).absolute() else str(folder)
+            add_path(self.box, model_title(folder), (FOLDER, path), path)
+        if folders:
+            self.box.insertSeparator(self.box.count())
+        self.box.addItem(self.tr("Random weights"), (NEW, ""))
+        self.box.addItem(self.tr("Choose a folder…"), (BROWSE, ""))
+        self.box.setPlaceholderText(self.tr("Choose what to start from"))
+        self.refusal.hide()
+        self._show_current()
+
+    @Slot()
+    def start_from_random_weights(self) -> None:
+        """Ask for a new model of the size shown, with the vocabulary used last or the one that ships."""
+        self._ask_new(self.size_box.currentData() or "tiny", vocabularies(self._session.settings)[0])
+
+    @Slot()
+    def start_from_starter(self) -> None:
+        """Ask for the pretrained model that ships with Cloze."""
+        if (starter := starter_model()) is not None:
+            self._ask(str(starter), "")
+
+    def show_refusal(self, text: str) -> None:
+        """Say below the box why this model cannot be taken."""
+        self.refusal.setText(text)
+        self.refusal.setVisible(bool(text))
+
+    def _show_current(self) -> None:
+        info = self._session.model
+        wanted = None if info is None else (NEW, "") if info.is_new else (FOLDER, info.model)
+        place = next((i for i in range(self.box.count()) if self.box.itemData(i) == wanted and wanted), -1)
+        self.box.setCurrentIndex(place)
+        if info is not None and not info.is_new:
+            self.box.setItemText(place, info.words)
+        for widget in (self.size_label, self.size_box, self.vocab_label, self.vocab_box):
+            widget.setVisible(info is not None and info.is_new)
+        if info is not None and info.is_new:
+            self.size_box.setCurrentIndex(max(0, self.size_box.findData(info.model.removeprefix("new:"))))
+            self._fill_vocabularies(info.vocab)
+
+    def _fill_vocabularies(self, current: str) -> None:
+        self.vocab_box.clear()
+        add_vocabularies(self.vocab_box, self._session.settings, current)
+        self.vocab_box.addItem(self.tr("Choose a vocab.txt…"), "")
+        self.vocab_box.setCurrentIndex(max(0, self.vocab_box.findData(current)))
+
+    @Slot(int)
+    def _chosen(self, index: int) -> None:
+        kind, path = self.box.itemData(index) or (None, "")
+        if kind == NEW:
+            self.start_from_random_weights()
+        elif kind == BROWSE:
+            self._show_current()
+            self.browse()
+        elif kind == FOLDER:
+            self._ask(path, "")
+
+    @Slot(int)
+    def _size_chosen(self, _index: int) -> None:
+        self._ask_new(
+            self.size_box.currentData(),
+            self.vocab_box.currentData() or vocabularies(self._session.settings)[0],
+        )
+
+    @Slot(int)
+    def _vocab_chosen(self, index: int) -> None:
+        path = self.vocab_box.itemData(index)
+        if path:
+            self._ask_new(self.size_box.currentData(), path)
+        else:
+            self._show_current()
+            self._browse_vocabulary()
+
+    @Slot()
+    def browse(self) -> None:
+        """Open the dialog for a model folder."""
+        ask_for_model(self._parent, self._session.settings, self._folder_selected)
+
+    def _browse_vocabulary(self) -> None:
+        ask_for_vocabulary(self._parent, self._session.settings, self._vocabulary_selected)
+
+    @Slot(str)
+    def _folder_selected(self, path: str) -> None:
+        self._ask(path, "")
+
+    @Slot(str)
+    def _vocabulary_selected(self, path: str) -> None:
+        remember_vocabulary(self._session.settings, path)
+        self._ask_new(self.size_box.currentData() or "tiny", path)
+
+    @Slot(object)
+    def _problem(self, error: BaseException) -> None:
+        self._show_current()
+        self.show_refusal(words.say_error(error))
+
+    def _ask_new(self, size: str, vocab: str) -> None:
+        self._ask(f"new:{size}", vocab)
+
+    def _ask(self, model: str, vocab: str) -> None:
+        self.refusal.hide()
+        self._session.set_model(model, vocab)
+        self.asked.emit()

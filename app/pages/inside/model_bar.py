@@ -1,0 +1,216 @@
+"""Which model is looked into: its box, what it can do, and a slider through the weights that its run kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QWidget
+
+from app import words
+from app.look.widgets import ElidedLabel, label, tip
+from app.pages.run.model_choice import start_folder
+from app.plots.buttons import ChoiceBox
+from app.plots.history import HistoryPlot
+from app.session import Session
+from app.work.inspector import Bench
+from app.work.tables import Answer
+from engine.errors import marked
+from engine.events import Evaluated, Event, Progress, Step
+from engine.inspect.subject import About
+from engine.train.run.history import Kept, history, run_of
+from engine.train.run.runs import read_events
+
+BOX_WIDTH = 220
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """What a run kept. steps, losses: (N,) on held-out data, or while training where there is none."""
+
+    folder: Path
+    kept: tuple[Kept, ...]
+    steps: np.ndarray
+    losses: np.ndarray
+
+
+class SubjectBar(QWidget):
+    """One row: the model, what it is, and the weights it kept while it learned."""
+
+    checkpoint_changed = Signal(object)  # Path
+    kept_changed = Signal()  # another run's weights, or none
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._laboratory, self._settings = session.laboratory, session.settings
+        self._kept: tuple[Kept, ...] = ()
+        self._seen: Path | None = None
+        self.box = ChoiceBox("looking_model", self.tr("Model"))
+        self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.box.setFixedWidth(BOX_WIDTH)
+        self.box.setToolTip(self.tr("The model that is looked into, on every page of this group"))
+        self.about = ElidedLabel("", "muted")
+        self.about.setObjectName("looking_about")
+        self.history = HistoryPlot(self.tr("Weights kept while it learned"))
+        self.history.setObjectName("looking_history")
+        self.history.setToolTip(
+            self.tr(
+                "The loss of its run. A dot is where weights were kept: click one, or use the arrow keys."
+            )
+        )
+        self.step = label("", "muted")
+        self.step.setObjectName("looking_step")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(10)
+        row.addWidget(self.box)
+        row.addWidget(self.about, 1)
+        row.addWidget(self.step)
+        row.addWidget(self.history)
+        self.box.activated.connect(self._activated)
+        self.history.chosen.connect(self._choose_kept)
+        self._laboratory.model_changed.connect(self.refresh)
+        self.destroyed.connect(partial(self._laboratory.forget, f"history {id(self)}"))
+        self._key = f"history {id(self)}"
+        self._show_history(None)
+        self.refresh()
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """The weights that the model's run kept, the last one the result; none without such a run."""
+        return self._kept
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the models there are and what is known of the one that is open."""
+        lab = self._laboratory
+        self.box.clear()
+        for name, path in lab.models():
+            self.box.addItem(name, str(path))
+            native = tip(QDir.toNativeSeparators(str(path)))
+            self.box.setItemData(self.box.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
+        self.box.addItem(self.tr("Choose a folder…"), "")
+        self.box.setPlaceholderText(self.tr("Choose a model"))
+        self.box.setCurrentIndex(self.box.findData(str(lab.folder)) if lab.folder else -1)
+        if lab.about is not None:
+            self.about.setText(about_words(lab.about))
+        elif lab.is_opening:
+            self.about.setText(self.tr("Opening…"))
+        else:
+            self.about.setText("")
+        if lab.about is not None and lab.folder != self._seen:
+            self._seen = lab.folder
+            self._read_history(lab.about.folder)
+
+    def choose_folder(self) -> None:
+        """Ask for a model folder."""
+        recent = self._settings.recent_models
+        dialog = QFileDialog(self.window(), self.tr("Choose a model folder"), start_folder(recent))
+        dialog.setObjectName("looking_model_dialog")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self._laboratory.choose)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot(int)
+    def _activated(self, index: int) -> None:
+        path = self.box.itemData(index)
+        if path:
+            self._laboratory.choose(path)
+        else:
+            self.refresh()
+            self.choose_folder()
+
+    # ---- the weights that were kept
+
+    def _read_history(self, folder: Path) -> None:
+        places = [one.path for one in self._kept]
+        if folder in places:
+            self._show_step(places.index(folder))
+            return
+        self._laboratory.ask(self._key, partial(_history_task, folder), heard=self._show_history, light=True)
+
+    def _show_history(self, found: _History | None) -> None:
+        self._kept = found.kept if found is not None else ()
+        is_there = len(self._kept) > 1
+        self.history.setVisible(is_there)
+        self.step.setVisible(is_there)
+        if found is None or not is_there:
+            self._kept = ()
+            self.kept_changed.emit()
+            return
+        places = [one.path for one in self._kept]
+        place = places.index(found.folder) if found.folder in places else len(places) - 1
+        self.history.set_history([one.step for one in self._kept], found.steps, found.losses, place)
+        self._show_step(place)
+        self.kept_changed.emit()
+
+    def choose_step(self, step: int) -> None:
+        """Look at the weights that were kept at this step, as a click on its dot does."""
+        places = [place for place, one in enumerate(self._kept) if one.step == step]
+        if places and places[-1] != self.history.current:
+            self._choose_kept(places[-1])
+
+    def _show_step(self, place: int) -> None:
+        self.history.set_current(place)
+        self.step.setText(self.tr("step {step}").format(step=words.number(self._kept[place].step)))
+
+    @Slot(int)
+    def _choose_kept(self, place: int) -> None:
+        path = self._kept[place].path
+        self._show_step(place)
+        self._laboratory.choose(path)
+        self.checkpoint_changed.emit(path)
+
+
+def about_words(about: About) -> str:
+    """Return a model in a line: size, what it answers, its fingerprint."""
+    config = about.config
+    parts = [f"{config.num_hidden_layers}×{config.hidden_size}"]
+    parts.append(
+        words.counted(
+            config.num_attention_heads,
+            words.translate("looking_model", "1 head a layer"),
+            words.translate("looking_model", "{count} heads a layer"),
+        )
+    )
+    can = []
+    if about.has_masked_words:
+        can.append(words.translate("looking_model", "masked words"))
+    if about.has_next_sentence:
+        can.append(words.translate("looking_model", "next sentence"))
+    if about.labels:
+        can.append(words.translate("looking_model", "{count} labels").format(count=len(about.labels)))
+    parts.append(", ".join(can) or words.translate("looking_model", "no trained head"))
+    parts.append(about.fingerprint)
+    return " · ".join(parts)
+
+
+def model_caption(name: str, fingerprint: str) -> list[tuple[str, str]]:
+    """Return the lines of a caption that say which weights a picture is of."""
+    return [
+        (words.translate("looking_model", "model"), name),
+        (words.translate("looking_model", "weights, sha256"), fingerprint),
+    ]
+
+
+def _history_task(folder: Path, _bench: Bench) -> Iterator[Event]:
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    run = run_of(folder)
+    kept = history(run) if run is not None else ()
+    steps: list[float] = []
+    losses: list[float] = []
+    if run is not None and len(kept) > 1:
+        events = [event for event in read_events(run) if isinstance(event, Evaluated | Step)]
+        for kind in (Evaluated, Step):
+            found = [event for event in events if isinstance(event, kind)]
+            if len(found) > 2:
+                steps = [float(one.step) for one in found]
+                losses = [one.loss for one in found]
+                break
+    yield Answer(value=_History(folder, kept, np.array(steps), np.array(losses)))

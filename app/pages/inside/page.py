@@ -1,0 +1,171 @@
+"""What the looking-inside pages are made of: a page that waits for a model and says what it lacks.
+
+A page overrides `model_ready` and `text_ready`; both are called on the window's thread, only while the page
+is on screen, and only when there is something new.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app import words
+from app.look.banner import Banner
+from app.look.widgets import GAP, Card, EmptyState, Page, button
+from app.pages.inside.model_bar import SubjectBar, about_words
+from app.pages.inside.texts import TextBox, TextPair
+from app.session import Session
+from engine.errors import ModelError, UserError
+from engine.inspect.subject import About
+
+__all__ = ["LookingPage", "SubjectBar", "TextBox", "TextPair", "about_words"]
+EMPTY_WIDTH = 420
+
+
+class LookingPage(Page):
+    """Header, the row that chooses the model, and `work`: the page's own, once a fitting model is open.
+
+    Args: needs: "masked_words", "next_sentence" or "labels" if the page is nothing without that head.
+    """
+
+    def __init__(self, session: Session, *, needs: str = "", parent: QWidget | None = None) -> None:
+        super().__init__("", "", parent)
+        self.session, self.laboratory = session, session.laboratory
+        self._needs = needs
+        self._shown: About | None = None
+        self._studied: tuple[str, str] | None = None
+        self.subject_bar = SubjectBar(session)
+        self.banner = Banner(name="looking_banner")
+        self.empty = EmptyState("", self.tr("Choose a model folder…"))
+        self.empty.setObjectName("looking_empty")
+        self.empty.button.setObjectName("looking_choose")
+        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
+        self.pretrain_button = button(self.tr("Pretrain a model"), name="looking_pretrain")
+        self._lay_out_looking()
+        self.empty.activated.connect(self.subject_bar.choose_folder)
+        self.pretrain_button.clicked.connect(self._lead_to_training)
+        self.laboratory.model_changed.connect(self._catch_up)
+        self.laboratory.text_changed.connect(self._catch_up)
+        self._catch_up()
+
+    # ---- for the page
+
+    def model_ready(self, about: About) -> None:
+        """Show what a model says; another one than before, or the first."""
+
+    def text_ready(self) -> None:
+        """Look at the shared text; called after `model_ready` too."""
+
+    def refuse(self, error: BaseException | str) -> None:
+        """Say above the work why a question has no answer; a fault of ours goes to the window."""
+        if isinstance(error, str):
+            self.banner.show_text("look", error)
+        elif isinstance(error, UserError | MemoryError):
+            self.banner.show_text("look", words.say_error(error))
+        else:
+            self.session.problem.emit(error)
+
+    def accept(self) -> None:
+        """Take a refusal away: the question has an answer now."""
+        self.banner.hide()
+
+    def offer_beginning(self, error: UserError) -> None:
+        """Say above the work that a text cannot be read; offer its beginning where it is too long."""
+        about = self.laboratory.about
+        most = error.sentence.values.get("most")
+        if about is None or most is None:
+            self.refuse(error)
+            return
+        said = self.tr("Read the first {count}").format(count=words.number(int(most)))
+        self.banner.show_text("look", words.say_error(error), [(said, partial(self._read_beginning, about))])
+
+    def _read_beginning(self, about: About, _checked: bool = False) -> None:
+        lab = self.laboratory
+        text, pair = about.beginning(lab.text, lab.pair)
+        lab.set_text(text, pair or "")
+
+    # ---- the frame
+
+    def _lay_out_looking(self) -> None:
+        card = Card()
+        card.add(self.empty, 1)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.pretrain_button)
+        row.addStretch(1)
+        empty_layout = self.empty.layout()
+        assert isinstance(empty_layout, QVBoxLayout)
+        empty_layout.addLayout(row)
+        inner = QWidget()
+        self.work = QVBoxLayout(inner)
+        self.work.setContentsMargins(0, 0, 0, 0)
+        self.work.setSpacing(GAP)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(card)
+        self._stack.addWidget(inner)
+        self.body.addWidget(self.subject_bar)
+        self.body.addWidget(self.banner)
+        self.body.addWidget(self._stack, 1)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        lab = self.laboratory
+        if lab.folder is None:
+            known = [path for _name, path in lab.models()]
+            if known:
+                lab.choose(known[0])
+        self.subject_bar.refresh()
+        self._catch_up()
+
+    @Slot()
+    def _catch_up(self) -> None:
+        lab = self.laboratory
+        lacking = self._lacking()
+        self._show_empty(lacking)
+        if not self.isVisible() or lab.about is None or lacking:
+            return
+        if lab.about is not self._shown:
+            self._shown, self._studied = lab.about, None
+            self.accept()
+            self.model_ready(lab.about)
+        if (lab.text, lab.text_pair) != self._studied:
+            self._studied = (lab.text, lab.text_pair)
+            self.text_ready()
+
+    def _lacking(self) -> str:
+        """Return why there is nothing to show, or nothing."""
+        lab = self.laboratory
+        if lab.refusal is not None:
+            return words.say_error(lab.refusal)
+        if lab.folder is None:
+            return self.tr(
+                "Choose the model to look into: a folder with config.json and weights, such as one that was "
+                "trained here."
+            )
+        if lab.about is not None and self._needs:
+            try:
+                lab.about.require(self._needs)
+            except ModelError as error:
+                return words.say_error(error)
+        return ""
+
+    def _show_empty(self, lacking: str) -> None:
+        is_first = self.laboratory.about is None and self._shown is None
+        self.empty.set_text(lacking or self.tr("Opening the model…"))
+        self.empty.button.setVisible(bool(lacking))
+        self.pretrain_button.setVisible(bool(lacking))
+        labels = self._needs == "labels"
+        self.pretrain_button.setText(self.tr("Fine-tune a model") if labels else self.tr("Pretrain a model"))
+        self._stack.setCurrentIndex(0 if lacking or is_first else 1)
+
+    @Slot()
+    def _lead_to_training(self) -> None:
+        self.session.page_requested.emit("finetune" if self._needs == "labels" else "pretrain")
+
+    def forget_when_gone(self, *keys: str) -> None:
+        """Let questions of these keys call nobody once the page is gone."""
+        for key in keys:
+            self.destroyed.connect(partial(self.laboratory.forget, key))

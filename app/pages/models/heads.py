@@ -1,0 +1,243 @@
+"""Why the number of attention heads does not matter to the count: a slider that cuts the same weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSizePolicy, QVBoxLayout, QWidget
+
+from app import words
+from app.look.inputs import Slider
+from app.look.table_view import TableView
+from app.look.widgets import GAP, Card, label
+from app.pages.models.weights import CheckLine, caption_lines
+from app.plots.buttons import save_icon
+from app.plots.head_slices import HeadSlicesPlot
+from engine.model.arithmetic import Arithmetic, Heads, arithmetic, divisors
+from engine.model.config import BertConfig
+
+Index = QModelIndex | QPersistentModelIndex
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+SETTLE_MS = 150  # after the last move, before the weights are counted in a model
+
+
+class CutsModel(QAbstractTableModel):
+    """A row for each number of heads that the width can be shared out to."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[tuple[int, int, int, int], ...] = ()
+
+    def set_arithmetic(self, found: Arithmetic) -> None:
+        """Count the weights of a model anew for each number of heads."""
+        self.beginResetModel()
+        self.rows = tuple(self._row(found, heads) for heads in divisors(found.config.hidden_size))
+        self.endResetModel()
+
+    def _row(self, found: Arithmetic, num_heads: int) -> tuple[int, int, int, int]:
+        again = arithmetic(replace(found.config, num_attention_heads=num_heads), found.heads)
+        qkv = next(part.count for part in again.parts if part.key == "qkv") // again.sizes["L"]
+        return num_heads, again.sizes["H"] // num_heads, qkv, again.total
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else 4
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.UserRole):
+            return words.number(self.rows[index.row()][index.column()])
+        return RIGHT if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            names = (
+                self.tr("Heads"), self.tr("Each wide"), self.tr("Q, K, V"), self.tr("All weights")
+            )  # fmt: skip
+            return names[section]
+        if role == Qt.ItemDataRole.ToolTipRole and section == 2:
+            return self.tr("Weights of queries, keys and values in one layer, biases included")
+        return RIGHT if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+
+class HeadsView(QWidget):
+    """Slider, picture, and the sum worked out anew for each number of heads."""
+
+    count_wanted = Signal(object, object)  # BertConfig, Heads: to be counted in a model that is built
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.found: Arithmetic | None = None
+        self._name = ""
+        self._choices: tuple[int, ...] = (1,)
+        self._is_quiet = False
+        self.slider = Slider(Qt.Orientation.Horizontal)
+        self.slider.setObjectName("models_heads_slider")
+        self.slider.setAccessibleName(self.tr("Attention heads in each layer"))
+        self.slider.setPageStep(1)
+        self.said = label("", "strong")
+        self.said.setObjectName("models_heads_said")
+        self.plot = HeadSlicesPlot(self.tr("Attention heads as slices"))
+        self.plot.setObjectName("models_slices")
+        self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self.cuts = CutsModel(self)
+        self.table = TableView()
+        self.table.setObjectName("models_cuts")
+        self.table.setAccessibleName(self.tr("The same weights in any number of heads"))
+        self.sum = label("", wrap=True)
+        self.sum.setObjectName("models_heads_sum")
+        self.all = label("", wrap=True)
+        self.all.setObjectName("models_heads_all")
+        self.check = CheckLine("models_heads_check")
+        self.changes = label("", "muted", wrap=True)
+        self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
+        self._lay_out()
+        self._rest.timeout.connect(self._count)
+        self.slider.valueChanged.connect(self._moved)
+
+    def _lay_out(self) -> None:
+        self.table.setModel(self.cuts)
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(27)
+        self.table.setSelectionBehavior(TableView.SelectionBehavior.SelectRows)
+        self.table.setMinimumHeight(88)
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.table.selectionModel().currentRowChanged.connect(self._walked)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        caption = label(self.tr("Attention heads in each layer"))
+        caption.setBuddy(self.slider)
+        row.addWidget(caption)
+        row.addWidget(self.slider, 1)
+        row.addWidget(self.said)
+        self.card = Card(self.tr("Heads are slices"))
+        self.card.add_corner(save_icon(self.plot))
+        self.card.body.addLayout(row)
+        self.card.add(self.plot, 1)
+        for line in (self.sum, self.all, self.check):
+            self.card.add(line)
+        self.card.add(self.table, 1)
+        self.card.add(self.changes)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        column.addWidget(self.card, 1)
+
+    # ---- for the page
+
+    def show_arithmetic(self, found: Arithmetic, name: str) -> None:
+        """Show a model, cut into as many heads as it has."""
+        self.found, self._name = found, name
+        self._choices = divisors(found.config.hidden_size)
+        self.slider.blockSignals(True)
+        self.slider.setRange(0, len(self._choices) - 1)
+        self.slider.setValue(self._choices.index(found.config.num_attention_heads))
+        self.slider.blockSignals(False)
+        self.cuts.set_arithmetic(found)
+        self._show_cut()
+
+    @property
+    def num_heads(self) -> int:
+        """The number of heads that the slider stands at."""
+        return self._choices[self.slider.value()]
+
+    def cut(self) -> tuple[BertConfig, Heads] | None:
+        """Return the model with the slider's number of heads; None while there is no model."""
+        if self.found is None:
+            return None
+        return replace(self.found.config, num_attention_heads=self.num_heads), self.found.heads
+
+    def show_count(self, config: BertConfig, counted: int) -> None:
+        """Say what was counted in a model with so many heads."""
+        cut = self.cut()
+        if self.found is None or cut is None or cut[0] != config:
+            return
+        is_same = counted == self.found.total
+        text = self.tr("Counted in a model that is built with {heads}, one by one: {count} weights.")
+        said = text.format(heads=self._heads_words(), count=words.number(counted))
+        self.check.show_text("fine" if is_same else "look", said)
+
+    @Slot()
+    def _moved(self) -> None:
+        self._show_cut()
+
+    def _show_cut(self) -> None:
+        cut = self.cut()
+        if cut is None or self.found is None:
+            return
+        again = arithmetic(*cut)
+        width, layers = again.sizes["H"], again.sizes["L"]
+        number, each = words.number, width // self.num_heads
+        self.said.setText(f"{number(self.num_heads)} × {number(each)}")
+        self.said.setToolTip(self.tr("Heads, and how wide each is"))
+        self.card.set_hint(f"{self._name} · {number(again.total)}")
+        qkv = next(part.count for part in again.parts if part.key == "qkv") // layers
+        text = self.tr(
+            "Queries, keys and values of one layer: {heads} × 3 × ({width} × {each} + {each}) = "
+            "3 × ({width}² + {width}) = {count} weights."
+        )
+        values = {"heads": number(self.num_heads), "width": number(width), "each": number(each)}
+        self.sum.setText(text.format(**values, count=number(qkv)))
+        everywhere = self.tr("The whole model has {total} weights, with {heads} as with any other number.")
+        self.all.setText(everywhere.format(total=number(again.total), heads=self._heads_words()))
+        self.changes.setText(self._change_words())
+        self.plot.set_heads(again, self.num_heads)
+        self.plot.set_caption(
+            [*caption_lines(again, self._name), (self.tr("attention heads"), number(self.num_heads))]
+        )
+        self.check.clear()
+        self._is_quiet = True
+        self.table.selectRow(self.slider.value())
+        self.table.scrollTo(self.cuts.index(self.slider.value(), 0))
+        self._is_quiet = False
+        self._rest.start()
+
+    @Slot(QModelIndex, QModelIndex)
+    def _walked(self, current: QModelIndex, _before: QModelIndex) -> None:
+        if current.isValid() and not self._is_quiet:
+            self.slider.setValue(current.row())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._rest.start()
+
+    def _heads_words(self) -> str:
+        if self.num_heads == 1:
+            return self.tr("1 head")
+        return self.tr("{count} heads").format(count=words.number(self.num_heads))
+
+    def _change_words(self) -> str:
+        """Return what does change with the heads."""
+        text = self.tr(
+            "What does change: each head makes an attention map of its own, so a text of {length} pieces has "
+            "{maps} of {length} × {length} in all layers. More heads look at more places at once, each with "
+            "fewer numbers."
+        )
+        assert self.found is not None
+        maps = self.num_heads * self.found.sizes["L"]
+        length = min(128, self.found.sizes["P"])
+        return text.format(length=words.number(length), maps=words.number(maps))
+
+    @Slot()
+    def _count(self) -> None:
+        cut = self.cut()
+        if cut is not None and self.isVisible():
+            self.count_wanted.emit(*cut)

@@ -1,0 +1,379 @@
+"""The Models page: what is on this computer, what each model holds, and where its weights are.
+
+Folders, runs and files are read by the light worker; only formulas are worked out on the window's thread.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QShowEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
+
+from app import words
+from app.look import theme
+from app.look.banner import Banner
+from app.look.widgets import GAP, SETTINGS_WIDTH, Page, button
+from app.pages.models.folder import FolderView
+from app.pages.models.heads import HeadsView
+from app.pages.models.model_list import ModelsList
+from app.pages.models.plan import PlanCard
+from app.pages.models.requests import (
+    Detail,
+    Entry,
+    Places,
+    count_task,
+    detail_task,
+    fingerprint_task,
+    list_task,
+    open_task,
+)
+from app.pages.models.weights import ParametersView
+from app.pages.run.model_choice import ask_for_model
+from app.session import Session
+from app.work.titles import model_title
+from engine.errors import UserError
+from engine.model.arithmetic import Heads, arithmetic, preset_of
+from engine.model.config import BertConfig
+from engine.model.inventory import Inventory
+
+LIST, OPEN, DETAIL = "models list", "models open", "models detail"
+FINGERPRINT, COUNT, CUT = "models fingerprint", "models count", "models cut"
+KEYS = (LIST, OPEN, DETAIL, FINGERPRINT, COUNT, CUT)
+
+
+class ModelsPage(Page):
+    """The list and the sizes at the left; at the right what is known of one model, listed or planned."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__("", "", parent)
+        self.setObjectName("models_page")
+        self.header.title_label.setText(self.tr("Models"))
+        self.header.set_sentence(self.tr("What is here, what it holds, and where its weights are."))
+        self.session, self.laboratory = session, session.laboratory
+        self.entry: Entry | None = None  # None: a planned model is shown, or nothing yet
+        self._detail: Detail | None = None
+        self._is_planned = False
+        self._wanted: Path | None = None  # to be chosen when the list has it
+        self._fingerprints: dict[Path, str] = {}
+        self._make_parts()
+        self._lay_out()
+        self._connect()
+        for key in KEYS:
+            self.destroyed.connect(partial(self.laboratory.forget, key))
+        self._show_state()
+
+    def _make_parts(self) -> None:
+        self.list_card, self.plan_card = ModelsList(), PlanCard()
+        self.folder_view, self.parameters, self.heads = FolderView(), ParametersView(), HeadsView()
+        self.banner = Banner(name="models_banner")
+        self.tabs = QTabWidget(documentMode=True)
+        self.tabs.setObjectName("models_tabs")
+        self.tabs.setAccessibleName(self.tr("What is shown of the model"))
+        self.tabs.tabBar().setDrawBase(False)
+        self.tabs.addTab(self.folder_view, self.tr("The model"))
+        self.tabs.addTab(self.parameters, self.tr("Its weights"))
+        self.tabs.addTab(self.heads, self.tr("Its attention heads"))
+        self.folder_button = button(self.tr("Show its folder"), name="models_show_folder")
+        self.finetune_button = button(self.tr("Fine-tune it"), name="models_finetune")
+        self.look_button = button(self.tr("Look inside"), "primary", name="models_look")
+        self.pretrain_button = button(self.tr("Pretrain a model"), "primary", name="models_pretrain")
+        self.look_button.setToolTip(self.tr("Open it on the pages that look inside"))
+        self.pretrain_button.setToolTip(self.tr("Choose a text and a size there"))
+        for action in (self.folder_button, self.finetune_button, self.look_button, self.pretrain_button):
+            self.header.add_action(action)
+
+    def _lay_out(self) -> None:
+        left = QWidget()
+        left.setFixedWidth(SETTINGS_WIDTH)
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        column.addWidget(self.list_card, 1)
+        column.addWidget(self.plan_card)
+        across = QHBoxLayout()
+        across.setSpacing(GAP)
+        across.addWidget(left)
+        across.addWidget(self.tabs, 1)
+        self.body.addWidget(self.banner)
+        self.body.addLayout(across, 1)
+
+    def _connect(self) -> None:
+        self.list_card.chosen.connect(self.show_entry)
+        self.list_card.opened.connect(self._look_at)
+        self.list_card.folder_wanted.connect(self.choose_folder)
+        self.plan_card.planned.connect(self.show_plan)
+        self.heads.count_wanted.connect(self._count_cut)
+        self.tabs.currentChanged.connect(self._ask_seen)
+        self.folder_button.clicked.connect(self.show_folder)
+        self.finetune_button.clicked.connect(self.finetune)
+        self.look_button.clicked.connect(self.look_inside)
+        self.pretrain_button.clicked.connect(self._pretrain)
+        self.session.training_ended.connect(self._refresh_seen)
+        self.session.training_changed.connect(self._show_state)
+        self.session.model_changed.connect(self._refresh_seen)
+        self.laboratory.model_changed.connect(self._refresh_seen)
+
+    # ---- the list
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fingerprints.clear()  # a model may have been trained anew since
+        self.laboratory.drop(FINGERPRINT)
+        self.refresh()
+
+    @Slot()
+    def _refresh_seen(self) -> None:
+        if self.isVisible():
+            self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Look again for the models of this computer."""
+        lab = self.laboratory
+        opened = (
+            lab.folder,
+            self.session.library.last_trained,
+            *map(Path, self.session.settings.recent_models),
+        )
+        places = Places(tuple(path for path in opened if path is not None), self.session.runs_root)
+        lab.ask(
+            LIST,
+            lambda bench: list_task(bench, places),
+            heard=self._take_list,
+            failed=self._failed,
+            light=True,
+        )
+
+    def _take_list(self, entries: tuple[Entry, ...]) -> None:
+        self.list_card.show_entries(entries)
+        wanted = self._wanted or (self.entry.path if self.entry else None)
+        if wanted is None and not self._is_planned:
+            fit = [one.path for one in entries if one.problem is None]
+            wanted = self.laboratory.folder if self.laboratory.folder in fit else next(iter(fit), None)
+        again = next((one for one in entries if one.path == wanted), None)
+        self._wanted = None
+        if again is not None:
+            self.list_card.set_current(again.path)
+            if self.entry is None or not again.is_as(self.entry):
+                self.show_entry(again)
+        elif not self._is_planned:
+            self.plan_card.plan(preset_of(self.plan_card.config) or "base")
+
+    @Slot()
+    def choose_folder(self) -> None:
+        """Ask for a model folder that is not in the list."""
+        ask_for_model(self, self.session.settings, self.open_folder)
+
+    @Slot(str)
+    def open_folder(self, path: str) -> None:
+        """Show a model that lies anywhere on this computer, and remember it."""
+        self.banner.hide()
+        folder = Path(path)
+        self.laboratory.ask(
+            OPEN,
+            lambda bench: open_task(bench, folder),
+            heard=self._take_opened,
+            failed=self._failed,
+            light=True,
+        )
+
+    def _take_opened(self, entry: Entry) -> None:
+        if entry.problem is not None:
+            self._failed(entry.problem)
+            return
+        self.session.settings.add_recent_model(entry.path)
+        self._wanted = entry.path
+        self.refresh()
+
+    # ---- one model
+
+    @Slot(object)
+    def show_entry(self, entry: Entry) -> None:
+        """Show a model of the list: what is known at once, then what its files say."""
+        self.banner.hide()
+        self.entry, self._detail, self._is_planned = entry, None, False
+        self.list_card.set_current(entry.path)
+        self.laboratory.drop(FINGERPRINT)
+        self.tabs.setTabVisible(0, True)
+        self.folder_view.show_entry(entry)
+        if entry.inventory is None:
+            self.plan_card.put(self.plan_card.config, self.plan_card.heads)
+            self.tabs.setCurrentIndex(0)
+        else:
+            self._show_inventory(entry, entry.inventory)
+            self.laboratory.ask(
+                DETAIL,
+                lambda bench: detail_task(bench, entry.path),
+                heard=self._take_detail,
+                failed=partial(self._detail_failed, entry.path),
+                light=True,
+            )
+        for place in (1, 2):
+            self.tabs.setTabEnabled(place, entry.inventory is not None)
+        self._show_state()
+
+    def _show_inventory(self, entry: Entry, inventory: Inventory) -> None:
+        found = arithmetic(inventory.config, inventory.heads)
+        self.plan_card.put(inventory.config, inventory.heads)
+        self.parameters.show_arithmetic(found, model_title(entry.path), inventory)
+        self.heads.show_arithmetic(found, model_title(entry.path))
+
+    def _take_detail(self, detail: Detail) -> None:
+        entry = self.entry
+        if entry is None or detail.path != entry.path:
+            return
+        self._detail = detail
+        if detail.inventory != entry.inventory:
+            self._show_inventory(entry, detail.inventory)
+        self.folder_view.show_detail(detail)
+        self._ask_seen()
+        self._show_state()
+
+    def _detail_failed(self, path: Path, error: BaseException) -> None:
+        if self.entry is None or self.entry.path != path:
+            return
+        if isinstance(error, UserError | MemoryError):
+            self.folder_view.show_refusal(words.say_error(error))
+        else:
+            self.session.problem.emit(error)
+
+    @Slot()
+    def show_plan(self) -> None:
+        """Show the model that the sizes at the left describe."""
+        self.banner.hide()
+        self.entry, self._detail, self._is_planned = None, None, True
+        self.laboratory.drop(DETAIL)
+        self.list_card.set_current(None)
+        self.tabs.setTabVisible(0, False)
+        for place in (1, 2):
+            self.tabs.setTabEnabled(place, True)
+        config, heads = self.plan_card.config, self.plan_card.heads
+        found, name = arithmetic(config, heads), self.plan_name()
+        self.parameters.show_arithmetic(found, name, None)
+        self.heads.show_arithmetic(found, name)
+        self._count(COUNT, config, heads)
+        self._show_state()
+
+    def plan_name(self) -> str:
+        """Return what a planned model is called."""
+        config = self.plan_card.config
+        shape = f"{config.num_hidden_layers}×{config.hidden_size}"
+        return self.tr("planned") if preset_of(config) else self.tr("planned: {shape}").format(shape=shape)
+
+    # ---- asking
+
+    @Slot()
+    def _ask_seen(self) -> None:
+        """Ask for the fingerprint once it is seen: it reads all weights."""
+        detail = self._detail
+        if detail is None or self.tabs.currentWidget() is not self.folder_view:
+            return
+        known = self._fingerprints.get(detail.path)
+        self.folder_view.show_fingerprint(known or self.tr("being computed…"))
+        if known is None and not self.laboratory.is_asking(FINGERPRINT):
+            self.laboratory.ask(
+                FINGERPRINT,
+                lambda bench: fingerprint_task(bench, detail.path),
+                heard=partial(self._take_fingerprint, detail.path),
+                failed=partial(self._detail_failed, detail.path),
+                light=True,
+            )
+
+    def _take_fingerprint(self, path: Path, text: str) -> None:
+        self._fingerprints[path] = text
+        if self._detail is not None and self._detail.path == path:
+            self.folder_view.show_fingerprint(text)
+
+    @Slot(object, object)
+    def _count_cut(self, config: BertConfig, heads: Heads) -> None:
+        self._count(CUT, config, heads)
+
+    def _count(self, key: str, config: BertConfig, heads: Heads) -> None:
+        """Have the weights counted in the model itself; the newest question of a key wins."""
+        show = self.parameters.show_count if key == COUNT else partial(self.heads.show_count, config)
+        self.laboratory.ask(
+            key, lambda bench: count_task(bench, config, heads), heard=show, failed=self._failed, light=True
+        )
+
+    @Slot(object)
+    def _failed(self, error: BaseException) -> None:
+        if isinstance(error, UserError | MemoryError):
+            self.banner.show_text("look", words.say_error(error))
+        else:
+            self.session.problem.emit(error)
+
+    # ---- what can be done with it
+
+    @Slot()
+    def look_inside(self) -> None:
+        """Open the model on the pages that look inside."""
+        if self.entry is not None and self.entry.problem is None:
+            self._look_at(self.entry)
+
+    @Slot(object)
+    def _look_at(self, entry: Entry) -> None:
+        if entry.inventory is None:
+            return
+        answers = self._detail.answers if self._detail is not None else entry.inventory.answers
+        can_guess = bool({"masked_words", "next_sentence"} & set(answers))
+        self.laboratory.choose(entry.path)
+        self.session.page_requested.emit("probe" if can_guess else "attention")
+
+    @Slot()
+    def finetune(self) -> None:
+        """Make it the model to fine-tune."""
+        if self.entry is not None and self.entry.problem is None:
+            self.session.set_model(str(self.entry.path))
+            self.session.page_requested.emit("finetune")
+
+    @Slot()
+    def show_folder(self) -> None:
+        """Open its folder in the program that shows folders."""
+        entry = self.entry
+        if entry is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(entry.path))):
+            text = self.tr("No program shows folders here. It lies at {path}.")
+            self.banner.show_text("note", text.format(path=entry.path))
+
+    @Slot()
+    def _pretrain(self) -> None:
+        self.session.page_requested.emit("pretrain")
+
+    @Slot()
+    def _show_state(self) -> None:
+        """Show the actions that fit what is shown."""
+        entry = self.entry
+        for action in (self.folder_button, self.finetune_button, self.look_button):
+            action.setVisible(not self._is_planned)
+            action.setEnabled(entry is not None and (entry.problem is None or action is self.folder_button))
+        self.pretrain_button.setVisible(self._is_planned)
+        is_training = self.session.is_training
+        self.finetune_button.setToolTip(
+            self.tr("A model is in training; this one can follow it.")
+            if is_training
+            else self.tr("Start a classifier from it")
+        )
+        if is_training:
+            self.finetune_button.setEnabled(False)
+
+
+def main() -> int:
+    """Show the page alone. The first argument: a model folder to open."""
+    app = QApplication(sys.argv)
+    theme.apply_theme(app, "system")
+    session = Session()
+    page = ModelsPage(session)
+    page.resize(1104, 780)
+    page.show()
+    if len(sys.argv) > 1:
+        page.open_folder(sys.argv[1])
+    result = app.exec()
+    session.close()
+    return result
+
+
+if __name__ == "__main__":
+    sys.exit(main())

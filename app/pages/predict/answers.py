@@ -1,0 +1,235 @@
+"""The answers to a whole file on the Predict page: beside its rows, counted, and scored where that can be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app import words
+from app.look.table_model import TableModel
+from app.look.table_view import TableView
+from app.look.toggles import Toggles
+from app.look.widgets import Advice, Card, label
+from app.pages.predict.requests import Preview
+from app.pages.run.scores import ROOM, ScoresCard
+from app.plots.bars import BarsPlot
+from app.plots.buttons import save_icon, yield_to_layout
+from engine.errors import Sentence
+from engine.events import Evaluated, Predicted
+from engine.text.table import BadLine
+
+MOST_REPORTED = 200  # unusable rows that are listed one by one
+SUMMARY_WIDTH = 240
+COLUMN_WIDTH, ANSWER_WIDTH, MIN_TEXT_WIDTH = 104, 92, 150
+NARROW, NARROW_SUMMARY = 560, 168  # px of the card, below which the summary gives way to the answers
+
+
+class AnswersCard(Card):
+    """The file's rows with their answers, how often each label was given, and the unusable rows.
+
+    Where the file holds the right labels, a second view has the scores. The answers say which model gave
+    them.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.set_title(self.tr("Answers"))
+        self.prediction, self.probability = self.tr("prediction"), self.tr("probability")
+        self.model = TableModel(parent=self)
+        self.view = TableView()
+        self.view.setObjectName("answers")
+        self.view.setModel(self.model)
+        self.bars = BarsPlot(self.tr("Predicted labels"))
+        self.bars.setObjectName("answer_counts")
+        yield_to_layout(self.bars, 70)
+        self.bars.set_empty_text(self.tr("How often each label is predicted appears here."))
+        self.reported = Advice()
+        self.reported.setObjectName("reported_rows")
+        self._counts: Counter[str] = Counter()
+        self._labels: tuple[str, ...] = ()
+        self._texts: list[int] = []  # the columns that are read
+        self._has_answers = False
+        self.view.viewport().installEventFilter(self)
+        self._side = QWidget()
+        self._side.setFixedWidth(SUMMARY_WIDTH)
+        column = QVBoxLayout(self._side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        self._bars_title = label(self.tr("Predicted labels"), "card-title")
+        self._reported_title = label("", "card-title")
+        column.addWidget(self._bars_title)
+        column.addWidget(self.bars, 2)
+        column.addWidget(self._reported_title)
+        column.addWidget(self.reported, 1)
+        rows = QWidget()
+        row = QHBoxLayout(rows)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        row.addWidget(self.view, 1)
+        row.addWidget(self._side)
+        self.scores = ScoresCard()
+        self.scores.be_part()
+        self._views = QStackedWidget()
+        self._views.addWidget(rows)
+        self._views.addWidget(self.scores)
+        self.other_model = label("", "look", wrap=True)  # whole in whatever width, unlike the hint above
+        self.other_model.setObjectName("answers_of_another_model")
+        self.other_model.hide()
+        self.add(self.other_model)
+        self.add(self._views, 1)
+        self.view_choice = Toggles(
+            "answers_view",
+            self.tr("View"),
+            (
+                ("rows", self.tr("Rows"), self.tr("Every row with its answer")),
+                ("confusion", self.tr("Confusion"), self.tr("Which label was taken for which")),
+                ("labels", self.tr("By label"), self.tr("Precision, recall and F1 of each label")),
+            ),
+            room=ROOM,
+        )
+        self.view_choice.chosen.connect(self._show_view)
+        self._save = save_icon(self.bars)
+        self.add_corner(self.view_choice)
+        self.add_corner(self._save)
+        self._answered_by = ""
+        self._show_scores(None)
+
+    def show_preview(self, shown: Preview) -> None:
+        """Show a file's rows, without answers yet."""
+        self._counts.clear()
+        self.bars.clear()
+        self.set_title(shown.table.path.name)
+        self.other_model.hide()
+        one, many = self.tr("1 row, no answer yet"), self.tr("{count} rows, no answers yet")
+        self.set_hint(words.counted(shown.table.num_rows, one, many))
+        self.model.clear_columns()
+        self._has_answers = False
+        self._answered_by = ""
+        self._show_scores(None)
+        self.model.set_table(shown.table)
+        self.model.set_roles(shown.roles)
+        self.show_reported(shown.reported)
+        self._side.setVisible(bool(shown.reported))  # until there are answers, the rows have its room
+        self._bring_texts_forward(shown)
+
+    def mark_model(self, chosen: str) -> None:
+        """Say whose answers these are where another model is chosen now."""
+        self.other_model.hide()
+        if not self._has_answers or not self._answered_by:
+            return
+        one, many = self.tr("1 row answered by {model}"), self.tr("{count} rows answered by {model}")
+        total, model = self._counts.total(), words.shorten(self._answered_by, 60)
+        said = words.counted(total, one, many).format(model=model)
+        if chosen != self._answered_by:
+            other = self.tr("These are the answers of {model}, not of the model at the left.")
+            self.other_model.setText(other.format(model=model))
+            self.other_model.show()
+        shown = self.scores.current
+        if shown is not None and shown.confusion is not None:
+            scored = self.tr("{rows} scored").format(rows=words.number(int(shown.confusion.sum())))
+            said = f"{said} · {scored}"
+        self.set_hint(said)
+
+    def show_scores(self, event: Evaluated) -> None:
+        """Show how good the answers are."""
+        self._show_scores(event)
+        self.mark_model(self._answered_by)
+
+    def _show_scores(self, event: Evaluated | None) -> None:
+        self.view_choice.setVisible(event is not None)
+        self.view_choice.set_current("rows" if event is None else "confusion")
+        self.scores.set_evaluations({} if event is None else {"test": event}, {})
+        self._show_view()
+
+    @Slot()
+    def _show_view(self) -> None:
+        is_scores = self.view_choice.current != "rows"
+        if is_scores:
+            self.scores.show_view(self.view_choice.current)
+        self._views.setCurrentIndex(int(is_scores))
+        self._save.setVisible(not is_scores)
+
+    def start(self, model: str = "") -> None:
+        """Make room for answers. Args: model: which one gives them."""
+        self._answered_by = model
+        self._show_scores(None)
+        self.other_model.hide()
+        self._counts.clear()
+        self.bars.clear()
+        self.model.clear_columns()
+        self.model.add_column(self.prediction)
+        self.model.add_column(self.probability)
+        self._has_answers = True
+        self._side.show()
+        self._bring_forward()
+
+    def put(self, event: Predicted) -> None:
+        """Put answers beside their rows."""
+        self.model.put(self.prediction, event.rows, event.predictions)
+        best = event.probabilities.max(axis=1) if event.probabilities.size else []
+        self.model.put(self.probability, event.rows, [words.share(float(value)) for value in best])
+        self._counts.update(event.predictions)
+        self._labels = event.labels
+        most_first = sorted(event.labels, key=lambda name: -self._counts[name])
+        self.bars.set_bars([(name, self._counts[name]) for name in most_first])
+        one, many = self.tr("1 row answered"), self.tr("{count} rows answered")
+        self.set_hint(words.counted(self._counts.total(), one, many))
+        self.mark_model(self._answered_by)
+
+    def show_reported(self, reported: Sequence[BadLine], notes: Sequence[tuple[str, Sentence]] = ()) -> None:
+        """List the rows that cannot be used, each with its line and reason."""
+        order = {"wrong": 0, "look": 1}
+        told = sorted(notes, key=lambda note: order.get(note[0], 2))
+        items = [(level, words.say(sentence)) for level, sentence in told]
+        for bad in reported[:MOST_REPORTED]:
+            items.append(("look", words.say(bad.sentence)))
+        if len(reported) > MOST_REPORTED:
+            more = words.number(len(reported) - MOST_REPORTED)
+            items.append(("note", self.tr("and {count} more").format(count=more)))
+        self.reported.set_items(items)
+        title = self.tr("Rows without an answer: {count}").format(count=words.number(len(reported)))
+        if notes:
+            title = self.tr("What to know")
+        self._reported_title.setText(title)
+        for widget in (self.reported, self._reported_title):
+            widget.setVisible(bool(items))
+
+    def _bring_texts_forward(self, shown: Preview) -> None:
+        """Show what is read first."""
+        header, columns = self.view.horizontalHeader(), shown.table.columns
+        roles = shown.roles
+        self._texts = [columns.index(name) for name in (roles.text, roles.text_pair) if name in columns]
+        self._fit_columns()
+        for place, number in enumerate(self._texts):
+            header.moveSection(header.visualIndex(number), place)
+
+    def _fit_columns(self) -> None:
+        """Show what is read as wide as there is room."""
+        others = self.model.columnCount() - len(self._texts)
+        room = (self.view.viewport().width() - others * COLUMN_WIDTH) // max(1, len(self._texts))
+        answers = [self.model.columnCount() - place for place in (1, 2)] if self._has_answers else []
+        for number in range(self.model.columnCount()):
+            wide = max(MIN_TEXT_WIDTH, room) if number in self._texts else COLUMN_WIDTH
+            self.view.setColumnWidth(number, ANSWER_WIDTH if number in answers else wide)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._side.setFixedWidth(SUMMARY_WIDTH if self.width() >= NARROW else NARROW_SUMMARY)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QResizeEvent) and event.size().width() != event.oldSize().width():
+            self._fit_columns()
+        return super().eventFilter(watched, event)
+
+    def _bring_forward(self) -> None:
+        """Show the answers before the texts, where they are in sight however long the texts are."""
+        header, count = self.view.horizontalHeader(), self.model.columnCount()
+        for place, number in enumerate((count - 2, count - 1)):
+            header.moveSection(header.visualIndex(number), place)
+            self.view.setColumnWidth(number, ANSWER_WIDTH)
+        self.view.scrollToTop()
+        self.view.horizontalScrollBar().setValue(0)

@@ -1,0 +1,429 @@
+"""The Predict page: ask a trained model about one text, or about every row of a file.
+
+All asking happens on the inspection worker; an answer to a text that is no longer the one typed is dropped.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app import words
+from app.look import theme
+from app.look.widgets import GAP, SETTINGS_WIDTH, Card, EmptyState, Page, button
+from app.pages.predict.answers import AnswersCard
+from app.pages.predict.file import FileCard
+from app.pages.predict.model import ModelCard
+from app.pages.predict.requests import (
+    Described,
+    Desk,
+    Oracle,
+    Preview,
+    Told,
+    choose_label,
+    predict_file_task,
+    preview,
+    preview_roles,
+)
+from app.pages.predict.text import TextCard
+from app.plots.buttons import CopyCommandButton
+from app.session import Session, sample_data_path
+from app.settings import AppSettings
+from app.work.tables import Answer
+from app.work.titles import model_title
+from engine.commands.command_line import predict_command
+from engine.errors import Sentence, UserError
+from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
+from engine.inspect.subject import name_of
+from engine.text.examples import Roles
+from engine.text.table import Table
+
+EMPTY_WIDTH = 380
+
+
+class PredictPage(Page):
+    """The model and the file at the left; one text above, a file's answers below it."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__("", "", parent)
+        self.setObjectName("predict_page")
+        self.header.title_label.setText(self.tr("Predict"))
+        self.header.set_sentence(self.tr("Ask a trained model about one text, or about every row of a file."))
+        self.setAcceptDrops(True)
+        self._session = session
+        self._desk = Desk(session.inspect)
+        self._oracle: Oracle | None = None
+        self._described: Described | None = None
+        self._asked: tuple[str, str] | None = None
+        self._running = self._finished = False
+        self._notes: list[tuple[str, Sentence]] = []
+        self._wrote: Path | None = None
+        self._answering = ""  # the model that answers the file
+        self._make_actions()
+        self._make_cards()
+        self._lay_out()
+        self._connect()
+        self.refresh()
+
+    def _make_actions(self) -> None:
+        self.copy_button = CopyCommandButton()
+        self.copy_button.setObjectName("copy_predict_command")
+        self.run_button = button(self.tr("Predict the file"), "primary", name="predict_file")
+        self.stop_button = button(self.tr("Stop"), "primary", name="stop_predicting")
+        for action in (self.copy_button, self.run_button, self.stop_button):
+            self.header.add_action(action)
+
+    def _make_cards(self) -> None:
+        self.model_card = ModelCard(self._session)
+        self.file_card = FileCard(self._session)
+        self.text_card = TextCard()
+        self.answers = AnswersCard()
+        self.empty = EmptyState(
+            self.tr(
+                "There is no trained model yet. Fine-tune one first, or choose a model folder at the left."
+            ),
+            self.tr("Fine-tune a model"),
+        )
+        self.empty.button.setObjectName("lead_to_finetune")
+        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
+        self.no_file = EmptyState(
+            self.tr(
+                "Choose a file at the left, or drop one here: every row gets a label and its probability."
+            ),
+            self.tr("Choose a file…"),
+        )
+        self.no_file.label.setMinimumWidth(EMPTY_WIDTH)
+
+    def _lay_out(self) -> None:
+        left = QWidget()
+        left.setFixedWidth(SETTINGS_WIDTH)
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        column.addWidget(self.model_card)
+        column.addWidget(self.file_card, 1)
+        no_file_card = Card(self.tr("Answers"))
+        no_file_card.add(self.no_file, 1)
+        self.file_stack = QStackedWidget()
+        self.file_stack.addWidget(no_file_card)
+        self.file_stack.addWidget(self.answers)
+        work = QWidget()
+        right = QVBoxLayout(work)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(GAP)
+        right.addWidget(self.text_card, 2)
+        right.addWidget(self.file_stack, 3)
+        empty_card = Card()
+        empty_card.add(self.empty, 1)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(empty_card)
+        self.stack.addWidget(work)
+        columns = QHBoxLayout()
+        columns.setSpacing(GAP)
+        columns.addWidget(left)
+        columns.addWidget(self.stack, 1)
+        self.body.addLayout(columns, 1)
+
+    def _connect(self) -> None:
+        self.copy_button.clicked.connect(self.copy_command)
+        self.run_button.clicked.connect(self.predict_file)
+        self.stop_button.clicked.connect(self._session.stop_inspection)
+        self.model_card.chosen.connect(self.set_model)
+        self.model_card.pairs.toggled.connect(self._pairs_toggled)
+        self.text_card.asked.connect(self.ask)
+        self.text_card.inside_wanted.connect(self._look_inside)
+        self.file_card.file_wanted.connect(self.open_file)
+        self.file_card.roles_wanted.connect(self._read_roles)
+        self.file_card.changed.connect(self.refresh)
+        self.empty.activated.connect(self._lead_to_finetune)
+        self.no_file.activated.connect(self.file_card.browse)
+        self._session.result_changed.connect(self._result_changed)
+
+    # ---- the model
+
+    @Slot(str)
+    def set_model(self, folder: Path | str) -> None:
+        """Ask this model from now on; it is loaded on the worker."""
+        self._oracle = Oracle(Path(folder))
+        self._described = None
+        self._asked = None
+        self.text_card.show_nothing()
+        self.model_card.show_folder(self._oracle.folder)
+        self.answers.mark_model(self._model_name())
+        if self.isVisible():
+            self._describe()
+        self.refresh()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.model_card.refresh()
+        if self._oracle is None and self.model_card.first:
+            self.set_model(self.model_card.first)
+        elif self._described is None and not self.model_card.is_refused:
+            self._describe()
+
+    def _describe(self) -> None:
+        if self._oracle is not None:
+            self.model_card.show_words(self.tr("Loading…"))
+            self._desk.put(
+                "describe", self._oracle.describe, partial(self._hear, self._oracle), self._model_failed
+            )
+
+    @Slot()
+    def _result_changed(self) -> None:
+        if self._session.last_model is not None:
+            self.set_model(self._session.last_model)
+
+    def _model_failed(self, error: BaseException) -> None:
+        self._described = None
+        self.model_card.show_words("")
+        self._show_failure(error, self.model_card.show_refusal)
+        self.refresh()
+
+    @Slot(bool)
+    def _pairs_toggled(self, wanted: bool) -> None:
+        if self._described is not None and self._described.may_want_pair:
+            self._take_description(self._described)
+            self.text_card.ask()
+
+    def _take_description(self, described: Described) -> None:
+        if described.may_want_pair:
+            described = replace(described, wants_pair=self.model_card.pairs.isChecked())
+        self._described = described
+        self.model_card.show_description(described)
+        self.text_card.set_wants_pair(described.wants_pair)
+        self.file_card.set_wants_pair(described.wants_pair)
+        shown = self.file_card.preview
+        if shown is not None:
+            self.file_card.offer_label(self._label_of(shown.table, shown.roles))
+        self.refresh()
+
+    def _model_name(self) -> str:
+        return model_title(self._oracle.folder) if self._oracle is not None else ""
+
+    def _label_of(self, table: Table, roles: Roles) -> str:
+        """Return the column that holds the labels this model knows; "" for none."""
+        described = self._described
+        if described is None:
+            return ""
+        trained = str((described.info.get("roles") or {}).get("label") or "")
+        return choose_label(table, trained, described.labels, (roles.text, roles.text_pair))
+
+    # ---- one text
+
+    @Slot(str, str)
+    def ask(self, text: str, pair: str) -> None:
+        """Ask about a text; the answer to an older one is not shown."""
+        if self._oracle is None:
+            return
+        self._asked = (text, pair)
+        if self._running:
+            self.text_card.show_nothing(self.tr("The file is being predicted; the answer follows after it."))
+        wanted = pair if self._described is not None and self._described.wants_pair else None
+        heard = partial(self._hear, self._oracle, asked=(text, pair))
+        self._desk.put("tell", partial(self._oracle.tell, text, wanted), heard, self._text_failed)
+
+    def _hear(self, oracle: Oracle, events: list[Event], asked: tuple[str, str] | None = None) -> None:
+        if oracle is not self._oracle:
+            return
+        for event in events:
+            if not isinstance(event, Answer):
+                continue
+            if isinstance(event.value, Described) and self._described is None:
+                self._take_description(event.value)
+                if self._asked is None:  # what is typed is asked of the new model too
+                    self.text_card.ask()
+            elif isinstance(event.value, Told) and asked == self._asked == self.text_card.texts():
+                self.text_card.show_answer(event.value, name_of(oracle.folder))
+
+    @Slot()
+    def _look_inside(self) -> None:
+        """Open the text and its model on the pages that look inside."""
+        if self._oracle is not None:
+            self._session.laboratory.choose(self._oracle.folder)
+            self._session.laboratory.set_text(*self.text_card.texts())
+            self._session.laboratory.explanation_wanted.emit()
+            self._session.page_requested.emit("attention")
+
+    def _text_failed(self, error: BaseException) -> None:
+        self._show_failure(error, self.text_card.show_problem)
+
+    # ---- a whole file
+
+    @Slot(object)
+    def open_file(self, path: Path) -> None:
+        """Read a file and show its rows before anything is predicted."""
+        self.file_card.show_refusal("")
+        self.file_card.status.setText(self.tr("Reading {name}…").format(name=path.name))
+        trained = (self._described.info.get("roles") or {}) if self._described else {}
+        pair = str(trained.get("text_pair") or "") or (
+            "?" if self._described and self._described.wants_pair else ""
+        )
+        wanted = Roles(text=str(trained.get("text") or ""), text_pair=pair)
+        same = self._session.table is not None and self._session.table.path == path
+        overrides = self._session.table_overrides if same else {}
+        self._desk.put(
+            "preview", partial(preview, path, wanted, overrides), self._hear_preview, self._file_failed
+        )
+
+    @Slot(object)
+    def _read_roles(self, roles: Roles) -> None:
+        shown = self.file_card.preview
+        if shown is not None:
+            task = partial(preview_roles, shown.table, roles)
+            self._desk.put("preview", task, self._hear_preview, self._file_failed)
+
+    def _hear_preview(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Answer) and isinstance(event.value, Preview):
+                found = event.value
+                if self.file_card.preview is None or self.file_card.preview.table is not found.table:
+                    label = self._label_of(found.table, found.roles)
+                    found = replace(found, roles=replace(found.roles, label=label))
+                self.file_card.show_preview(found)
+                self.answers.show_preview(found)
+        self.refresh()
+
+    @Slot()
+    def predict_file(self) -> None:
+        """Predict every row of the file into the new one."""
+        shown, out = self.file_card.preview, self.file_card.out_path
+        if self._oracle is None or shown is None or out is None:
+            return
+        if out.exists():
+            self.file_card.refuse_name(out)
+            return
+        self.file_card.show_refusal("")
+        self._running, self._finished, self._notes, self._wrote = True, False, [], out
+        self._answering = self._model_name()
+        self.file_card.set_running(True)
+        self.answers.start(self._answering)
+        task = partial(
+            predict_file_task,
+            self._oracle.folder,
+            shown,
+            out,
+            raw=self.file_card.raw,
+            overrides=self._overrides(),
+        )
+        self._desk.put("file", task, self._hear_file, self._file_failed, self._file_ended)
+        self.refresh()
+
+    def _hear_file(self, events: list[Event]) -> None:
+        shown = self.file_card.preview
+        for event in events:
+            match event:
+                case Progress():
+                    self.file_card.show_progress(event.done, event.total, words.event_words(event))
+                case Predicted():
+                    self.answers.put(event)
+                case Noted():
+                    self._notes.append((event.level, event.sentence))
+                case Evaluated():
+                    self.answers.show_scores(event)
+                case Finished():
+                    self._finished = True
+                    where = event.path or self._wrote
+                    if where is not None:
+                        self.file_card.show_written(where, event.seconds, self._answering)
+        if self._notes and shown is not None:
+            listed = {str(bad.sentence) for bad in shown.reported}
+            notes = [(level, said) for level, said in self._notes if str(said) not in listed]
+            self.answers.show_reported(shown.reported, notes)
+
+    def _file_failed(self, error: BaseException) -> None:
+        self._show_failure(error, self.file_card.show_refusal)
+        self.file_card.status.setText("")
+
+    def _file_ended(self) -> None:
+        self._running = False
+        self.file_card.set_running(False)
+        if self._finished:
+            self.answers.mark_model(self._model_name())
+        elif not self.file_card.refusal.text():
+            self.file_card.status.setText(self.tr("Stopped; nothing was written."))
+        self.refresh()
+
+    def _overrides(self) -> dict[str, str]:
+        shown, table = self.file_card.preview, self._session.table
+        same = shown is not None and table is not None and table.path == shown.table.path
+        return dict(self._session.table_overrides) if same else {}
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        for url in event.mimeData().urls():
+            if url.isLocalFile():
+                self.open_file(Path(url.toLocalFile()))
+                event.acceptProposedAction()
+                return
+
+    # ---- the whole
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the actions and cards that fit the moment."""
+        ready = self._described is not None and self.file_card.is_ready
+        self.run_button.setVisible(not self._running)
+        self.run_button.setEnabled(ready)
+        self.stop_button.setVisible(self._running)
+        self.copy_button.setEnabled(ready)
+        reason = "" if ready else self.tr("Choose a model and a file first.")
+        self.run_button.setToolTip(reason)
+        self.copy_button.setToolTip(reason)
+        self.stack.setCurrentIndex(0 if self._oracle is None else 1)
+        self.file_stack.setCurrentIndex(0 if self.file_card.preview is None else 1)
+
+    def _show_failure(self, error: BaseException, show: object) -> None:
+        """Show what a person can mend in its place; a fault of ours goes to the window."""
+        if isinstance(error, UserError | MemoryError):
+            assert callable(show)
+            show(words.say_error(error))
+        else:
+            self._session.problem.emit(error)
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Put the command that predicts the file without a window on the clipboard."""
+        shown, out = self.file_card.preview, self.file_card.out_path
+        if self._oracle is None or shown is None or out is None:
+            return
+        command = predict_command(self._oracle.folder, shown.table.path, out, shown.roles, self._overrides())
+        if self.file_card.raw:
+            command += " --raw"
+        self.copy_button.copy(command)
+
+    @Slot()
+    def _lead_to_finetune(self) -> None:
+        self._session.page_requested.emit("finetune")
+
+
+def main() -> int:
+    """Show the page alone, with the sample sentences as the file."""
+    with TemporaryDirectory() as folder:
+        app = QApplication(sys.argv)
+        settings = AppSettings(Path(folder) / "settings.ini")
+        theme.apply_theme(app, settings.theme)
+        session = Session(settings)
+        page = PredictPage(session)
+        page.resize(1104, 780)
+        page.show()
+        if len(sys.argv) > 1:
+            page.set_model(sys.argv[1])
+        page.open_file(sample_data_path())
+        result = app.exec()
+        session.close()
+    return result
+
+
+if __name__ == "__main__":
+    sys.exit(main())

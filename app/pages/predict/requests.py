@@ -1,0 +1,213 @@
+"""The model that answers on the Predict page, and the tasks that ask it, on the inspection worker.
+
+Nothing here touches Qt. An `Oracle` is made on the window's thread and filled on the worker at its first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.work.tables import Answer
+from engine.errors import DataError, marked
+from engine.events import Event, Progress
+from engine.inspect.predict import Predictor, predict_file
+from engine.text.examples import Roles, examples_from, guess_roles
+from engine.text.table import BadLine, Table, read_table
+
+LOOKED_AT = 2000  # rows in which a column of labels is looked for
+LAST_WORDS = 60  # characters shown of where the reading ended
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a model folder says about itself, once it has been loaded."""
+
+    folder: Path
+    labels: tuple[str, ...]
+    wants_pair: bool
+    info: dict[str, Any]  # cloze.json
+    max_length: int
+    may_want_pair: bool = False  # without cloze.json only the person knows
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An answer to one text."""
+
+    labels: tuple[str, ...]
+    probabilities: np.ndarray  # (C,) float32
+    num_pieces: int  # that were read, special tokens included
+    num_cut: int  # that were not
+    last_words: str  # where the reading of a single text ended, if it was cut
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A file as it will be read, with the columns it seems to want."""
+
+    table: Table
+    roles: Roles
+    reported: tuple[BadLine, ...]  # rows that cannot be used
+
+
+class Oracle:
+    """One model folder; loaded at its first use, by whoever works for it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._predictor: Predictor | None = None
+
+    def load(self) -> Predictor:
+        """Return the loaded model; slow the first time. Raises: ModelError."""
+        if self._predictor is None:
+            self._predictor = Predictor.from_folder(self.folder)
+        return self._predictor
+
+    def describe(self) -> Iterator[Event]:
+        """Answer with `Described`."""
+        yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+        asked = self.load()
+        info = dict(asked.info)
+        said = (asked.labels, asked.wants_pair, info, asked.max_length, asked.may_want_pair)
+        yield Answer(value=Described(self.folder, *said))
+
+    def tell(self, text: str, pair: str | None) -> Iterator[Event]:
+        """Answer with `Described`, then with `Told`."""
+        yield from self.describe()
+        asked = self.load()
+        probabilities = np.asarray(asked.predict(text, pair), dtype=np.float32)
+        encoding = asked.wordpiece.encode(
+            text, pair, max_length=asked.max_length, truncation=asked.truncation
+        )
+        last = ""
+        if encoding.num_cut and pair is None and asked.truncation != "head_tail":
+            end = max((stop for _start, stop in encoding.offsets), default=0)
+            last = text[max(0, end - LAST_WORDS) : end]
+        yield Answer(value=Told(asked.labels, probabilities, len(encoding.input_ids), encoding.num_cut, last))
+
+
+def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Iterator[Event]:
+    """Answer with a `Preview` of a file, its columns those a model was trained on, else a guess."""
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    table = read_table(path, **overrides)
+    yield Progress(stage=marked("engine", "Reading"), done=table.num_rows, total=0)
+    yield from preview_roles(table, choose_roles(table, wanted))
+
+
+def preview_roles(table: Table, roles: Roles) -> Iterator[Event]:
+    """Answer with a `Preview` of a table whose columns have been chosen."""
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    reported = list(table.reported)
+    if roles.text:
+        known = {(line.line, str(line.sentence)) for line in reported}
+        found = examples_from(table, Roles(text=roles.text, text_pair=roles.text_pair)).reported
+        reported += [line for line in found if (line.line, str(line.sentence)) not in known]
+    yield Answer(value=Preview(table, roles, tuple(sorted(reported, key=lambda line: line.line))))
+
+
+def choose_roles(table: Table, wanted: Roles) -> Roles:
+    """Return the columns named in `wanted` where they exist; a guess for those that do not."""
+    try:
+        guess = guess_roles(table)
+    except DataError:
+        guess = Roles(text=table.columns[0] if table.columns else "")
+    text = wanted.text if wanted.text in table.columns else guess.text
+    if not wanted.text_pair:
+        return Roles(text=text)
+    others = [name for name in table.columns if name != text]
+    pair = wanted.text_pair if wanted.text_pair in others else guess.text_pair
+    return Roles(text=text, text_pair=pair if pair in others else (others[0] if others else ""))
+
+
+def choose_label(table: Table, wanted: str, labels: Sequence[str], taken: Sequence[str]) -> str:
+    """Return the column that holds the labels of a model: the one it learned from where that is there, else
+    one most of whose cells are labels it knows; "" for none.
+
+    Args: taken: columns that are read as texts.
+    """
+    known = {name.casefold() for name in labels}
+    step = max(1, table.num_rows // LOOKED_AT)
+    best, best_share = "", 0.5
+    for name in table.columns:
+        cells = [cell.strip().casefold() for cell in table.frame[name].iloc[::step].tolist()]
+        cells = [cell for cell in cells if cell]
+        share = sum(cell in known for cell in cells) / max(1, len(cells))
+        if name in taken or not cells:
+            continue
+        if name == wanted and share:
+            return name
+        if share > best_share:
+            best, best_share = name, share
+    return best
+
+
+def free_path(data: Path, stem: str = "", suffix: str = ".csv") -> Path:
+    """Return a new name beside `data`: reviews-predicted.csv, reviews-predicted-2.csv and so on.
+
+    Args: stem, suffix: of another name that is taken.
+    """
+    stem = stem or f"{data.stem}-predicted"
+    number = 1
+    while True:
+        path = data.with_name(f"{stem}{'' if number == 1 else f'-{number}'}{suffix}")
+        if not path.exists():
+            return path
+        number += 1
+
+
+def predict_file_task(
+    model: Path, shown: Preview, out: Path, *, raw: bool, overrides: dict[str, str]
+) -> Iterator[Event]:
+    """Write the answers for a whole file to `out`. Raises: UserError."""
+    names = {"text": shown.roles.text, "text_pair": shown.roles.text_pair, "label": shown.roles.label}
+    return predict_file(model, shown.table.path, out, **names, raw=raw, **overrides)
+
+
+class Desk:
+    """Passes requests to the one inspection worker, one after another; of each kind only the newest waits.
+
+    The session's worker drops what is under way for what is newer; typing must not drop a whole file.
+    """
+
+    def __init__(self, inspect: Callable[..., None]) -> None:
+        self._inspect = inspect
+        self._waiting: dict[str, dict[str, Any]] = {}
+        self.current = ""
+
+    def put(
+        self,
+        kind: str,
+        task: Callable[[], Iterator[Event]],
+        heard: Callable[[list[Event]], None],
+        failed: Callable[[BaseException], None],
+        ended: Callable[[], None] | None = None,
+    ) -> None:
+        """Ask for something; a request of the same kind that still waits is forgotten."""
+        self._waiting.pop(kind, None)
+        self._waiting[kind] = {"task": task, "heard": heard, "failed": failed, "ended": ended}
+        self._next()
+
+    def drop(self, kind: str) -> None:
+        """Forget a request that has not begun."""
+        self._waiting.pop(kind, None)
+
+    def _next(self) -> None:
+        if self.current or not self._waiting:
+            return
+        self.current = next(iter(self._waiting))
+        request = self._waiting.pop(self.current)
+
+        def ended() -> None:
+            self.current = ""
+            if request["ended"] is not None:
+                request["ended"]()
+            self._next()
+
+        self._inspect(
+            request["task"], heard=request["heard"], failed=request["failed"], ended=ended, name=self.current
+        )

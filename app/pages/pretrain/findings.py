@@ -1,0 +1,209 @@
+"""What workers find out about the settings before a run: the text, examples of it, what a run will take.
+
+Each is found anew when what it depends on has changed, and never while a model is in training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.session import Session
+from app.work.tables import Answer, answers
+from engine.errors import UserError
+from engine.events import Event, Progress
+from engine.settings.finetune import values_of
+from engine.settings.pretrain import PretrainConfig
+from engine.text.corpus.corpus import CorpusReport, look
+from engine.train.pretraining.forecast import Forecast, forecast
+from engine.train.pretraining.pretext import corpus_of
+from engine.train.pretraining.preview import Preview, preview
+
+NUM_EXAMPLES = 20
+TEXT = ("text", "column", "layout", "encoding", "drop_repeated")
+# what changes nothing in the measured speed; time, steps and epochs are worked out from it (see `scaled`)
+NOT_MEASURED = (
+    "pins", "seed", "evaluations", "minutes", "steps", "tokens", "learning_rate", "warmup_ratio",
+    "weight_decay", "adam_beta2", "max_gradient_norm", "checkpoint_every_steps", "drop_repeated", "terms",
+    "validation_text", "validation_share", "validation_tokens", "segmenter", "mask_share", "random_share",
+    "mask_unit", "max_ngram", "dynamic_masking", "start_length", "growth_share", "lowercase",
+    "informed_start",
+)  # fmt: skip
+EXAMPLES = (
+    *TEXT, "model", "vocab", "vocab_size", "lowercase", "segmenter", "mask_rate", "mask_share",
+    "random_share", "mask_unit", "max_ngram", "terms", "dynamic_masking", "next_sentence",
+    "max_length", "seed",
+)  # fmt: skip
+
+Question = Callable[[PretrainConfig], Generator[Event, None, Any]]
+
+
+class Finding(QObject):
+    """One question to a worker; `changed` when its answer, its refusal or its progress has."""
+
+    changed = Signal()
+    settled = Signal()  # it has been answered or refused
+
+    def __init__(
+        self, session: Session, name: str, question: Question, depends_on: Collection[str], parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self.value: Any = None
+        self.error: BaseException | None = None
+        self.is_busy = False
+        self.share = 0.0  # of the work, 0..1
+        self._session = session
+        self._name, self._question, self._depends_on = name, question, frozenset(depends_on)
+        self._asked: object = None
+        self._worker = session.new_worker(self)
+
+    def ask(self, config: PretrainConfig) -> None:
+        """Find out about these settings; nothing is done where that is known, or under way."""
+        key = tuple((name, value) for name, value in values_of(config).items() if name in self._depends_on)
+        if key == self._asked:
+            return
+        self._asked, self.error, self.share, self.is_busy = key, None, 0.0, True
+        task = partial(_answered, self._question, config)
+        self._worker.start(
+            task,
+            heard=partial(self._hear, key),
+            failed=partial(self._fail, key),
+            ended=partial(self._end, key),
+            name=self._name,
+        )
+        self.changed.emit()
+
+    def stand_aside(self) -> None:
+        """Stop what is under way; it is asked again later."""
+        if self.is_busy:
+            self._asked, self.is_busy = None, False
+            self._worker.stop()
+            self.changed.emit()
+
+    def drop(self) -> None:
+        """Forget the answer; what is under way is stopped."""
+        if self._asked is not None:
+            self._asked, self.value, self.error, self.is_busy = None, None, None, False
+            self._worker.stop()
+            self.changed.emit()
+
+    def _hear(self, key: object, events: list[Event]) -> None:
+        if key != self._asked:
+            return
+        for event in events:
+            if isinstance(event, Progress) and event.total:
+                self.share = min(1.0, event.done / event.total)
+        for value in answers(events):
+            self.value = value
+        self.changed.emit()
+
+    def _fail(self, key: object, error: BaseException) -> None:
+        if key == self._asked:
+            self.value, self.error = None, error
+            if not isinstance(error, UserError | MemoryError):  # a fault of ours, with its details
+                self._session.problem.emit(error)
+
+    def _end(self, key: object) -> None:
+        if key == self._asked:
+            self.is_busy = False
+            self.changed.emit()
+            self.settled.emit()
+
+
+class Findings(QObject):
+    """The three of them, in the order that disturbs the measuring least: it comes when the rest is known."""
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._text: PretrainConfig | None = None
+        self._config: PretrainConfig | None = None
+        measured = frozenset(values_of(PretrainConfig())) - frozenset(NOT_MEASURED)
+        self.text = Finding(session, "text", _look, TEXT, self)
+        self.examples = Finding(session, "examples", _preview, EXAMPLES, self)
+        self.outlook = Finding(session, "forecast", forecast, measured, self)
+        for finding in (self.text, self.examples):
+            finding.settled.connect(self._go_on)
+        session.training_started.connect(self._stand_aside)
+        session.training_ended.connect(self._go_on)
+
+    @property
+    def report(self) -> CorpusReport | None:
+        found: CorpusReport | None = self.text.value
+        return found
+
+    @property
+    def preview(self) -> Preview | None:
+        found: Preview | None = self.examples.value
+        return found
+
+    @property
+    def forecast(self) -> Forecast | None:
+        """What the run will take, worked out for the budget as it is now."""
+        found: Forecast | None = self.outlook.value
+        return scaled(found, self._config) if found is not None and self._config is not None else None
+
+    def ask(self, text: PretrainConfig | None, config: PretrainConfig | None) -> None:
+        """Find out about these settings.
+
+        Args: text: with the settings of the text; None: none is chosen. config: all settings; None: some are
+        refused, and nothing can be measured.
+        """
+        self._text, self._config = text, config
+        if text is None:
+            self.text.drop()
+        if config is None:
+            self.examples.drop()
+            self.outlook.drop()
+        self._go_on()
+
+    @Slot()
+    def _stand_aside(self) -> None:
+        """Leave the processor to the training."""
+        for finding in (self.text, self.examples, self.outlook):
+            finding.stand_aside()
+
+    @Slot()
+    def _go_on(self) -> None:
+        config = self._config
+        if self._session.is_training:
+            return
+        if self._text is not None:
+            self.text.ask(self._text)
+        if config is None:
+            return
+        self.examples.ask(config)
+        if not self.text.is_busy and not self.examples.is_busy:
+            self.outlook.ask(config)
+
+
+def scaled(found: Forecast, config: PretrainConfig) -> Forecast:
+    """Return a forecast for another budget: the speed is what was measured."""
+    budget = config.budget
+    tokens = budget.tokens or budget.steps * budget.batch_tokens
+    if budget.minutes:
+        tokens = int(60 * budget.minutes * found.tokens_per_s)
+    return replace(
+        found,
+        tokens=tokens,
+        steps=tokens // max(1, budget.batch_tokens),
+        seconds=60 * budget.minutes or tokens / max(1e-9, found.tokens_per_s),
+        epochs=found.epochs * tokens / found.tokens if found.tokens else 0.0,
+    )
+
+
+def _look(config: PretrainConfig) -> Generator[Event, None, CorpusReport]:
+    return (yield from look(corpus_of(config, config.text.text)))
+
+
+def _preview(config: PretrainConfig) -> Generator[Event, None, Preview]:
+    return (yield from preview(config, NUM_EXAMPLES))
+
+
+def _answered(question: Question, config: PretrainConfig) -> Iterator[Event]:
+    value = yield from question(config)
+    yield Answer(value=value)

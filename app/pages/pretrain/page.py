@@ -1,0 +1,316 @@
+"""The Pretrain page: from plain text to a language model, every choice visible before and while it learns.
+
+The page starts nothing by itself and keeps no state of the run: the session does, and tells it in events.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QWidget
+
+from app import words
+from app.look import theme
+from app.look.widgets import GAP
+from app.pages.pretrain.advice import DROP_REPEATED, Outlook, on_text
+from app.pages.pretrain.before import SetupView
+from app.pages.pretrain.charts import RunCharts
+from app.pages.pretrain.findings import TEXT, Findings
+from app.pages.pretrain.pins import PinsDialog
+from app.pages.pretrain.probe import answer_task
+from app.pages.pretrain.setup import SetupCard
+from app.pages.run.page import TrainingPage
+from app.session import Session
+from app.settings import AppSettings
+from app.work.tables import NEW, answers
+from app.work.training import run_name
+from engine.commands.language import pretrain_command
+from engine.errors import UserError
+from engine.events import Event
+from engine.settings.finetune import values_of, with_values
+from engine.settings.pretrain import PretrainConfig
+from engine.train.run.runs import new_run_dir
+
+SETUP, RUN = range(2)
+
+
+class PretrainPage(TrainingPage):
+    """Settings at the left; at the right the text and what will be seen of it, or the run."""
+
+    key, kind = "pretrain", PretrainConfig
+    inside = "probe"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.setObjectName("pretrain_page")
+        self.setAcceptDrops(True)
+        self.header.title_label.setText(self.tr("Pretrain"))
+        self.header.set_sentence(self.tr("Teach a BERT a language from plain text, and watch it learn."))
+        self.try_button.setText(self.tr("Fine-tune it"))
+        self.setup = SetupCard(session)
+        self.findings = Findings(session, self)
+        self.before = SetupView()
+        self.charts = self.view = RunCharts()
+        self._prober = session.new_worker(self)
+        self._pins: list[str] = []  # of the run that is shown
+        self._make_body()
+        self._connect()
+        self.setup.pins = tuple(self.before.pins.editor.sentences())
+        self._hear_session()
+        self.setup.settle()
+
+    def _make_body(self) -> None:
+        self.setup.add_corner(self.earlier.button)
+        self.left.addWidget(self.setup)
+        self.left.addWidget(self.run_card)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.before)
+        self.stack.addWidget(self.charts)
+        columns = QHBoxLayout()
+        columns.setSpacing(GAP)
+        columns.addWidget(self.left)
+        columns.addWidget(self.stack, 1)
+        self.body.addLayout(columns, 1)
+
+    def _connect(self) -> None:
+        self.setup.changed.connect(self._setup_changed)
+        for finding in (self.findings.text, self.findings.examples, self.findings.outlook):
+            finding.changed.connect(self._show_findings)
+        text = self.before.text
+        text.files_wanted.connect(self.setup.text.browse_files)
+        text.folder_wanted.connect(self.setup.text.browse_folder)
+        text.sample_wanted.connect(self.take_sample)
+        text.mend_wanted.connect(self._mend)
+        self.before.pins.editor.changed.connect(self._pins_changed)
+        self.charts.watching.try_wanted.connect(self.lead_on)
+        self.charts.watching.folder_wanted.connect(self.open_folder)
+        self.charts.watching.inside_wanted.connect(self.look_inside)
+        self.charts.pinned.asked.connect(self._ask)
+        self.charts.pinned.edit_wanted.connect(self._edit_pins)
+
+    # ---- before the run
+
+    def reason(self) -> str:
+        if not self.setup.text.has_text:
+            return self.tr("Choose the text to learn from.")
+        if self.findings.text.error is not None:
+            return words.say_error(self.findings.text.error)
+        if self.setup.start.problem is not None:
+            return words.say_error(self.setup.start.problem)
+        if self.setup.refusal is not None:
+            return words.say_error(self.setup.refusal)
+        outlook = self.outlook()
+        remarks = on_text(outlook) if outlook.report is not None else []
+        return next((remark.text for remark in remarks if remark.level == "wrong"), "")
+
+    def outlook(self) -> Outlook:
+        """Return what the advice needs to know before a run."""
+        forecast, shape = self.findings.forecast, self.setup.shape
+        return Outlook(
+            report=self.findings.report,
+            asks_pairs=bool(self.setup.form.values()["next_sentence"]),
+            drops_repeated=self.setup.drops_repeated,
+            epochs=forecast.epochs if forecast is not None else 0.0,
+            vocab_size=shape.vocab_size if shape is not None else 0,
+            is_new=self.setup.start.is_new,
+        )
+
+    @Slot()
+    def _setup_changed(self) -> None:
+        self._ask_workers()
+        self.before.outlook.show_shape(self.setup.shape)
+        self._show_findings()
+        self.refresh()
+
+    def _ask_workers(self) -> None:
+        """Find out about the settings as they are, where somebody looks at the page."""
+        if not self.isVisible() or self._has_run:
+            return
+        text = whole = None
+        if self.setup.text.has_text:
+            values = self.setup.values()
+            text = with_values(PretrainConfig(), {name: values[name] for name in TEXT})
+            if self.setup.refusal is None and self.setup.start.problem is None:
+                whole = self.setup.config()
+        self.findings.ask(text, whole)
+
+    @Slot()
+    def _show_findings(self) -> None:
+        has_text, outlook = self.setup.text.has_text, self.outlook()
+        mended = self.setup.refusal is None and self.setup.start.problem is None
+        self.before.show_findings(self.findings, outlook, has_text=has_text, mended=mended)
+        self.setup.prediction.setText(self._prediction_words())
+        self.refresh()
+
+    def _prediction_words(self) -> str:
+        found = self.findings.forecast
+        if self.setup.refusal is not None or not self.setup.text.has_text:
+            return ""
+        if found is None:
+            return self.tr("Measuring…") if self.findings.outlook.is_busy else ""
+        template = self.tr("{time} · {steps} steps · {tokens} M tokens")
+        return template.format(
+            time=words.duration(found.seconds),
+            steps=words.number(found.steps),
+            tokens=words.decimal(found.tokens / 1e6, 1),
+        )
+
+    @Slot()
+    def take_sample(self) -> None:
+        self.setup.form.set_values({"next_sentence": False})  # each of its documents is one sentence
+        self.setup.text.take_sample()
+
+    @Slot(str)
+    def _mend(self, what: str) -> None:
+        if what == DROP_REPEATED:
+            self.setup.set_drops_repeated(not self.setup.drops_repeated)
+        else:
+            self.setup.form.set_values({"next_sentence": False})
+
+    @Slot()
+    def _pins_changed(self) -> None:
+        self.setup.pins = tuple(self.before.pins.editor.sentences())
+
+    def take(self, paths: Sequence[str]) -> None:
+        """Take what was dropped on the window as the text to learn from."""
+        if not self.is_running and paths:
+            self.leave_run()
+            self.setup.text.take(paths)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()) and not self.is_running:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        self.take([url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._ask_workers()
+
+    # ---- what the actions ask
+
+    def config(self) -> PretrainConfig:
+        return self.setup.config()
+
+    def command(self) -> str:
+        config = self.run_config if self._has_run else self.setup.config()
+        return pretrain_command(config, new_run_dir(self._session.runs_root, run_name(config)))
+
+    def show_refusal(self, error: UserError) -> bool:
+        return self.setup.show_refusal(error)
+
+    def clear_refusals(self) -> None:
+        self.setup.clear_refusals()
+
+    def take_settings(self, config: PretrainConfig) -> None:
+        values = values_of(config)
+        places = [place for place in config.text.text.split("\n") if place.strip()]
+        gone = [place for place in places if not Path(place).exists()]
+        if gone:  # as of the run that ships, whose text does not
+            del values["text"]
+        if not config.start.model.startswith(NEW) and not Path(config.start.model).is_dir():
+            gone.append(config.start.model)
+            del values["model"]
+        self.setup.set_values(values)
+        self.before.pins.editor.put(config.budget.pins.split("\n"))
+        self._ask_workers()
+        if gone:
+            text = self.tr("The settings are those of that run, but this is not there any more: {places}.")
+            self.failure.show_text("look", text.format(places=", ".join(gone)))
+
+    def show_moment(self) -> None:
+        self.stack.setCurrentIndex(RUN if self._has_run else SETUP)
+        self.charts.pinned.set_askable(self.is_running or (self._has_run and self.model_folder is not None))
+        self.charts.pinned.edit.setVisible(self.is_running)
+
+    @Slot()
+    def lead_on(self) -> None:
+        """Take the model to where it learns labels."""
+        if self.model_folder is not None:
+            self._session.set_model(str(self.model_folder))
+        self._session.page_requested.emit("finetune")
+
+    # ---- the run
+
+    def _take_run(self, run_dir: Path, outcome: str, config: Any) -> None:
+        super()._take_run(run_dir, outcome, config)
+        if isinstance(config, PretrainConfig):
+            self._pins = [line for line in config.budget.pins.split("\n") if line.strip()]
+            is_new = config.start.model.startswith(NEW)
+            self.charts.watching.watch.outlook = Outlook(
+                asks_pairs=config.objective.next_sentence,
+                drops_repeated=config.text.drop_repeated,
+                vocab_size=config.start.vocab_size if is_new else 0,
+                is_new=is_new,
+            )
+
+    @Slot(str)
+    def _ask(self, sentence: str) -> None:
+        """Put a question to the model in training, or to the one that the run has left."""
+        pinned, questions = self.charts.pinned, self._session.questions
+        if self.is_running and questions is not None:
+            questions.ask(sentence)
+            paused = self._session.training.state == "paused"
+            pinned.say(
+                self.tr("It answers when training goes on.")
+                if paused
+                else self.tr("It answers between two steps…")
+            )
+        elif self.model_folder is not None:
+            pinned.say(self.tr("Asking the model…"))
+            self._prober.start(
+                partial(answer_task, self.model_folder, sentence),
+                heard=self._hear_answer,
+                failed=self._answer_failed,
+                name="question",
+            )
+
+    def _hear_answer(self, events: list[Event]) -> None:
+        for pinned in answers(events):
+            self.charts.pinned.hear(pinned)
+
+    def _answer_failed(self, error: BaseException) -> None:
+        self.charts.pinned.say(words.say_error(error))
+
+    @Slot()
+    def _edit_pins(self) -> None:
+        dialog = PinsDialog(self._pins, self)
+        dialog.wanted.connect(self._pin)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot(list)
+    def _pin(self, sentences: list[str]) -> None:
+        self._pins = sentences
+        if self._session.questions is not None:
+            self._session.questions.pin(sentences)
+
+
+def main() -> int:
+    """Show the page alone."""
+    with TemporaryDirectory() as folder:
+        app = QApplication(sys.argv)
+        settings = AppSettings(Path(folder) / "settings.ini")
+        settings.runs_root = folder
+        theme.apply_theme(app, settings.theme)
+        session = Session(settings)
+        page = PretrainPage(session)
+        page.resize(1104, 780)
+        page.show()
+        page.take(sys.argv[1:])
+        result = app.exec()
+        session.close()
+    return result
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,207 @@
+"""Choosing the text to learn from: files, a folder, something dropped, or a column of the open table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QLabel, QWidget
+
+from app import words
+from app.look.widgets import label, tip
+from app.plots.buttons import ChoiceBox
+from app.session import Session, sample_data_path
+from engine.settings.pretrain import TextConfig
+from engine.settings.setting import settings_of
+
+TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson")
+SAMPLE_COLUMN = "text"
+MOST_RECENT, MOST_COLUMNS = 8, 8
+FILES, FOLDER, MORE, COLUMN, RECENT = "files", "folder", "more", "column", "recent"
+
+
+class TextChooser(QObject):
+    """The row for the text; `changed` when another one is chosen."""
+
+    changed = Signal()
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._parent = session, parent
+        self.places: tuple[str, ...] = ()
+        self.column = ""
+        self._awaits_table = False  # a table was dropped here; its text column is wanted
+        self.box = ChoiceBox("text_choice", self.tr("Text"))
+        self.refusal = label("", "refusal", wrap=True)
+        self.refusal.setObjectName("refusal_text")
+        self.refusal.hide()
+        self.box.activated.connect(self._chosen)
+        session.table_changed.connect(self.refresh)
+        session.roles_changed.connect(self._roles_changed)
+        self.refresh()
+
+    def rows(self) -> list[tuple[QLabel | None, QWidget]]:
+        """Return the rows in order, each a caption and its widget; a sentence has no caption."""
+        caption = label(self.tr("Text"))
+        caption.setBuddy(self.box)
+        caption.setToolTip(tip(words.tr_engine(settings_of(TextConfig)["text"].help)))
+        return [(caption, self.box), (None, self.refusal)]
+
+    @property
+    def has_text(self) -> bool:
+        return bool(self.places)
+
+    @property
+    def name(self) -> str:
+        """What is chosen, short: a file's name, how many files, or a column of a table."""
+        return _short_name(self.places, self.column)
+
+    def values(self) -> dict[str, str]:
+        """Return the settings that are chosen here."""
+        return {"text": "\n".join(self.places), "column": self.column}
+
+    def choose(self, places: Sequence[str | Path], column: str = "", *, remember: bool = True) -> None:
+        """Take files and folders, or a table with a column."""
+        self.places, self.column = tuple(map(str, places)), column
+        if self.places and remember:
+            newest = "\n".join([column, *self.places])
+            others = [entry for entry in self._recent() if entry != newest]
+            self._session.settings.set_value("pretrain_texts", [newest, *others][:MOST_RECENT])
+        self.show_refusal("")
+        self.refresh()
+        self.changed.emit()
+
+    def take(self, paths: Sequence[str]) -> None:
+        """Take what was dropped: text at once; of a table, the text column when it has been read."""
+        tables = [path for path in paths if path.lower().endswith(TABLES)]
+        if tables and len(paths) == 1:
+            self._awaits_table = True
+            self._session.open_table(tables[0])
+        elif paths:
+            self.choose(paths)
+
+    def take_sample(self) -> None:
+        """Take the sentences that ship with Cloze."""
+        self.choose([sample_data_path()], SAMPLE_COLUMN)
+
+    def show_refusal(self, text: str) -> None:
+        """Say below the box why this text cannot be taken."""
+        self.refusal.setText(text)
+        self.refusal.setVisible(bool(text))
+
+    @Slot()
+    def refresh(self) -> None:
+        """Fill the box with what can be taken, the chosen text first."""
+        box = self.box
+        box.clear()
+        if self.has_text:
+            box.addItem(self.name, (RECENT, "\n".join([self.column, *self.places])))
+            box.setItemData(0, tip("\n".join(self.places)), Qt.ItemDataRole.ToolTipRole)
+        for entry in self._recent():
+            column, *places = entry.split("\n")
+            if (column, tuple(places)) != (self.column, self.places) and all(
+                Path(place).exists() for place in places
+            ):
+                box.addItem(_short_name(places, column), (RECENT, entry))
+                box.setItemData(box.count() - 1, tip("\n".join(places)), Qt.ItemDataRole.ToolTipRole)
+        self._add_columns()
+        if box.count():
+            box.insertSeparator(box.count())
+        box.addItem(self.tr("Choose files…"), (FILES, ""))
+        box.addItem(self.tr("Choose a folder…"), (FOLDER, ""))
+        if self.has_text and not self.column:
+            box.addItem(self.tr("Add more files…"), (MORE, ""))
+        box.setPlaceholderText(self.tr("Choose text"))
+        box.setCurrentIndex(0 if self.has_text else -1)
+
+    def _add_columns(self) -> None:
+        table, roles = self._session.table, self._session.roles
+        if table is None:
+            return
+        first = [roles.text] if roles is not None and roles.text else []
+        for column in [*first, *(name for name in table.columns if name not in first)][:MOST_COLUMNS]:
+            if (self.column, self.places) != (column, (str(table.path),)):
+                said = self.tr("Column {column} of {table}").format(column=column, table=table.path.name)
+                self.box.addItem(said, (COLUMN, column))
+
+    def _recent(self) -> list[str]:
+        found: list[str] = self._session.settings.value("pretrain_texts", list[str]())
+        return found
+
+    @Slot(int)
+    def _chosen(self, index: int) -> None:
+        kind, value = self.box.itemData(index) or (None, "")
+        self.box.setCurrentIndex(0 if self.has_text else -1)
+        table = self._session.table
+        if kind == FILES:
+            self.browse_files()
+        elif kind == MORE:
+            self._browse(self._add)
+        elif kind == FOLDER:
+            self.browse_folder()
+        elif kind == COLUMN and table is not None:
+            self.choose([table.path], value)
+        elif kind == RECENT:
+            column, *places = value.split("\n")
+            if (column, tuple(places)) != (self.column, self.places):
+                self.choose(places, column)
+
+    @Slot()
+    def browse_files(self) -> None:
+        """Open the dialog for text files."""
+        self._browse(self._take_files)
+
+    @Slot()
+    def browse_folder(self) -> None:
+        """Open the dialog for a folder of text."""
+        dialog = QFileDialog(self._parent.window(), self.tr("Choose a folder of text"), self._start())
+        dialog.setObjectName("text_folder_dialog")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.filesSelected.connect(self._take_files)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _browse(self, chosen: object) -> None:
+        dialog = QFileDialog(self._parent.window(), self.tr("Choose text"), self._start())
+        dialog.setObjectName("text_dialog")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        texts = self.tr("Text (*.txt *.text *.md *.gz *.xz)")
+        tables = self.tr("Tables (*.csv *.tsv *.jsonl)")
+        dialog.setNameFilters([texts, tables, self.tr("All files (*)")])
+        dialog.filesSelected.connect(chosen)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot(list)
+    def _take_files(self, paths: list[str]) -> None:
+        self.take(paths)
+
+    @Slot(list)
+    def _add(self, paths: list[str]) -> None:
+        self.choose(tuple(dict.fromkeys([*self.places, *paths])))
+
+    @Slot()
+    def _roles_changed(self) -> None:
+        table, roles = self._session.table, self._session.roles
+        if self._awaits_table and table is not None and roles is not None:
+            self._awaits_table = False
+            if roles.text:
+                self.choose([table.path], roles.text)
+                return
+        self.refresh()
+
+    def _start(self) -> str:
+        return str(Path(self.places[0]).parent) if self.places else str(Path.home())
+
+
+def _short_name(places: Sequence[str], column: str) -> str:
+    """Return a file's name, how many files, or the column of a table."""
+    name = (Path(places[0]).name or places[0]) if places else ""
+    if column:
+        return words.translate("TextChooser", "{column} of {table}").format(column=column, table=name)
+    if len(places) > 1:
+        more = words.translate("TextChooser", "{first} and {count} more")
+        return more.format(first=name, count=words.number(len(places) - 1))
+    return name

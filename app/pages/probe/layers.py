@@ -1,0 +1,120 @@
+"""The layer lens: what the masked-word head makes of a gap after each layer."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app import words
+from app.look.widgets import Card, label, tip
+from app.pages.probe.requests import LensAnswer, lens_task
+from app.pages.probe.state import Enquiry
+from app.plots.buttons import ChoiceBox, save_icon
+from app.plots.layers import Layer, LayersPlot
+from app.work.inspector import Laboratory
+from engine.inspect.masked.lens import Lens
+
+KEY = "probe lens"
+LEAST_HEIGHT = 160
+
+
+class LayersView(QWidget):
+    """One gap at a time, a row a layer."""
+
+    def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._laboratory, self._enquiry = laboratory, enquiry
+        self._asked: tuple[Any, ...] | None = None
+        self._lens: Lens | None = None
+        card = Card(self.tr("What each layer would say"))
+        card.setObjectName("probe_layers")
+        self.card = card
+        self.gaps = ChoiceBox("probe_layers_gap", self.tr("Gap"))
+        self.gaps.setFixedWidth(170)
+        self.gaps.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.plot = LayersPlot(self.tr("What each layer would say"))
+        self.plot.setObjectName("probe_layers_plot")
+        note = label(
+            self.tr(
+                "The masked-word head read each layer as if it were the last. It was trained on the last "
+                "alone: what it makes of earlier layers is a hint, not an answer of the model."
+            ),
+            "muted",
+            wrap=True,
+        )
+        card.set_hint(self.tr("up and down walk through the layers"))
+        card.hint_label.setToolTip(tip(self.tr("A tick's colour and frame: the word that stood there.")))
+        card.add_corner(self.gaps)
+        card.add_corner(save_icon(self.plot))
+        card.add(self.plot, 1)
+        card.add(note)
+        card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(card, 100)
+        column.addStretch(1)
+        self.gaps.activated.connect(self._show)
+
+    def refresh(self) -> None:
+        """Ask every layer, if that has not been asked."""
+        enquiry = self._enquiry
+        if enquiry.about is None or enquiry.masked is None:
+            self._laboratory.drop(KEY)
+            self._asked = self._lens = None
+            self._show_nothing(
+                enquiry.refusal or self.tr("Click a word in the sentence to hide it, and see it emerge.")
+            )
+            return
+        asked = (enquiry.about.fingerprint, enquiry.about.folder, enquiry.question)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        self.plot.set_dim(True)
+        task = partial(lens_task, folder=enquiry.about.folder, question=enquiry.question)
+        self._laboratory.ask(KEY, task, heard=self._hear, failed=self._fail)
+
+    def _hear(self, answer: LensAnswer) -> None:
+        if answer.question == self._enquiry.question:
+            self._lens = answer.lens
+            self._fill_gaps(answer.lens)
+            self._show()
+
+    def _fail(self, error: BaseException) -> None:
+        self._show_nothing(words.say_error(error))
+
+    def _show_nothing(self, why: str) -> None:
+        self.plot.clear()
+        self.plot.set_empty_text(why)
+        self.plot.setMaximumHeight(LEAST_HEIGHT)
+        self.gaps.hide()
+
+    def _fill_gaps(self, found: Lens) -> None:
+        here = max(0, self.gaps.currentIndex())
+        self.gaps.clear()
+        for number, gap in enumerate(found.masked.gaps, start=1):
+            self.gaps.addItem(f"{words.number(number)}  {words.shorten(gap.text, 30)}")
+        self.gaps.setCurrentIndex(min(here, self.gaps.count() - 1))
+        self.gaps.setVisible(self.gaps.count() > 1)
+
+    @Slot()
+    def _show(self) -> None:
+        if self._lens is None:
+            return
+        place = max(0, self.gaps.currentIndex())
+        gap = self._lens.masked.gaps[place]
+        layers, word = [], ""
+        for answers in self._lens.layers:
+            answer = answers[place]
+            guesses = tuple((guess.word, guess.probability) for guess in answer.guesses)
+            original = answer.original
+            if original is None:
+                layers.append(Layer(guesses))
+            else:
+                word = gap.text
+                layers.append(Layer(guesses, original.probability, original.rank))
+        self.plot.set_layers(layers, word)
+        self.plot.setMaximumHeight(max(LEAST_HEIGHT, self.plot.sizeHint().height()))
+        self.plot.set_caption([*self._enquiry.caption(), ("gap", str(place + 1))])

@@ -1,0 +1,241 @@
+"""The next-sentence bench: does B follow A, the other way round, and which words say so?"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app import words
+from app.look import theme
+from app.look.widgets import GAP, Card, button, label, set_role, tip
+from app.pages.inside.page import TextPair
+from app.pages.probe.parts import Scroller
+from app.pages.probe.requests import InfluenceAnswer, NextAnswer, next_task
+from app.pages.probe.state import Enquiry
+from app.plots.buttons import save_icon
+from app.plots.guesses import Guess, GuessesPlot
+from app.plots.word_strip import Rated, WordStrip
+from app.session import Session
+from app.shipped import sample_sentences
+from app.work.inspector import Laboratory
+from engine.errors import UserError
+from engine.inspect.masked.follows import Follows, Influence
+from engine.inspect.subject import name_of
+
+KEY = "probe next"
+
+
+class NextView(Scroller):
+    """A and B, the answer in words and per cent, and each word's part in it."""
+
+    def __init__(self, session: Session, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._laboratory: Laboratory = session.laboratory
+        self._enquiry = enquiry
+        self._asked: tuple[Any, ...] | None = None
+        self.column.addWidget(self._make_bench(session))
+        self.column.addWidget(self._make_influence())
+        self.column.addStretch(1)
+
+    def _make_bench(self, session: Session) -> Card:
+        card = Card(self.tr("Is B the next sentence of A?"))
+        card.setObjectName("probe_next")
+        self.texts = TextPair(session, name="probe_next")
+        card.add(self.texts)
+        self.answer = label("")
+        self.answer.setFont(theme.ui_font(20, bold=True))
+        self.answer.setObjectName("probe_next_answer")
+        self.swap = button(self.tr("Swap A and B"), name="probe_next_swap")
+        self.swap.clicked.connect(self._swap)
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(self.answer)
+        row.addStretch(1)
+        row.addWidget(self.swap)
+        card.body.addLayout(row)
+        self.beside = label("", "strong")
+        self.beside.setObjectName("probe_next_beside")
+        card.add(self.beside)
+        self.says = label("", "muted", wrap=True)
+        self.says.setObjectName("probe_next_says")
+        card.add(self.says)
+        self.bars = GuessesPlot(self.tr("Is B the next sentence of A?"))
+        self.bars.setObjectName("probe_next_bars")
+        card.add(self.bars)
+        card.add_corner(save_icon(self.bars))
+        self.card = card
+        return card
+
+    def _make_influence(self) -> Card:
+        card = Card(self.tr("Which words say so"))
+        card.setObjectName("probe_next_influence")
+        card.set_hint(self.tr("+ speaks for “B follows A”, − against it"))
+        card.hint_label.setToolTip(
+            tip(
+                self.tr(
+                    "Each word is masked in turn. The number is how much the log-odds of “B follows A” fall "
+                    "without it: 1 makes the odds about 2.7 times as good."
+                )
+            )
+        )
+        self.strip = WordStrip(
+            self.tr("Words for and against"),
+            what="change of log-odds",
+            is_signed=True,
+            least=0.5,
+            most_lines=6,
+        )
+        self.strip.setObjectName("probe_next_strip")
+        self.strip.set_empty_text(self.tr("The part of each word appears here."))
+        card.add_corner(save_icon(self.strip))
+        card.add(self.strip)
+        self.sum = label("", "muted", wrap=True)
+        self.sum.setObjectName("probe_next_sum")
+        card.add(self.sum)
+        self.influence_card = card
+        return card
+
+    # ---- asking
+
+    def refresh(self) -> None:
+        """Ask whether B follows A, if both are there and that has not been asked."""
+        enquiry, about = self._enquiry, self._enquiry.about
+        question = enquiry.question
+        if about is None or enquiry.refusal or question.pair is None:
+            self._laboratory.drop(KEY)
+            self._asked = None
+            self._show_nothing(
+                enquiry.refusal
+                or self.tr("Type a second sentence in B. The model then says if it follows A.")
+            )
+            return
+        asked = (about.fingerprint, about.folder, question.text, question.text_pair, enquiry.beside)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        self.strip.set_dim(True)
+        self.bars.set_dim(True)
+        task = partial(
+            next_task,
+            folder=about.folder,
+            beside=enquiry.beside,
+            a=question.text,
+            b=question.text_pair,
+            others=tuple(one.pair for one in sample_sentences() if one.pair),
+        )
+        self._laboratory.ask(KEY, task, heard=self._hear, failed=self._fail)
+
+    @Slot()
+    def _swap(self) -> None:
+        self.texts.settle()
+        lab = self._laboratory
+        lab.set_text(lab.text_pair, lab.text)
+
+    # ---- answers
+
+    def _hear(self, answer: NextAnswer | InfluenceAnswer) -> None:
+        question = self._enquiry.question
+        if answer.texts != (question.text, question.text_pair):
+            return
+        if isinstance(answer, NextAnswer):
+            self._show(answer)
+        else:
+            self._show_influence(answer.found)
+
+    def _fail(self, error: BaseException) -> None:
+        self._show_nothing(words.say_error(error))
+
+    def _show_nothing(self, why: str) -> None:
+        self.answer.hide()
+        self.beside.hide()
+        self.bars.hide()
+        self.bars.clear()
+        self.says.setText(why)
+        self.swap.setEnabled(bool(self._laboratory.text_pair.strip()))
+        self.strip.clear()
+        self.influence_card.hide()
+
+    def _show(self, answer: NextAnswer) -> None:
+        found = answer.found
+        yes = found.probability >= 0.5
+        self.answer.setText(verdict(found))
+        set_role(self.answer, "fine" if yes else "")
+        self.answer.show()
+        self.says.setText(
+            self.tr("B follows A, says the model. Both ways and with other sentences in the place of B:")
+            if yes
+            else self.tr(
+                "B does not follow A, says the model. Both ways and with other sentences in the place of B:"
+            )
+        )
+        self.swap.setEnabled(True)
+        rows = [
+            Guess(self.tr("B after A"), found.probability, mark="yours"),
+            Guess(self.tr("swapped: A after B"), found.swapped),
+        ]
+        rows += [Guess(words.shorten(text, 60), value) for text, value in found.others]
+        self.bars.set_guesses(rows)
+        self.bars.setFixedHeight(self.bars.content_height + 8)
+        self.bars.show()
+        self.bars.set_caption(self._enquiry.caption())
+        self._show_beside(answer.beside)
+
+    def _show_beside(self, beside: Follows | UserError | None) -> None:
+        self.beside.setVisible(beside is not None)
+        if isinstance(beside, Follows):
+            folder = self._enquiry.beside
+            name = name_of(folder) if folder is not None else ""
+            self.beside.setText(
+                self.tr("{model}: {answer} · swapped {swapped}").format(
+                    model=name, answer=verdict(beside), swapped=words.probability(beside.swapped)
+                )
+            )
+        elif isinstance(beside, UserError):
+            self.beside.setText(words.say_error(beside))
+
+    def _show_influence(self, found: Influence) -> None:
+        rated = []
+        for one in found.words:
+            change = one.log_odds_change
+            sign = "+" if change >= 0.005 else "−" if change <= -0.005 else ""
+            said = f"{sign}{words.decimal(abs(change), 2)}"
+            note = self.tr("without it: {share}").format(share=words.probability(one.without))
+            rated.append(Rated(one.word.text, one.word.segment, change, said, note))
+        self.strip.set_words(rated)
+        self.strip.set_caption(self._enquiry.caption())
+        self.sum.setText(sum_words(found))
+        self.influence_card.show()
+
+
+def sum_words(found: Influence) -> str:
+    """Return how the scores of the words add up, and what they leave unexplained."""
+    template = words.translate(
+        "probe",
+        "In log-odds: this text {value} ({share}) = every word masked {baseline} ({baseline_share}) + sum of "
+        "the words {total} + residual {residual}. Words masked one at a time need not add up: the residual "
+        "is what they leave unexplained.",
+    )
+    return template.format(
+        value=_log_odds(found.log_odds),
+        share=words.probability(found.probability),
+        baseline=_log_odds(found.baseline_log_odds),
+        baseline_share=words.probability(found.baseline_probability),
+        total=_log_odds(found.total),
+        residual=_log_odds(found.residual),
+    )
+
+
+def _log_odds(x: float) -> str:
+    return words.decimal(x, 2).replace("-", "−")
+
+
+def verdict(found: Follows) -> str:
+    """Return "Yes, 97 %" or "No, 88 %": how sure the model is of its answer."""
+    if found.probability >= 0.5:
+        template, value = words.translate("probe", "Yes, {share}"), found.probability
+    else:
+        template, value = words.translate("probe", "No, {share}"), 1 - found.probability
+    return template.format(share=words.probability(value))

@@ -1,0 +1,331 @@
+"""The Probe page: hide words and ask what belongs there; ask whether one sentence follows another.
+
+An answer to an older question is never shown; while a newer one is on its way the old one stays, dimmed.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QDir, QTimer, Slot
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QMenu,
+    QSizePolicy,
+    QStackedWidget,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.look.widgets import GAP, button, label, tip
+from app.pages.inside.page import LookingPage
+from app.pages.probe.command import (
+    Offer,
+    layers_offer,
+    next_offer,
+    surprise_offer,
+    templates_offer,
+    words_offer,
+)
+from app.pages.probe.history import Asked, QuestionHistory
+from app.pages.probe.layers import KEY as LENS_KEY
+from app.pages.probe.layers import LayersView
+from app.pages.probe.next_sentence import KEY as NEXT_KEY
+from app.pages.probe.next_sentence import NextView
+from app.pages.probe.parts import NeedsView, icon_button
+from app.pages.probe.question import Question
+from app.pages.probe.requests import GapsAnswer
+from app.pages.probe.sentence import SentenceCard
+from app.pages.probe.state import Enquiry
+from app.pages.probe.surprise import KEY as SURPRISE_KEY
+from app.pages.probe.surprise import SurpriseView
+from app.pages.probe.templates import FILE_KEY, TemplatesView
+from app.pages.probe.templates import KEY as TEMPLATES_KEY
+from app.pages.probe.words import KEYS, WordsView
+from app.pages.run.model_choice import start_folder
+from app.plots.buttons import ChoiceBox, CopyCommandButton
+from app.session import Session
+from app.shipped import starter_model
+from app.work.inspector import FIRST_TEXT
+from engine.inspect.subject import About, name_of
+
+TOP_CHOICES = (6, 10, 20, 50)
+FIRST_WORDS = (1,)  # of the first text, which a new model is asked for at once
+REMEMBER_MS = 1500  # a question that stands this long is kept in the history
+WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES = range(5)
+TAB, TABS = "probe/tab", ("words", "layers", "surprise", "next", "templates")  # kept for the next start
+
+
+class ProbePage(LookingPage):
+    """One tab a kind of question; the sentence, where the question is about one; the answers below it."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent=parent)
+        self.setObjectName("probe_page")
+        self.header.title_label.setText(self.tr("Probe"))
+        self.header.set_sentence(self.tr("Hide words and ask what belongs there."))
+        self.enquiry = Enquiry(self.laboratory, self)
+        self._history: QuestionHistory | None = None
+        self._answered: GapsAnswer | None = None
+        self._remember = QTimer(self, singleShot=True, interval=REMEMBER_MS)
+        self._remember.timeout.connect(self.remember)
+        self._make_beside()
+        self._make_views()
+        self._lay_out()
+        self._connect()
+        kept = session.settings.value(TAB, TABS[0])
+        self.tabs.setCurrentIndex(TABS.index(kept) if kept in TABS else WORDS)
+        self._choose_tab(self.tabs.currentIndex())
+
+    # ---- building
+
+    def _make_beside(self) -> None:
+        self.beside_button = button(self.tr("Add a model beside"), name="probe_add_beside")
+        self.beside_menu = QMenu(self.beside_button)
+        self.beside_menu.aboutToShow.connect(self._fill_beside)
+        self.beside_button.setMenu(self.beside_menu)
+        self.copy_button = CopyCommandButton()
+        self.copy_button.setObjectName("copy_probe_command")
+        self.copy_button.clicked.connect(self.copy_command)
+        self.header.add_action(self.copy_button)
+        self.header.add_action(self.beside_button)
+        self.beside_name = label("", "muted")
+        self.beside_name.setObjectName("probe_beside_name")
+        self.beside_close = icon_button("probe_beside_close", "close", self.tr("Take it away again"))
+        self.beside_row = QWidget()
+        row = QHBoxLayout(self.beside_row)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.beside_name)
+        row.addWidget(self.beside_close)
+        row.addStretch(1)
+        self.beside_row.hide()
+
+    def _make_views(self) -> None:
+        self.sentence = SentenceCard(self.session, self.enquiry)
+        self.words_view = WordsView(self.laboratory, self.enquiry)
+        self.layers_view = LayersView(self.laboratory, self.enquiry)
+        self.surprise_view = SurpriseView(self.laboratory, self.enquiry)
+        self.next_view = NextView(self.session, self.enquiry)
+        self.templates_view = TemplatesView(self.laboratory, self.enquiry)
+        self.tabs = QTabBar(drawBase=False, expanding=False)
+        self.tabs.setObjectName("probe_tabs")
+        self.tabs.setAccessibleName(self.tr("Kind of question"))
+        self.views: list[NeedsView] = []
+        self.stack = QStackedWidget()
+        for text, content, needs in (
+            (self.tr("Words"), self.words_view, "masked_words"),
+            (self.tr("Layers"), self.layers_view, "masked_words"),
+            (self.tr("Surprise"), self.surprise_view, "masked_words"),
+            (self.tr("Next sentence"), self.next_view, "next_sentence"),
+            (self.tr("Templates"), self.templates_view, "masked_words"),
+        ):
+            view = NeedsView(content, needs)
+            self.views.append(view)
+            self.stack.addWidget(view)
+            self.tabs.addTab(text)
+        self.top = ChoiceBox("probe_top", self.tr("Number of guesses"))
+        self.top.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.top.setFixedWidth(118)
+        policy = self.top.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # the tabs and what is below them stay where they are
+        self.top.setSizePolicy(policy)
+        for count in TOP_CHOICES:
+            self.top.addItem(self.tr("{count} guesses").format(count=words.number(count)), count)
+        self.top.setCurrentIndex(TOP_CHOICES.index(self.words_view.top_k))
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(self.tabs)
+        row.addStretch(1)
+        row.addWidget(self.top)
+        below = QVBoxLayout()
+        below.setSpacing(8)
+        below.addLayout(row)
+        cards = QVBoxLayout()
+        cards.setSpacing(GAP)
+        cards.addWidget(self.sentence)
+        cards.addWidget(self.stack, 1)
+        below.addLayout(cards, 1)
+        self.work.addWidget(self.beside_row)
+        self.work.addLayout(below, 1)
+
+    def _connect(self) -> None:
+        self.sentence.make_shortcuts(self)
+        self.enquiry.changed.connect(self.refresh)
+        self.enquiry.beside_changed.connect(self._show_beside)
+        self.tabs.currentChanged.connect(self._choose_tab)
+        self.top.activated.connect(self._choose_top)
+        self.beside_close.clicked.connect(self._drop_beside)
+        self.words_view.answered.connect(self._hear_gaps)
+        self.words_view.refused.connect(self.refuse)
+        self.templates_view.shown.connect(self._offer_command)
+        self.laboratory.model_changed.connect(self._offer_command)
+        self.words_view.step_chosen.connect(self.subject_bar.choose_step)
+        self.subject_bar.kept_changed.connect(self._take_kept)
+        for view in self.views:
+            view.choose_wanted.connect(self.subject_bar.choose_folder)
+            view.pretrain_wanted.connect(self._lead_to_pretrain)
+            view.starter_wanted.connect(self._use_starter)
+        self.forget_when_gone(*KEYS, LENS_KEY, SURPRISE_KEY, NEXT_KEY, TEMPLATES_KEY, FILE_KEY)
+
+    # ---- what changes
+
+    def model_ready(self, about: About) -> None:
+        self._history = QuestionHistory(self.session.settings, about)
+        self.sentence.history = self._history
+        for view in self.views:
+            view.take_model(about)
+        self.enquiry.take_model(about)
+
+    def text_ready(self) -> None:
+        self.enquiry.take_text()
+        is_first = self.enquiry.question == Question(FIRST_TEXT) and not self.enquiry.steps.can_undo
+        about, past = self.enquiry.about, self._history
+        can_guess = about is not None and about.has_masked_words
+        if is_first and can_guess and past is not None and not past.asked:
+            self.enquiry.begin(FIRST_WORDS)
+        elif can_guess and past is not None and past.asked and not self.enquiry.steps.can_undo:
+            last = past.asked[0].question  # as it was left
+            now, known = self.enquiry.question, range(len(self.enquiry.words))
+            is_same = (last.text, last.text_pair) == (now.text, now.text_pair)
+            if is_same and last.words and not now.words and all(word in known for word in last.words):
+                self.enquiry.begin(last.words)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Ask what the open tab asks, if that is new."""
+        if not self.isVisible() or self.enquiry.about is None:
+            return
+        self.accept()
+        if self.enquiry.refused is not None and "most" in self.enquiry.refused.sentence.values:
+            self.offer_beginning(self.enquiry.refused)
+        view = self.views[self.tabs.currentIndex()]
+        if view.currentIndex() == 0:
+            view.content.refresh()  # type: ignore[attr-defined]  # every content has it
+        self._offer_command()
+
+    @Slot(int)
+    def _choose_tab(self, index: int) -> None:
+        self.stack.setCurrentIndex(index)
+        self.session.settings.set_value(TAB, TABS[index])
+        self.sentence.setVisible(index in (WORDS, LAYERS, SURPRISE))
+        self.top.setVisible(index == WORDS)
+        self._offer_command()
+        self.refresh()
+
+    @Slot(int)
+    def _choose_top(self, index: int) -> None:
+        self.words_view.top_k = int(self.top.itemData(index))
+        self.refresh()
+
+    @Slot()
+    def _take_kept(self) -> None:
+        self.words_view.set_kept(self.subject_bar.kept)
+
+    # ---- as a command
+
+    def _offer(self) -> Offer:
+        """Return the command for the open tab."""
+        tab, enquiry = self.tabs.currentIndex(), self.enquiry
+        view = self.views[tab]
+        if self.laboratory.about is None:
+            return Offer(lacking=self.tr("Choose a model first."))
+        if view.currentIndex() == 1:
+            return Offer(lacking=view.empty.label.text())
+        if tab == TEMPLATES:
+            return templates_offer(enquiry, self.templates_view.scored, self.templates_view.path)
+        if tab == WORDS:
+            return words_offer(enquiry, self.words_view.top_k)
+        return {LAYERS: layers_offer, SURPRISE: surprise_offer, NEXT: next_offer}[tab](enquiry)
+
+    @Slot()
+    def _offer_command(self) -> None:
+        offer = self._offer()
+        self.copy_button.offer(offer.lacking, offer.said)
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Put the command that asks the same on the clipboard."""
+        offer = self._offer()
+        if offer.line:
+            self.copy_button.copy(offer.line)
+
+    # ---- history
+
+    @Slot(object)
+    def _hear_gaps(self, answer: GapsAnswer) -> None:
+        self.accept()
+        self._answered = answer
+        self._remember.start()
+
+    @Slot()
+    def remember(self) -> None:
+        """Keep the question that was answered last with its model."""
+        answer, self._answered = self._answered, None
+        if answer is None or self._history is None or answer.question != self.enquiry.question:
+            return
+        guesses = ", ".join(found.guesses[0].word for found in answer.probed.answers[:8] if found.guesses)
+        self._history.add(Asked(answer.question, self.enquiry.written, guesses))
+
+    # ---- a model beside
+
+    @Slot()
+    def _fill_beside(self) -> None:
+        self.beside_menu.clear()
+        for name, path in self.laboratory.models():
+            if path != self.laboratory.folder:
+                self._offer_beside(self.beside_menu, name, path)
+        kept = [one for one in self.subject_bar.kept if one.path != self.laboratory.folder]
+        if kept:
+            menu = self.beside_menu.addMenu(self.tr("Weights of this run"))
+            for one in kept:
+                said = self.tr("step {step}").format(step=words.number(one.step))
+                self._offer_beside(menu, said, one.path)
+        self.beside_menu.addSeparator()
+        self.beside_menu.addAction(self.tr("Choose a folder…"), self._choose_beside)
+
+    def _offer_beside(self, menu: QMenu, name: str, path: Path) -> None:
+        action = menu.addAction(name.replace("&", "&&"), partial(self.enquiry.set_beside, path))
+        action.setToolTip(tip(QDir.toNativeSeparators(str(path))))
+
+    @Slot()
+    def _choose_beside(self) -> None:
+        start = start_folder(self.session.settings.recent_models)
+        dialog = QFileDialog(self.window(), self.tr("Choose a model folder"), start)
+        dialog.setObjectName("probe_beside_dialog")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self._take_beside)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot(str)
+    def _take_beside(self, folder: str) -> None:
+        self.enquiry.set_beside(Path(folder).absolute())
+
+    @Slot()
+    def _drop_beside(self) -> None:
+        self.enquiry.set_beside(None)
+
+    @Slot()
+    def _show_beside(self) -> None:
+        folder = self.enquiry.beside
+        self.beside_row.setVisible(folder is not None)
+        if folder is not None:
+            self.beside_name.setText(self.tr("Beside it: {name}").format(name=name_of(folder)))
+        self.refresh()
+
+    @Slot()
+    def _use_starter(self) -> None:
+        starter = starter_model()
+        if starter is not None:
+            self.laboratory.choose(starter)
+
+    @Slot()
+    def _lead_to_pretrain(self) -> None:
+        self.session.page_requested.emit("pretrain")

@@ -1,0 +1,142 @@
+"""Small parts of the Probe page."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+
+from app import words
+from app.look import theme
+from app.look.widgets import Card, EmptyState, button, set_role, tip
+from app.shipped import starter_model
+from engine.errors import ModelError
+from engine.inspect.masked.score import WordScore
+from engine.inspect.subject import About
+
+EMPTY_WIDTH = 420
+
+
+class NeedsView(QStackedWidget):
+    """A tab's content, or, where the model lacks the head that it needs, the reason and the ways."""
+
+    choose_wanted = Signal()
+    pretrain_wanted = Signal()
+    starter_wanted = Signal()
+
+    def __init__(self, content: QWidget, needs: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.content, self._needs = content, needs
+        self.empty = EmptyState("", self.tr("Choose a model folder…"))
+        self.empty.setObjectName(f"probe_lacks_{needs}")
+        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
+        self.empty.activated.connect(self.choose_wanted)
+        self.pretrain = button(self.tr("Pretrain a model"), name=f"probe_pretrain_{needs}")
+        self.pretrain.clicked.connect(self.pretrain_wanted)
+        row = QHBoxLayout()
+        self.starter = button(self.tr("Use the starter model"), name=f"probe_starter_{needs}")
+        self.starter.clicked.connect(self.starter_wanted)
+        self.starter.setVisible(starter_model() is not None)
+        row.addStretch(1)
+        row.addWidget(self.starter)
+        row.addWidget(self.pretrain)
+        row.addStretch(1)
+        layout = self.empty.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addLayout(row)
+        card = Card()
+        card.add(self.empty, 1)
+        self.addWidget(content if isinstance(content, Scroller) else scrolled(content))
+        self.addWidget(scrolled(card))
+
+    def take_model(self, about: About) -> bool:
+        """Show the content if the model can answer there. Returns: whether it can."""
+        try:
+            about.require(self._needs)
+        except ModelError as error:
+            self.empty.set_text(words.say_error(error))
+            self.setCurrentIndex(1)
+            return False
+        self.setCurrentIndex(0)
+        return True
+
+
+def icon_button(name: str, icon: str, said: str, *, checkable: bool = False) -> QToolButton:
+    """Return a small button with an icon, for the corner of a card."""
+    result = QToolButton()
+    result.setObjectName(name)
+    result.setToolTip(said)
+    result.setAccessibleName(said)
+    result.setCheckable(checkable)
+    result.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    set_role(result, "corner")
+    theme.on_theme_change(result, lambda: result.setIcon(theme.icon(icon)))
+    return result
+
+
+class Scroller(QScrollArea):
+    """A column that scrolls when it is higher than the room."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, widgetResizable=True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inner = QWidget()
+        set_role(inner, "clear")
+        self.column = QVBoxLayout(inner)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(14)
+        self.setWidget(inner)
+
+
+def scrolled(content: QWidget) -> Scroller:
+    """Return a widget in a column that scrolls where it must, and takes all room where there is more."""
+    result = Scroller()
+    result.column.addWidget(content, 1)
+    return result
+
+
+class Switch(QWidget):
+    """Two or more words beside each other of which one is chosen."""
+
+    chosen = Signal(str)
+
+    def __init__(self, choices: list[tuple[str, str, str]], parent: QWidget | None = None) -> None:
+        """Args: choices: key (also the object name), words, tooltip; the first is chosen."""
+        super().__init__(parent)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        self._buttons: dict[str, QToolButton] = {}
+        for key, text, tooltip in choices:
+            entry = QToolButton()
+            entry.setText(text)
+            entry.setToolTip(tip(tooltip))
+            entry.setCheckable(True)
+            entry.setAutoExclusive(True)
+            entry.setObjectName(key)
+            entry.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            set_role(entry, "toggle")
+            entry.setChecked(not self._buttons)
+            entry.clicked.connect(self._clicked)
+            self._buttons[key] = entry
+            row.addWidget(entry)
+
+    @property
+    def current(self) -> str:
+        """The key of what is chosen."""
+        return next(key for key, entry in self._buttons.items() if entry.isChecked())
+
+    def choose(self, key: str) -> None:
+        """Choose without telling."""
+        self._buttons[key].setChecked(True)
+
+    @Slot()
+    def _clicked(self) -> None:
+        self.chosen.emit(self.current)
+
+
+def rank_words(score: WordScore) -> str:
+    """Return "rank 3 · 8.1 %"."""
+    return words.translate("probe", "rank {rank} · {share}").format(
+        rank=words.number(score.rank), share=words.probability(score.probability)
+    )

@@ -1,0 +1,175 @@
+"""The sentence of the Probe page: its words to click, its text to edit, the questions before it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from app import words
+from app.look.widgets import Card
+from app.pages.inside.page import TextPair
+from app.pages.probe.history import QuestionHistory
+from app.pages.probe.parts import Switch, icon_button
+from app.pages.probe.state import Enquiry
+from app.plots.buttons import save_icon
+from app.plots.word_chips import Chip, WordChips
+from app.session import Session
+
+MOST_IN_MENU = 20
+IS_OPEN = "probe_text_is_open"  # in the settings: whether the boxes for the text are shown
+
+
+class SentenceCard(Card):
+    """Chips of the words or pieces; a click hides one. The text itself is edited above them."""
+
+    def __init__(self, session: Session, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("probe_sentence")
+        self.set_title(self.tr("Sentence"))
+        self._enquiry, self._settings = enquiry, session.settings
+        self._places: list[int] = []  # of each chip: a word's number, or a piece's position
+        self.history: QuestionHistory | None = None
+        self.texts = TextPair(session, name="probe")
+        self.chips = WordChips(self.tr("Sentence"))
+        self.chips.setObjectName("probe_words")
+        self._make_corner()
+        self.add(self.texts)
+        self.add(self.chips)
+        self.edit.setChecked(self._settings.value(IS_OPEN, True))
+        self.texts.setVisible(self.edit.isChecked())
+        self.chips.word_chosen.connect(self._toggle)
+        enquiry.changed.connect(self.refresh)
+        self.refresh()
+
+    def _make_corner(self) -> None:
+        pieces = self.tr("Hide single WordPieces, which are what the model reads, instead of whole words")
+        self.switch = Switch(
+            [
+                ("probe_by_words", self.tr("Words"), self.tr("A click hides a whole word")),
+                ("probe_by_pieces", self.tr("Pieces"), pieces),
+            ]
+        )
+        self.undo = icon_button("probe_undo", "undo", self.tr("Take the last step back (Ctrl+Z)"))
+        self.redo = icon_button("probe_redo", "redo", self.tr("Make it again (Ctrl+Shift+Z)"))
+        self.clear_button = icon_button("probe_clear", "close", self.tr("Show every word again"))
+        self.edit = icon_button("probe_edit", "edit", self.tr("Show the boxes for the text"), checkable=True)
+        self.past = icon_button("probe_history", "history", self.tr("Questions asked before"))
+        self.past.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.past_menu = QMenu(self.past)
+        self.past_menu.aboutToShow.connect(self._fill_menu)
+        self.past.setMenu(self.past_menu)
+        self.switch.chosen.connect(self._switched)
+        self.undo.clicked.connect(self._enquiry.undo)
+        self.redo.clicked.connect(self._enquiry.redo)
+        self.clear_button.clicked.connect(self._enquiry.clear)
+        self.edit.toggled.connect(self._show_texts)
+        self.edit.clicked.connect(self._edit_clicked)
+        for each in (self.switch, self.undo, self.redo, self.clear_button, self.edit, self.past):
+            self.add_corner(each)
+        self.add_corner(save_icon(self.chips))
+
+    def make_shortcuts(self, page: QWidget) -> None:
+        """Let Ctrl+Z and its opposite work anywhere on a page; a box that is typed in keeps its own."""
+        for keys, call in (
+            ("Ctrl+Z", self._enquiry.undo),
+            ("Ctrl+Shift+Z", self._enquiry.redo),
+            ("Ctrl+Y", self._enquiry.redo),
+        ):
+            shortcut = QShortcut(QKeySequence(keys), page)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(call)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the question as it stands."""
+        enquiry = self._enquiry
+        self.switch.choose("probe_by_pieces" if enquiry.by_pieces else "probe_by_words")
+        chips = self._piece_chips() if enquiry.by_pieces else self._word_chips()
+        can = enquiry.about is not None and enquiry.about.has_masked_words
+        self.chips.set_chips(chips, can_hide=can)
+        self.chips.setVisible(bool(chips))
+        self.chips.set_caption(enquiry.caption())
+        if enquiry.about is not None and not chips and not self.edit.isChecked():
+            self.edit.setChecked(True)
+        self.undo.setEnabled(enquiry.steps.can_undo)
+        self.redo.setEnabled(enquiry.steps.can_redo)
+        self.clear_button.setEnabled(bool(enquiry.question.words or enquiry.question.pieces))
+        self.set_hint(self.tr("click a word to mask it") if can else "")
+
+    def _gap_of(self, place: int) -> int:
+        """Return the number of the gap that a token is in, 0 for none."""
+        masked = self._enquiry.masked
+        gaps = masked.gaps if masked is not None else ()
+        return next((number for number, gap in enumerate(gaps, start=1) if place in gap.places), 0)
+
+    def _word_chips(self) -> list[Chip]:
+        encoding = self._enquiry.encoding
+        self._places = list(range(len(self._enquiry.words)))
+        chips = []
+        for word in self._enquiry.words:
+            assert encoding is not None
+            pieces = [encoding.tokens[place] for place in word.pieces]
+            note = ""
+            if len(pieces) > 1:
+                note = self.tr("{count} pieces: {pieces}").format(
+                    count=words.number(len(pieces)), pieces=" ".join(pieces)
+                )
+            elif pieces == ["[UNK]"]:
+                note = self.tr("not in the vocabulary: the model reads [UNK]")
+            gap = next((gap for gap in map(self._gap_of, word.pieces) if gap), 0)
+            chips.append(Chip(word.text, word.segment, gap, note))
+        return chips
+
+    def _piece_chips(self) -> list[Chip]:
+        encoding = self._enquiry.encoding
+        if encoding is None:
+            return []
+        self._places = list(range(len(encoding.tokens)))
+        return [
+            Chip(token, segment, self._gap_of(place), is_special=bool(special))
+            for place, (token, segment, special) in enumerate(
+                zip(encoding.tokens, encoding.token_type_ids, encoding.special_tokens_mask, strict=True)
+            )
+        ]
+
+    @Slot(int)
+    def _toggle(self, index: int) -> None:
+        if self._enquiry.by_pieces:
+            self._enquiry.toggle_piece(self._places[index])
+        else:
+            self._enquiry.toggle_word(self._places[index])
+
+    @Slot(str)
+    def _switched(self, key: str) -> None:
+        self._enquiry.set_by_pieces(key == "probe_by_pieces")
+
+    @Slot(bool)
+    def _show_texts(self, wanted: bool) -> None:
+        self.texts.setVisible(wanted)
+        if wanted and self.isVisible():
+            self.texts.box_a.setFocus()
+
+    @Slot(bool)
+    def _edit_clicked(self, wanted: bool) -> None:
+        self._settings.set_value(IS_OPEN, wanted)
+
+    @Slot()
+    def _fill_menu(self) -> None:
+        self.past_menu.clear()
+        asked = self.history.asked if self.history is not None else []
+        for number, one in enumerate(asked[:MOST_IN_MENU], start=1):
+            text = words.shorten(one.written, 70).replace("&", "&&")
+            action = self.past_menu.addAction(f"{text}    {words.shorten(one.guesses, 30)}")
+            action.setObjectName(f"probe_past_{number}")
+            action.triggered.connect(lambda _=False, question=one.question: self._enquiry.go(question))
+        if not asked:
+            self.past_menu.addAction(self.tr("Nothing has been asked of this model yet")).setEnabled(False)
+            return
+        self.past_menu.addSeparator()
+        self.past_menu.addAction(self.tr("Forget these questions"), self._forget)
+
+    @Slot()
+    def _forget(self) -> None:
+        if self.history is not None:
+            self.history.clear()

@@ -1,0 +1,131 @@
+"""How surprising each word of the sentence is to the model, and its pseudo-perplexity."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app import words
+from app.look.widgets import GAP, Card, label, tip
+from app.pages.probe.requests import SurpriseAnswer, surprise_task
+from app.pages.probe.state import Enquiry
+from app.plots.buttons import save_icon
+from app.plots.word_strip import Rated, WordStrip
+from app.work.inspector import Laboratory
+from engine.events import Event, Progress
+from engine.inspect.masked.perplexity import PseudoPerplexity
+
+KEY = "probe surprise"
+FULL_BITS = 16.0  # of the strongest colour, so that two sentences can be compared
+
+
+class SurpriseView(QWidget):
+    """The words shaded by their surprise; above it what that comes to."""
+
+    def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._laboratory, self._enquiry = laboratory, enquiry
+        self._asked: tuple[Any, ...] | None = None
+        self.value = label("", "big")
+        self.value.setObjectName("probe_perplexity")
+        self.explained = label("", "muted", wrap=True)
+        self.strip = WordStrip(
+            self.tr("Surprise of each piece"), what="surprise in bits", scale=FULL_BITS, most_lines=7
+        )
+        self.strip.setObjectName("probe_surprise_strip")
+        card = Card(self.tr("Surprise"))
+        card.setObjectName("probe_surprise")
+        card.set_hint(self.tr("each piece hidden in turn · bits of surprise under it"))
+        card.hint_label.setToolTip(
+            tip(
+                self.tr(
+                    "Surprise is −log2 of the probability of the piece that stands there: 1 bit for one "
+                    "half, 10 bits for one in a thousand."
+                )
+            )
+        )
+        card.add_corner(save_icon(self.strip))
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(self.value)
+        row.addWidget(self.explained, 1)
+        card.body.addLayout(row)
+        card.add(self.strip)
+        self.card = card
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(card)
+        column.addStretch(1)
+        self._say(self.tr("Type a sentence above to measure it."))
+
+    def refresh(self) -> None:
+        """Ask for the sentence as it is written; what is hidden in it does not matter."""
+        enquiry = self._enquiry
+        if enquiry.about is None or not enquiry.words:
+            self._laboratory.drop(KEY)
+            self._asked = None
+            self._say(enquiry.refusal or self.tr("Type a sentence above to measure it."))
+            return
+        texts = (enquiry.question.text, enquiry.question.text_pair)
+        asked = (enquiry.about.fingerprint, enquiry.about.folder, texts)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        self.strip.set_dim(True)
+        task = partial(surprise_task, folder=enquiry.about.folder, question=enquiry.question)
+        self._laboratory.ask(
+            KEY, task, heard=self._hear, failed=self._fail, heard_progress=self._hear_progress
+        )
+
+    def _hear_progress(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.total:
+            self.explained.setText(words.event_words(event))
+
+    def _hear(self, answer: SurpriseAnswer) -> None:
+        now = self._enquiry.question
+        if (answer.question.text, answer.question.text_pair) == (now.text, now.text_pair):
+            self._show(answer.found)
+
+    def _fail(self, error: BaseException) -> None:
+        self._say(words.say_error(error))
+
+    def _say(self, text: str) -> None:
+        self.strip.clear()
+        self.strip.hide()
+        self.value.hide()
+        self.explained.setText(text)
+        self.explained.setToolTip("")
+
+    def _show(self, found: PseudoPerplexity) -> None:
+        types = self._enquiry.encoding.token_type_ids if self._enquiry.encoding is not None else []
+        rated = []
+        for place, score in zip(found.places, found.scores, strict=True):
+            bits = -score.log_probability / math.log(2)
+            note = self.tr("probability {share}, rank {rank}").format(
+                share=words.share(score.probability, 2), rank=words.number(score.rank)
+            )
+            segment = types[place] if place < len(types) else 0
+            rated.append(Rated(score.piece, segment, bits, words.decimal(bits, 1), note))
+        self.strip.show()
+        self.strip.set_words(rated)
+        self.strip.set_caption(self._enquiry.caption())
+        self.value.setText(words.decimal(found.perplexity, 1 if found.perplexity < 1000 else 0))
+        self.value.show()
+        bits = -found.log_likelihood / len(found.scores) / math.log(2)
+        self.explained.setText(
+            self.tr("pseudo-perplexity · {bits} bits a piece, {count} pieces").format(
+                bits=words.decimal(bits, 2), count=words.number(len(found.scores))
+            )
+        )
+        self.explained.setToolTip(
+            tip(
+                self.tr(
+                    "As if the model had to choose among this many equally likely pieces at each place; 1 is "
+                    "perfect foresight. Comparable only between models with the same pieces. "
+                    "(Salazar et al. 2020)"
+                )
+            )
+        )

@@ -1,0 +1,305 @@
+"""Templates: a sentence with alternatives and a gap, scored for a few words, as a table and a slope chart."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from app import words
+from app.look.table_view import TableView
+from app.look.widgets import GAP, Card, button, label
+from app.pages.inside.model_bar import model_caption
+from app.pages.probe.grid import CORRECTED, PROBABILITY, GridDelegate, GridModel, row_name
+from app.pages.probe.parts import Switch
+from app.pages.probe.requests import read_templates_task, templates_task, write_grids_task
+from app.pages.probe.state import Enquiry
+from app.plots.buttons import ChoiceBox, save_icon
+from app.plots.slope import SlopePlot
+from app.work.inspector import Laboratory
+from engine.errors import UserError
+from engine.events import Event, Progress
+from engine.inspect.masked.grid import Grid, TemplateRequest
+from engine.inspect.masked.template import Template
+
+KEY, FILE_KEY = "probe templates", "probe templates file"
+FIRST = "{he|she} works as a [MASK]."
+FIRST_TARGETS = "doctor, nurse, teacher, engineer"
+SETTLE_MS = 400
+MOST_LINES, MOST_VARIANTS = 6, 8  # of the slope chart
+
+
+class TemplatesView(QWidget):
+    """The template above, its scores below: a table at the left, slopes at the right.
+
+    `shown` when other scores are on screen, or none. path: the file that the templates were read from.
+    """
+
+    shown = Signal()
+
+    def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._laboratory, self._enquiry = laboratory, enquiry
+        self._asked: tuple[Any, ...] | None = None
+        self._file: tuple[TemplateRequest, ...] = ()
+        self.path: Path | None = None
+        self._grids: tuple[Grid, ...] = ()
+        self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
+        self._rest.timeout.connect(self.refresh)
+        below = QHBoxLayout()
+        below.setSpacing(GAP)
+        below.addWidget(self._make_table(), 6)  # four words fit beside their sentences at 1,024 px
+        below.addWidget(self._make_slopes(), 5)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        column.addWidget(self._make_form())
+        column.addLayout(below, 1)
+
+    # ---- building
+
+    def _make_form(self) -> Card:
+        card = Card(self.tr("Template"))
+        card.setObjectName("probe_template_card")
+        card.set_hint(self.tr("alternatives in braces, one [MASK]"))
+        self.open_button = button(self.tr("Open CSV…"), name="probe_template_open")
+        self.open_button.setToolTip(
+            self.tr("A table with the columns template and targets (he|she), one template a line")
+        )
+        self.save_button = button(self.tr("Save CSV…"), name="probe_template_save")
+        self.save_button.setToolTip(self.tr("Every sentence and word with probability, rank and scores"))
+        self.open_button.clicked.connect(self._open_dialog)
+        self.save_button.clicked.connect(self._save_dialog)
+        card.add_corner(self.open_button)
+        card.add_corner(self.save_button)
+        self.template = self._field("probe_template", FIRST, self.tr("Template"))
+        self.targets = self._field("probe_targets", FIRST_TARGETS, self.tr("Words to score"))
+        self.targets.setPlaceholderText(
+            self.tr("Words to score, with commas; empty: the model's own guesses")
+        )
+        self.choice = ChoiceBox("probe_template_choice", self.tr("Template of the file"))
+        self.choice.activated.connect(self._show)
+        self.choice.hide()
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(1, 1)
+        for row, (text, field) in enumerate(
+            ((self.tr("Sentence"), self.template), (self.tr("Words"), self.targets))
+        ):
+            caption = label(text, "muted")
+            caption.setBuddy(field)
+            grid.addWidget(caption, row, 0)
+            grid.addWidget(field, row, 1)
+        card.body.addLayout(grid)
+        card.add(self.choice)
+        self.status = label("", "muted", wrap=True)
+        self.status.setObjectName("probe_template_status")
+        card.add(self.status)
+        return card
+
+    def _field(self, name: str, text: str, accessible: str) -> QLineEdit:
+        field = QLineEdit(text)
+        field.setObjectName(name)
+        field.setAccessibleName(accessible)
+        field.textEdited.connect(self._typed)
+        field.returnPressed.connect(self.refresh)
+        return field
+
+    def _make_table(self) -> Card:
+        card = Card(self.tr("Scores"))
+        self.model = GridModel(self)
+        self.table = TableView()
+        self.table.setObjectName("probe_template_table")
+        self.table.setAccessibleName(self.tr("Scores"))
+        self.table.setModel(self.model)
+        self.table.setItemDelegate(GridDelegate(self.table))
+        self.table.horizontalHeader().setStretchLastSection(False)
+        self.table.verticalHeader().setMinimumWidth(44)
+        for words_of_lines in self.table.findChildren(QLabel):  # rows are no lines of a file here
+            words_of_lines.setText("")
+        corrected = self.tr(
+            "log p(word | sentence) − log p(word | alternatives hidden too), natural: how much the "
+            "alternative itself makes the word likelier (+) or less likely (−). What the gap prefers anyway "
+            "is taken out. (Kurita et al. 2019)"
+        )
+        self.what = Switch(
+            [
+                (PROBABILITY, self.tr("Probability"), self.tr("Of the word in the sentence")),
+                (CORRECTED, self.tr("Prior-corrected"), corrected),
+            ]
+        )
+        self.what.chosen.connect(self._show)
+        card.add_corner(self.what)
+        card.add(self.table, 1)
+        return card
+
+    def _make_slopes(self) -> Card:
+        card = Card(self.tr("From one alternative to the next"))
+        self.slopes = SlopePlot(self.tr("From one alternative to the next"))
+        self.slopes.setObjectName("probe_slopes")
+        self.slopes.set_empty_text(self.tr("A line a word appears here."))
+        card.add_corner(save_icon(self.slopes))
+        card.add(self.slopes, 1)
+        self.slope_card = card
+        return card
+
+    # ---- asking
+
+    @Slot()
+    def refresh(self) -> None:
+        """Score what is typed, or what was read from a file, if that has not been done."""
+        self._rest.stop()
+        about = self._enquiry.about
+        if about is None:
+            return
+        try:
+            requests = self._file or (self._typed_request(),)
+        except UserError as error:
+            self._fail(error)
+            return
+        asked = (about.fingerprint, about.folder, requests)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        self.status.setText(self.tr("Scoring…"))
+        self.status.show()
+        task = partial(templates_task, folder=about.folder, requests=requests)
+        self._laboratory.ask(
+            KEY, task, heard=self._hear, failed=self._fail, heard_progress=self._hear_progress
+        )
+
+    @property
+    def scored(self) -> tuple[TemplateRequest, ...]:
+        """The templates whose scores are on screen; none while others are typed."""
+        return () if self._asked is None or self._rest.isActive() else self._asked[2]
+
+    def _typed_request(self) -> TemplateRequest:
+        targets = self.targets.text().replace("，", ",").split(",")
+        return TemplateRequest(
+            Template.parse(self.template.text()), tuple(word.strip() for word in targets if word.strip())
+        )
+
+    @Slot()
+    def _typed(self) -> None:
+        self._file, self.path = (), None
+        self.choice.hide()
+        self._rest.start()
+        self.shown.emit()
+
+    def _hear_progress(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.total:
+            self.status.setText(words.event_words(event))
+
+    def _hear(self, grids: tuple[Grid, ...]) -> None:
+        self._grids = grids
+        self.status.hide()
+        self.choice.clear()
+        for grid in grids:
+            self.choice.addItem(grid.template.text)
+        self.choice.setVisible(bool(self._file))
+        self._show()
+
+    def _fail(self, error: BaseException) -> None:
+        self._laboratory.drop(KEY)
+        self._asked, self._grids = None, ()
+        self.status.setText(words.say_error(error))
+        self.status.show()
+        self._show()
+
+    # ---- showing
+
+    @Slot()
+    def _show(self) -> None:
+        self.shown.emit()
+        self.save_button.setEnabled(bool(self._grids))
+        place = max(0, self.choice.currentIndex())
+        grid = self._grids[place] if place < len(self._grids) else None
+        what = self.what.current
+        self.model.set_grid(grid, what)
+        self.table.resizeColumnsToContents()
+        if grid is None:
+            self.slopes.clear()
+            return
+        if self._file:
+            self.template.setText(grid.template.text)
+            self.targets.setText(", ".join(grid.targets) if grid.are_given else "")
+        values = self.model.values()
+        columns = most_moved(values, MOST_LINES)
+        variants = [row_name(grid, row, "\n") for row in range(min(MOST_VARIANTS, len(grid.cells)))]
+        self.slopes.set_values(
+            variants,
+            [grid.targets[column] for column in columns],
+            values[: len(variants), columns],
+            in_percent=what == PROBABILITY,
+        )
+        is_whole = len(columns) == values.shape[1] and len(variants) == values.shape[0]
+        hint = "" if is_whole else self.tr("the {count} words that move most").format(count=len(columns))
+        self.slope_card.set_hint(hint)
+        about = self._enquiry.about
+        lines = model_caption(about.name, about.fingerprint) if about is not None else []
+        self.slopes.set_caption(
+            [*lines, (self.tr("template"), grid.template.text), (self.tr("score"), what.split("_")[1])]
+        )
+
+    # ---- files
+
+    @Slot()
+    def _open_dialog(self) -> None:
+        dialog = QFileDialog(self.window(), self.tr("Open templates"))
+        dialog.setObjectName("probe_template_open_dialog")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter(self.tr("Tables (*.csv *.tsv)"))
+        dialog.fileSelected.connect(self.open_file)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot(str)
+    def open_file(self, path: str) -> None:
+        """Read templates from a CSV file and score them."""
+        task, take = partial(read_templates_task, path=Path(path)), partial(self._take_file, Path(path))
+        self._laboratory.ask(FILE_KEY, task, heard=take, failed=self._file_failed, light=True)
+
+    def _take_file(self, path: Path, requests: tuple[TemplateRequest, ...]) -> None:
+        self._file, self.path = requests, path.absolute()
+        self.refresh()
+
+    @Slot()
+    def _save_dialog(self) -> None:
+        dialog = QFileDialog(self.window(), self.tr("Save scores"))
+        dialog.setObjectName("probe_template_save_dialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(self.tr("Tables (*.csv)"))
+        dialog.setDefaultSuffix("csv")
+        dialog.selectFile("template-scores.csv")
+        dialog.fileSelected.connect(self.save_file)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot(str)
+    def save_file(self, path: str) -> None:
+        """Write all scores into a CSV file."""
+        task = partial(write_grids_task, path=Path(path), grids=self._grids)
+        self._laboratory.ask(FILE_KEY, task, heard=self._saved, failed=self._file_failed, light=True)
+
+    def _saved(self, path: Path) -> None:
+        self.status.setText(self.tr("Saved as {name}.").format(name=path.name))
+        self.status.show()
+
+    def _file_failed(self, error: BaseException) -> None:
+        """Say it; the scores on screen still belong to the template above them."""
+        self.status.setText(words.say_error(error))
+        self.status.show()
+
+
+def most_moved(values: np.ndarray, count: int) -> list[int]:
+    """Return the columns whose values differ most between the rows, at most `count`, in their order."""
+    if values.shape[1] <= count or not values.shape[0]:
+        return list(range(values.shape[1]))
+    known = np.nan_to_num(values)
+    spread = known.max(axis=0) - known.min(axis=0)
+    return sorted(np.argsort(-spread, kind="stable")[:count].tolist())

@@ -1,0 +1,302 @@
+"""The first tab of the Probe page: a card for each gap, all gaps together, and how the words were learned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app import words
+from app.look.widgets import GAP, Card, EmptyState, label
+from app.pages.probe.gaps import GapCard, JointCard
+from app.pages.probe.parts import EMPTY_WIDTH, Scroller
+from app.pages.probe.question import Question
+from app.pages.probe.requests import (
+    MOST_JOINT,
+    GapsAnswer,
+    JointAnswer,
+    LearnedAnswer,
+    WordAnswer,
+    can_fill_jointly,
+    gaps_task,
+    learned_task,
+    word_task,
+)
+from app.pages.probe.state import Enquiry
+from app.plots.buttons import save_icon, yield_to_layout
+from app.plots.learned import LearnedPlot
+from app.work.inspector import Laboratory
+from engine.inspect.masked.score import WordScore
+from engine.train.run.history import Kept
+
+KEYS = ("probe", "probe word", "probe learned")
+MOST_GAPS = 40  # that get a card
+CARD_WIDTH, TWICE_WIDTH = 290, 470  # px a card needs, for one model and for two
+LEARNED_HEIGHT = 200
+
+
+class WordsView(Scroller):
+    """Cards in as many columns as there is room for."""
+
+    answered = Signal(object)  # GapsAnswer
+    refused = Signal(object)  # an error
+    step_chosen = Signal(int)
+
+    def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._laboratory, self._enquiry = laboratory, enquiry
+        self._kept: tuple[Kept, ...] = ()
+        self._asked: tuple[Any, ...] | None = None
+        self._answer: GapsAnswer | None = None
+        self._yours: dict[int, str] = {}
+        self._learned: dict[int, LearnedAnswer] = {}
+        self._learned_of: Question | None = None
+        self._places: dict[Card, tuple[int, int, int]] = {}
+        self.top_k = 6
+        self.cards: list[GapCard] = []
+        self.joint = JointCard(self.widget())
+        self.learned = LearnedCard(self.widget())
+        for card in (self.joint, self.learned):  # until they have a place
+            card.hide()
+        self.nothing = Card()
+        self._invitation = self.tr(
+            "Click a word in the sentence to hide it. The model then says what belongs there."
+        )
+        self.empty = EmptyState(self._invitation)
+        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
+        self.empty.setObjectName("probe_nothing_masked")
+        self.nothing.add(self.empty, 1)
+        self.nothing.setMinimumHeight(160)
+        self.more = label("", "muted")
+        self._grid = QGridLayout()
+        self._grid.setSpacing(GAP)
+        self.column.addWidget(self.nothing)
+        self.column.addLayout(self._grid)
+        self.column.addWidget(self.more)
+        self.column.addStretch(1)
+        self.learned.plot.step_chosen.connect(self.step_chosen)
+        self._arrange()
+
+    # ---- asking
+
+    def refresh(self) -> None:
+        """Ask what stands in the gaps now, if that has not been asked."""
+        enquiry = self._enquiry
+        self._arrange()
+        if enquiry.about is None or enquiry.masked is None:
+            for key in KEYS:
+                self._laboratory.drop(key)
+            self._asked = self._answer = None
+            return
+        folder = enquiry.about.folder
+        asked = (enquiry.about.fingerprint, folder, enquiry.question, enquiry.beside, self.top_k)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        self._set_dim(True)
+        num_gaps = len(enquiry.masked.gaps)
+        yours = {gap: word for gap, word in self._yours.items() if gap < num_gaps}
+        self._laboratory.ask(
+            "probe",
+            partial(
+                gaps_task,
+                folder=folder,
+                beside=enquiry.beside,
+                question=enquiry.question,
+                yours=yours,
+                top_k=self.top_k,
+            ),
+            heard=self._hear,
+            failed=self._fail,
+            ended=self._ask_learned,
+        )
+
+    def set_kept(self, kept: tuple[Kept, ...]) -> None:
+        """Take in which weights the model's run kept."""
+        if kept != self._kept:
+            self._kept = kept
+            self._learned, self._learned_of = {}, None
+            self.learned.plot.clear()
+            self._laboratory.drop(KEYS[2])
+            if not self._laboratory.is_asking("probe"):
+                self._ask_learned()
+        self._arrange()
+
+    @Slot()
+    def _ask_learned(self) -> None:
+        enquiry = self._enquiry
+        if not self._kept or enquiry.masked is None or self._laboratory.is_asking(KEYS[0]):
+            return
+        self._show_cursor()
+        if enquiry.question == self._learned_of:
+            return
+        self._learned, self._learned_of = {}, enquiry.question
+        task = partial(learned_task, kept=self._kept, question=enquiry.question)
+        self._laboratory.ask("probe learned", task, heard=self._hear, failed=self._fail)
+
+    @Slot(int, str)
+    def _ask_word(self, gap: int, word: str) -> None:
+        self._yours.pop(gap, None)
+        key, about, answer = f"{KEYS[1]} {gap}", self._enquiry.about, self._answer
+        self._laboratory.drop(key)
+        if word and about is not None:
+            self._yours[gap] = word
+            task = partial(
+                word_task, folder=about.folder, question=self._enquiry.question, gap=gap, word=word
+            )
+            self._laboratory.ask(key, task, heard=self._hear, failed=self._fail)
+        elif answer is not None and answer.yours.get(gap) is not None:
+            self._show_gaps(replace(answer, yours={**answer.yours, gap: None}))
+
+    # ---- answers
+
+    def _hear(self, answer: Any) -> None:
+        if answer.question != self._enquiry.question:
+            return
+        if isinstance(answer, GapsAnswer):
+            self._show_gaps(answer)
+            self.answered.emit(answer)
+        elif isinstance(answer, JointAnswer):
+            self.joint.show_answer(answer.joint, self._enquiry.caption())
+        elif isinstance(answer, WordAnswer) and self._answer is not None:
+            if self._yours.get(answer.gap) == answer.word:
+                yours = {**self._answer.yours, answer.gap: answer.score}
+                self._show_gaps(replace(self._answer, yours=yours))
+        elif isinstance(answer, LearnedAnswer):
+            self._learned[answer.step] = answer
+            self._show_learned()
+
+    def _show_gaps(self, answer: GapsAnswer) -> None:
+        self._answer = answer
+        captions = self._enquiry.caption()
+        for card, _gap in zip(self.cards, answer.probed.answers, strict=False):
+            card.show_answer(answer, captions)
+
+    def _fail(self, error: BaseException) -> None:
+        self._set_dim(False)
+        self.refused.emit(error)
+
+    def _set_dim(self, dim: bool) -> None:
+        for card in self.cards:
+            card.set_dim(dim)
+        self.joint.set_dim(dim)
+
+    def _show_learned(self) -> None:
+        masked = self._enquiry.masked
+        if masked is None:
+            return
+        steps = sorted(self._learned)
+        lines: dict[str, list[float]] = {}
+        for place, gap in enumerate(masked.gaps[:MOST_GAPS]):
+            scores: list[WordScore | None] = [
+                self._learned[step].probed.answers[place].original for step in steps
+            ]
+            if any(score is not None for score in scores):
+                name = f"{place + 1} {gap.text}" if len(masked.gaps) > 1 else gap.text
+                lines[name] = [float("nan") if score is None else score.probability for score in scores]
+        self.learned.show_lines(steps, lines, self._enquiry.caption())
+        self._show_cursor()
+
+    def _show_cursor(self) -> None:
+        about = self._enquiry.about
+        here = [one.step for one in self._kept if about is not None and one.path == about.folder]
+        self.learned.plot.set_cursor(here[0] if here else None)
+
+    # ---- places
+
+    def _arrange(self) -> None:
+        """Show a card for each gap, in columns."""
+        masked = self._enquiry.masked
+        gaps = masked.gaps if masked is not None else ()
+        count = min(len(gaps), MOST_GAPS)
+        while len(self.cards) < count:
+            self._add_card()
+        shown: list[Card] = list(self.cards[:count])
+        if masked is not None and can_fill_jointly(masked):
+            shown.append(self.joint)
+        else:
+            self.joint.clear()
+        for card in self.cards[count:]:
+            card.plots[0].clear()
+        self._place(shown)
+        self.nothing.setVisible(not gaps)
+        self.empty.set_text(self._enquiry.refusal or self._invitation)
+        self._say_more(count, len(gaps), self.joint in shown)
+
+    def _say_more(self, count: int, num_gaps: int, is_joint: bool) -> None:
+        """Say which gaps are left out, of the cards or of the joint filling."""
+        said = []
+        if num_gaps > count:
+            template = self.tr("The first {count} of {all} gaps are shown.")
+            said.append(template.format(count=words.number(count), all=words.number(num_gaps)))
+        if num_gaps > 1 and not is_joint:
+            template = self.tr("All at once is for up to {count} [MASK]s.")
+            said.append(template.format(count=words.number(MOST_JOINT)))
+        self.more.setText(" ".join(said))
+        self.more.setVisible(bool(said))
+
+    def _add_card(self) -> None:
+        card = GapCard(len(self.cards) + 1, self.widget())
+        card.word_asked.connect(self._ask_word)
+        card.guess_chosen.connect(self._enquiry.fill)
+        self.cards.append(card)
+
+    def _place(self, shown: list[Card]) -> None:
+        """Put cards side by side, what was learned under them all, or beside a card that is alone."""
+        masked = self._enquiry.masked
+        is_known = masked is not None and any(gap.original for gap in masked.gaps)
+        with_learned = bool(self._kept) and bool(shown) and is_known
+        is_alone = with_learned and len(shown) == 1
+        width = CARD_WIDTH if self._enquiry.beside is None else TWICE_WIDTH
+        room = max(1, (self.viewport().width() + GAP) // (width + GAP))
+        columns = min(3, room, len(shown) + is_alone) or 1
+        places = {card: (number // columns, number % columns, 1) for number, card in enumerate(shown)}
+        if is_alone and columns > 1:
+            places[self.learned] = (0, 1, 1)
+        elif with_learned:
+            places[self.learned] = (len(shown), 0, columns)
+        if places == self._places:
+            return
+        for card in self._places:
+            self._grid.removeWidget(card)
+        for card in (*self.cards, self.joint, self.learned):
+            card.setVisible(card in places)
+        for card, (row, column, span) in places.items():
+            self._grid.addWidget(card, row, column, 1, span)
+        self._places = places
+        for column in range(3):
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+
+class LearnedCard(Card):
+    """The probability of what was hidden over the weights that the run kept; a click moves the slider."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("probe_learned")
+        self.set_title(self.tr("While it learned"))
+        self.set_hint(self.tr("probability of the original · click a step to go there"))
+        self.plot = LearnedPlot(self.tr("While it learned"))
+        self.plot.setObjectName("probe_learned_plot")
+        self.plot.set_empty_text(
+            self.tr("What the model thought of the hidden words while it learned appears here.")
+        )
+        yield_to_layout(self.plot, 136)
+        self.add_corner(save_icon(self.plot))
+        self.add(self.plot, 1)
+        self.setMinimumHeight(LEARNED_HEIGHT)
+
+    def show_lines(
+        self, steps: list[int], lines: dict[str, list[float]], caption: list[tuple[str, str]]
+    ) -> None:
+        """Show a line a word."""
+        self.plot.set_lines(steps, lines)
+        self.plot.set_caption(caption)

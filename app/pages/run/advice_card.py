@@ -1,0 +1,98 @@
+"""The card that watches a run: advice in plain words, the result and the way on from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+
+from app.look.fitted_text import WholeLabel
+from app.look.widgets import Advice, Card, button, set_role
+from app.pages.run.advice import Remark, outcome_words
+from engine.events import Event
+
+LOW_ADVICE = 84  # px
+
+
+class Watcher(Protocol):
+    """Hears a run's events and keeps the remarks that follow from them."""
+
+    @property
+    def has_nan(self) -> bool: ...
+    def start(self) -> None: ...
+    def hear(self, events: Sequence[Event]) -> None: ...
+    def remarks(self) -> list[Remark]: ...
+
+
+class WatchingCard(Card):
+    """Told what a run says; draws remarks only when they have changed."""
+
+    try_wanted = Signal()
+    folder_wanted = Signal()
+    inside_wanted = Signal()
+
+    def __init__(self, watch: Watcher, onwards: str, parent: QWidget | None = None) -> None:
+        super().__init__("", parent=parent)
+        self.set_title(self.tr("Watching"))
+        self._watch = watch
+        self.advice = Advice()
+        self.advice.setObjectName("advice")
+        self.advice.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.advice.setMinimumHeight(LOW_ADVICE)
+        self.result = WholeLabel("", "muted")
+        self.result.setObjectName("result")
+        self.outcome = WholeLabel("")
+        self.outcome.setObjectName("outcome")
+        self.onwards = button(onwards, "link", name="try_it_here")
+        self.inside = button(self.tr("Look inside"), "link", name="look_inside")
+        self.folder = button(self.tr("Open folder"), "link", name="open_folder")
+        self.inside.clicked.connect(self.inside_wanted)
+        self.onwards.clicked.connect(self.try_wanted)
+        self.folder.clicked.connect(self.folder_wanted)
+        links = QHBoxLayout()
+        links.setSpacing(12)
+        links.addWidget(self.onwards)
+        links.addWidget(self.inside)
+        links.addWidget(self.folder)
+        links.addStretch(1)
+        self._line = QFrame()
+        set_role(self._line, "line")
+        self.add(self.advice, 1)
+        self.add(self._line)
+        self.add(self.result)
+        self.add(self.outcome)
+        self.body.addLayout(links)
+        self._shown: list[tuple[str, str]] = []
+        self.show_idle()
+
+    def result_words(self) -> str:
+        """Return the line about the best so far, or the result; a child class knows what that is."""
+        return ""
+
+    def show_idle(self) -> None:
+        """Before training: advice on the data only."""
+        for widget in (self._line, self.result, self.outcome, self.onwards, self.inside, self.folder):
+            widget.hide()
+        self.refresh()
+
+    def show_outcome(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None:
+        """Say how the run ended and what can be done with it."""
+        self.outcome.setText(outcome_words(outcome, run_dir, seconds))
+        self.outcome.show()
+        self._line.show()
+        self.onwards.setVisible(has_model and outcome != "finished")  # there it is the page's primary action
+        self.inside.setVisible(has_model)
+        self.folder.setVisible(run_dir is not None and run_dir.exists())
+
+    def refresh(self) -> None:
+        """Show the remarks as they are now; a remark that stays keeps its selection."""
+        items = [(remark.level, remark.text) for remark in self._watch.remarks()]
+        if items != self._shown:
+            self._shown = items
+            self.advice.set_items(items)
+        self.result.setText(self.result_words())
+        self.result.setVisible(bool(self.result.text()))
+        self._line.setVisible(not self.result.isHidden() or not self.outcome.isHidden())

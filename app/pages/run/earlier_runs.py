@@ -1,0 +1,77 @@
+"""The way to an earlier run: a link, and the newest runs of a page's kind in its menu."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, QPoint, Signal, Slot
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app import words
+from app.look.widgets import button
+from app.pages.run.past_run import earlier_runs
+from app.session import Session
+from app.work.tables import answers
+from app.work.titles import run_title
+from engine.events import Event
+from engine.train.run.runs import RunInfo
+
+MOST_EARLIER = 12
+
+
+class EarlierRuns(QObject):
+    """Looks for runs on a worker when its link is clicked; `chosen` tells which is to be shown."""
+
+    chosen = Signal(object, object)  # RunInfo, its settings
+
+    def __init__(self, session: Session, kind: type, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._kind, self._parent = session, kind, parent
+        self._worker = session.new_worker(self)
+        self.button = button(self.tr("Earlier runs…"), "link", name="earlier_runs")
+        self.button.clicked.connect(self._look)
+
+    @Slot()
+    def _look(self) -> None:
+        self._worker.start(
+            partial(earlier_runs, self._session.runs_root, self._kind, MOST_EARLIER),
+            heard=self._offer,
+            failed=self._session.problem.emit,
+            name="earlier runs",
+        )
+
+    def _offer(self, events: list[Event]) -> None:
+        for found in answers(events):
+            menu = QMenu(self._parent)
+            menu.setObjectName("earlier_menu")
+            for info, config in found:
+                action = menu.addAction(_run_words(info))
+                action.triggered.connect(partial(self._choose, info, config))
+            if not found:
+                menu.addAction(self.tr("No earlier run yet")).setEnabled(False)
+            menu.aboutToHide.connect(menu.deleteLater)
+            menu.popup(self.button.mapToGlobal(QPoint(0, self.button.height())))
+
+    def _choose(self, info: RunInfo, config: Any, _checked: bool = False) -> None:
+        self.chosen.emit(info, config)
+
+
+def state_words(state: str) -> str:
+    """Return a run's state in a word: "finished", "cut off"."""
+    states = {
+        "finished": words.translate("EarlierRuns", "finished"),
+        "stopped": words.translate("EarlierRuns", "stopped"),
+        "failed": words.translate("EarlierRuns", "failed"),
+        "crashed": words.translate("EarlierRuns", "cut off"),
+        "running": words.translate("EarlierRuns", "running"),
+        "paused": words.translate("EarlierRuns", "paused"),
+        "stopping": words.translate("EarlierRuns", "saving"),
+    }
+    return states.get(state, state)
+
+
+def _run_words(info: RunInfo) -> str:
+    template = words.translate("EarlierRuns", "{name} · {state} at step {step}")
+    name = words.shorten(run_title(info.path), 50)
+    return template.format(name=name, state=state_words(info.state), step=words.number(info.step))

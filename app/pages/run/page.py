@@ -1,0 +1,429 @@
+"""What the Fine-tune and the Pretrain page share: the actions, the life of a run, and the run as a record.
+
+A page starts nothing by itself and keeps no state of the run: the session does, and tells it in events. There
+is one training job for all pages, so a page shows only what is of its own kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from PySide6.QtCore import QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
+
+from app import words
+from app.look.banner import Banner
+from app.look.widgets import SETTINGS_WIDTH, Page, button, set_role, tip
+from app.pages.run.card import RunCard
+from app.pages.run.earlier_runs import EarlierRuns, state_words
+from app.pages.run.facts import facts_of
+from app.pages.run.past_run import past_events
+from app.plots.buttons import CopyCommandButton
+from app.plots.figure import Figure
+from app.session import Session
+from app.work.tables import Answer
+from app.work.titles import run_title
+from engine.errors import ConfigError, UserError
+from engine.events import Event, Started, Step
+from engine.train.run.runs import CONFIG, RunInfo
+
+
+class RunView(Protocol):
+    """What draws a run: it is fed lists of events and knows no session."""
+
+    def clear(self) -> None: ...
+    def hear(self, events: Sequence[Event]) -> None: ...
+    def end(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None: ...
+
+
+class TrainingPage(Page):
+    """At most three actions, a run, and what may have gone wrong."""
+
+    key: ClassVar[str]  # of this page
+    kind: ClassVar[type]  # the settings of this page's runs
+    inside: ClassVar[str]  # the page that looks into what they leave
+    view: RunView
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__("", "", parent)
+        self._session = session
+        self.run_dir: Path | None = None  # of the run that is shown
+        self._outcome = ""
+        self._has_run = False  # whether the page shows a run, and not the form for a new one
+        self.run_config: Any = None  # of the run that is shown
+        self._started: Started | None = None
+        self._step: Step | None = None  # the last that was heard of it
+        self._past = session.new_worker(self)
+        self._waiting: list[Event] | None = None  # events that came while the past of a resumed run is read
+        self.failure = Banner(name="failure")
+        self.run_card = RunCard()
+        self.earlier = EarlierRuns(session, self.kind, self)
+        self.left = QStackedWidget()  # the form of a child class, then the run
+        self.left.setFixedWidth(SETTINGS_WIDTH)
+        self._make_actions()
+        self.body.addWidget(self.failure)
+
+    # ---- what a page says for itself
+
+    def reason(self) -> str:
+        """Return why no run can be started yet; "" where one can."""
+        raise NotImplementedError
+
+    def config(self) -> Any:
+        """Return the settings as they stand. Raises: ConfigError naming the field that is refused."""
+        raise NotImplementedError
+
+    def command(self) -> str:
+        """Return the line that does the same without a window. Raises: ConfigError."""
+        raise NotImplementedError
+
+    def take_settings(self, config: Any) -> None:
+        """Put a run's settings into the form, and open its data and its model where they are still there."""
+        raise NotImplementedError
+
+    def show_refusal(self, error: UserError) -> bool:
+        """Show a refusal beside its field; False where it belongs to none."""
+        raise NotImplementedError
+
+    def clear_refusals(self) -> None:
+        """Take all refusals away."""
+        raise NotImplementedError
+
+    def lead_on(self) -> None:
+        """Go where a finished model is used."""
+        raise NotImplementedError
+
+    def show_moment(self) -> None:
+        """Show the cards that fit the moment, after the actions do. (A slot must not be overridden: PySide
+        would call the one on top even when the page is gone.)
+        """
+
+    # ---- actions
+
+    def _make_actions(self) -> None:
+        self.copy_button = CopyCommandButton()
+        self.pause_button = button(self.tr("Pause"), icon="pause", name="pause")
+        self.go_on_button = button(self.tr("Resume"), "primary", name="go_on")
+        self.start_button = button(self.tr("Start"), "primary", name="start")
+        self.stop_button = button(self.tr("Stop and keep"), name="stop")
+        self.try_button = button("", "primary", name="try_it")
+        self.pause_button.setToolTip(self.tr("Stand still after this step; the window stays usable."))
+        self.stop_button.setToolTip(
+            self.tr("End after this step and keep what was learned; it can be resumed later.")
+        )
+        for action in (self.copy_button, self.start_button, self.try_button):
+            self.header.add_action(action)
+        self.run_card.add_controls((self.pause_button, self.go_on_button), self.stop_button)
+        self.new_button = self.run_card.new_button
+        self.run_card.new_wanted.connect(self.new_from_run)
+        self.run_card.form_wanted.connect(self.leave_run)
+        self.earlier.chosen.connect(self.show_run)
+        self.copy_button.clicked.connect(self.copy_command)
+        self.pause_button.clicked.connect(self._session.pause_training)
+        self.go_on_button.clicked.connect(self._go_on)
+        self.start_button.clicked.connect(self.start)
+        self.stop_button.clicked.connect(self._session.stop_training)
+        self.try_button.clicked.connect(self._try)
+
+    def _actions(self) -> tuple[QPushButton, ...]:
+        return (
+            self.copy_button, self.pause_button, self.go_on_button, self.start_button, self.stop_button,
+            self.try_button, self.new_button,
+        )  # fmt: skip
+
+    def _hear_session(self) -> None:
+        """Connect to the session, once the page is whole; show the run that is under way."""
+        session = self._session
+        session.training_started.connect(self._run_started)
+        session.training_heard.connect(self._hear)
+        session.training_changed.connect(self.refresh)
+        session.training_failed.connect(self._run_failed)
+        session.training_ended.connect(self._run_ended)
+        session.page_requested.connect(self._page_requested)
+        if session.run_dir is not None:
+            self._run_started(session.run_dir)
+        self.refresh()
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether the running or last training job is of this page's kind."""
+        return isinstance(self._session.training_config, self.kind)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run of this page is under way, pauses included."""
+        return self.is_mine and self._session.is_training
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run that is shown has come to its end and left a model."""
+        return (
+            self._has_run
+            and not self.is_running
+            and self._outcome == "finished"
+            and self.model_folder is not None
+        )
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether the run that is shown could go on."""
+        ended = self._has_run and not self.is_running
+        return ended and self._outcome in ("stopped", "failed", "crashed") and self._has_checkpoint()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the run or the form, and the actions that fit the moment."""
+        session, reason = self._session, self.reason()
+        running, can_resume, finished = self.is_running, self.can_resume, self.is_finished
+        elsewhere = session.is_training and not running
+        state = session.training.state if running else ""
+        paused, stopping = state == "paused", state == "stopping"
+        self.left.setCurrentIndex(1 if self._has_run else 0)
+        self.pause_button.setVisible(running and not paused)
+        self.pause_button.setEnabled(not stopping)
+        self.go_on_button.setVisible(paused or can_resume)
+        self.go_on_button.setEnabled(not elsewhere)
+        self.go_on_button.setText(self.tr("Resume") if paused else self.tr("Resume training"))
+        self.stop_button.setVisible(running)
+        self.stop_button.setEnabled(not stopping)
+        self.stop_button.setText(self.tr("Stopping…") if stopping else self.tr("Stop and keep"))
+        self.start_button.setVisible(not self._has_run)
+        self.start_button.setEnabled(not reason and not elsewhere)
+        self.try_button.setVisible(finished)
+        self.copy_button.setEnabled(self._has_run or not reason)
+        waiting = self.tr("Another model is in training. It can start when that has ended.")
+        self.start_button.setToolTip(tip(waiting if elsewhere else reason))
+        self.go_on_button.setToolTip(waiting if elsewhere else "")
+        self.run_card.controls.setVisible(running or can_resume)
+        self.new_button.setVisible(self._has_run and not running)
+        self.run_card.form_button.setVisible(self._has_run and not running)
+        set_role(self.new_button, "primary" if not can_resume and not finished else "")
+        if self._has_run:
+            self._show_run_card()
+        self.show_moment()
+
+    def _show_run_card(self) -> None:
+        card, state = self.run_card, self._outcome
+        assert self.run_dir is not None
+        if self.is_running:
+            state = self._session.training.state
+            card.progress.show_state(self._session.training)
+        else:
+            card.progress.show_end(self._step, self._started.num_steps if self._started else 0, state)
+        card.show_run(self.run_dir, self.tr("in training") if state == "running" else state_words(state))
+        card.show_facts(facts_of(self.run_config, self._started) if self.run_config is not None else [])
+
+    # ---- the run
+
+    @Slot()
+    def start(self) -> None:
+        """Start training with the settings as they stand; a refusal appears beside its field."""
+        self._set_failure(None)
+        self.clear_refusals()
+        try:
+            self._session.start_training(self.config())
+        except UserError as error:
+            self._refuse(error)
+
+    @Slot()
+    def _go_on(self) -> None:
+        if self.is_running:
+            self._session.continue_training()
+        elif self.run_dir is not None:
+            self._set_failure(None)
+            try:
+                self._session.resume_training(self.run_dir)
+            except UserError as error:
+                self._refuse(error)
+
+    @Slot(object)
+    def _run_started(self, run_dir: Path) -> None:
+        if self.is_mine:
+            self._take_run(run_dir, "", self._session.training_config)
+        self.refresh()
+
+    @Slot(object, object)
+    def show_run(self, info: RunInfo, config: Any) -> None:
+        """Show an earlier run as its files tell it; one that was not finished can be resumed."""
+        if self.is_running:
+            if info.path != self.run_dir:
+                text = self.tr("{name} can be looked at when the run in training has ended.")
+                self.failure.show_text("note", text.format(name=run_title(info.path)))
+            return
+        self._take_run(info.path, info.state, config)
+        self._waiting = []
+        self._past.start(
+            partial(past_events, info.path, None),
+            heard=self._hear_past,
+            failed=self._past_failed,
+            ended=self._earlier_heard,
+        )
+        self.refresh()
+
+    def _take_run(self, run_dir: Path, outcome: str, config: Any) -> None:
+        self.run_dir, self._outcome, self._has_run = run_dir, outcome, True
+        for figure in self.findChildren(Figure):
+            figure.set_caption([(self.tr("run"), run_dir.name)])
+        self._set_failure(None)
+        self._past.stop()
+        self._waiting = None
+        self.view.clear()
+        self.run_config, self._started, self._step = config, None, None
+
+    @Slot()
+    def leave_run(self) -> None:
+        """Show the form for a new run, as it was left."""
+        if self.is_running:
+            return
+        self._past.stop()
+        self._waiting = None
+        self._has_run, self.run_dir, self.run_config, self._outcome = False, None, None, ""
+        self.view.clear()
+        self.refresh()
+
+    @Slot(str)
+    def _page_requested(self, key: str) -> None:
+        """Show the form to who comes with data or a model to train: an ended run is not what they want."""
+        if key == self.key and self._has_run:
+            self.leave_run()
+
+    @Slot()
+    def new_from_run(self) -> None:
+        """Show the form with the settings of the run that is shown; nothing is started."""
+        config = self.run_config
+        self._set_failure(None)
+        self.leave_run()
+        if config is not None:
+            self.clear_refusals()
+            self.take_settings(config)
+            self.refresh()
+
+    def _feed(self, events: list[Event]) -> None:
+        """Draw events of the run that is shown."""
+        for event in events:
+            if isinstance(event, Started):
+                self._started = event
+            elif isinstance(event, Step):
+                self._step = event
+        self.view.hear(events)
+
+    @Slot(list)
+    def _hear(self, events: list[Event]) -> None:
+        """Draw events; of a resumed run first those before it, which its files know."""
+        if not self.is_mine:
+            return
+        for event in events:
+            if isinstance(event, Started) and event.first_step > 1:
+                self._waiting = []
+                task = partial(past_events, event.run_dir, event.first_step)
+                self._past.start(
+                    task, heard=self._hear_past, failed=self._past_failed, ended=self._past_heard
+                )
+        if self._waiting is not None:
+            self._waiting += events
+        else:
+            self._feed(events)
+
+    def _hear_past(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Answer):
+                self._feed(event.value)
+
+    def _past_failed(self, error: BaseException) -> None:
+        if isinstance(error, UserError):
+            self._set_failure(error)
+        else:
+            self._session.problem.emit(error)
+
+    def _past_heard(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting:
+            self._feed(waiting)
+
+    def _earlier_heard(self) -> None:
+        self._past_heard()
+        if not self.is_running:
+            self._show_end(0.0)
+            self.refresh()
+
+    @Slot(object)
+    def _run_failed(self, error: BaseException) -> None:
+        if isinstance(error, UserError | MemoryError) and self.is_mine:  # all else is the window's to show
+            self._refuse(error)
+
+    @Slot()
+    def _run_ended(self) -> None:
+        if self.is_mine:
+            training = self._session.training
+            self._outcome = training.outcome
+            step = training.step
+            if step is None and not self._left_something():
+                self.leave_run()  # refused or stopped before there was a run: the form says why
+                return
+            self._show_end(
+                training.finished.seconds if training.finished else step.elapsed_s if step else 0.0
+            )
+        self.refresh()
+
+    def _show_end(self, seconds: float) -> None:
+        has_model = self.model_folder is not None
+        self.view.end(self._outcome, self.run_dir, seconds, has_model=has_model)
+
+    def _refuse(self, error: BaseException) -> None:
+        shown = isinstance(error, UserError) and self.show_refusal(error)
+        if not shown or not isinstance(error, ConfigError):
+            self._set_failure(error)
+        self.refresh()
+
+    def _set_failure(self, error: BaseException | None) -> None:
+        if error is None:
+            self.failure.hide()
+        else:
+            self.failure.show_text("wrong", words.say_error(error))
+
+    @property
+    def model_folder(self) -> Path | None:
+        """The model that the shown run has left; None while it has none."""
+        folder = self.run_dir / "model" if self.run_dir else None
+        return folder if folder is not None and (folder / "config.json").is_file() else None
+
+    def _has_checkpoint(self) -> bool:
+        return self.run_dir is not None and (self.run_dir / "checkpoints").is_dir()
+
+    def _left_something(self) -> bool:
+        return self.run_dir is not None and (self.run_dir / CONFIG).is_file()
+
+    # ---- onwards
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Put the command that does the same without a window on the clipboard."""
+        try:
+            command = self.command()
+        except UserError as error:
+            self._refuse(error)
+            return
+        self.copy_button.copy(command)
+
+    @Slot()
+    def _try(self) -> None:
+        self.lead_on()
+
+    @Slot()
+    def look_inside(self) -> None:
+        """Open the model that the shown run has left on the pages that look inside."""
+        if self.model_folder is not None:
+            self._session.laboratory.choose(self.model_folder)
+            self._session.page_requested.emit(self.inside)
+
+    @Slot()
+    def open_folder(self) -> None:
+        """Show the model, or else the run, among the computer's files."""
+        folder = self.model_folder or self.run_dir
+        if folder is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+            text = self.tr("No program shows folders here. It lies at {path}.")
+            self.failure.show_text("note", text.format(path=folder))

@@ -1,0 +1,49 @@
+"""What a run was before it was resumed, or an earlier run as a whole, read from its files on a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.work.tables import Answer
+from engine.errors import UserError, marked
+from engine.events import Evaluated, Event, Finished, Noted, Pinned, Progress, Started, Step
+from engine.train.run.runs import RunInfo, list_runs, read_config, read_events
+
+CHUNK = 2_000  # events in one answer
+
+
+def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
+    """Answer with lists of the notes, and the steps, evaluations and readings before `first_step`, in order;
+    None: with all there is to show.
+
+    The run may append to the file meanwhile; what it adds is at `first_step` or after, and is heard live.
+    """
+    chunk: list[Event] = []
+    for event in read_events(run_dir):
+        if isinstance(event, Step | Evaluated | Pinned):
+            keep = first_step is None or event.step < first_step
+        else:
+            keep = isinstance(event, Noted) or (first_step is None and isinstance(event, Started | Finished))
+        if keep:
+            chunk.append(event)
+        if len(chunk) == CHUNK:
+            yield Answer(value=chunk)
+            chunk = []
+    yield Answer(value=chunk)
+
+
+def earlier_runs(root: Path, kind: type, most: int) -> Iterator[Event]:
+    """Answer with (run, settings) of the newest runs of a kind under `root`; damaged ones are passed over."""
+    found: list[tuple[RunInfo, object]] = []
+    for info in list_runs(root):
+        try:
+            config = read_config(info.path)
+        except UserError:
+            continue
+        if isinstance(config, kind):
+            found.append((info, config))
+        if len(found) == most:
+            break
+        yield Progress(stage=marked("engine", "Reading"), done=len(found), total=0)
+    yield Answer(value=found)

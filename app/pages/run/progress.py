@@ -1,0 +1,88 @@
+"""How far a run is: its step of all steps, the time left, whether it stands still, and its pace."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from app.look.widgets import ElidedLabel, label
+from app.words import decimal, duration, number, scientific, share, time_left, tr_engine, translate
+from app.work.training import TrainingState
+from engine.events import Step
+
+SCALE = 1000
+
+
+class RunProgress(QWidget):
+    """Told where the training job is, or where an earlier run has ended."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 2, 0, 0)
+        column.setSpacing(6)
+        self.where = ElidedLabel("", "strong")
+        self.where.setObjectName("run_where")
+        self.left = label("", "muted")
+        self.left.setObjectName("run_left")
+        row = QHBoxLayout()
+        row.addWidget(self.where, 1)
+        row.addWidget(self.left, 0, Qt.AlignmentFlag.AlignRight)
+        column.addLayout(row)
+        self.bar = QProgressBar(textVisible=False, maximum=SCALE)
+        self.bar.setObjectName("run_progress")
+        self.bar.setAccessibleName(self.tr("Progress of the run"))
+        column.addWidget(self.bar)
+        self.pace = ElidedLabel("", "muted")
+        self.pace.setObjectName("run_pace")
+        column.addWidget(self.pace)
+
+    def show_state(self, state: TrainingState) -> None:
+        """Show where the training job is."""
+        step, paused, stopping = state.step, state.state == "paused", state.state == "stopping"
+        if step is None or state.stage:
+            done, total = state.stage_done, state.stage_total
+            words = f"{tr_engine(state.stage)} {share(done / total, 0)}" if total else tr_engine(state.stage)
+            self._show(words, done / total if total and step is None else None, paused=paused)
+        if step is not None:
+            self._show(step_words(step, state.num_steps), state.share, paused=paused)
+            if stopping:
+                self.where.setText(self.tr("Saving · {where}").format(where=self.where.text()))
+            self.left.setText("" if stopping else time_left(step.remaining_s))
+            self.left.setToolTip(self.tr("{time} so far").format(time=duration(step.elapsed_s)))
+            self.pace.setText(
+                self.tr("{rate} tokens/s · learning rate {learning} · gradient {gradient}").format(
+                    rate=number(step.tokens_per_s),
+                    learning=scientific(step.learning_rate, 2),
+                    gradient=decimal(step.gradient_norm, 2),
+                )
+            )
+        else:
+            self.left.setText("")
+            self.pace.setText("")
+        self.pace.show()
+
+    def show_end(self, step: Step | None, num_steps: int, outcome: str) -> None:
+        """Show where a run has ended."""
+        self.left.setText("")
+        self.pace.hide()
+        if step is None:
+            self._show(self.tr("No step was made."), 0.0)
+            return
+        share = step.step / num_steps if num_steps else step.progress
+        self._show(step_words(step, num_steps), 1.0 if outcome == "finished" else min(1.0, share))
+
+    def _show(self, where: str, share: float | None, *, paused: bool = False) -> None:
+        """Args: share: 0..1, None where it is not known."""
+        self.where.setText(self.tr("Paused · {where}").format(where=where) if paused else where)
+        self.bar.setRange(0, 0 if share is None and not paused else SCALE)
+        self.bar.setValue(round(SCALE * (share or 0.0)))
+
+
+def step_words(step: Step, num_steps: int) -> str:
+    """Return "step 17 of 139", or its share and number where time or tokens bound the run."""
+    if num_steps:
+        text = translate("RunProgress", "Step {step} of {all}")
+        return text.format(step=number(step.step), all=number(num_steps))
+    text = translate("RunProgress", "Step {step} · {share}")
+    return text.format(step=number(step.step), share=share(step.progress, 0))

@@ -1,0 +1,1 @@
+"""The Tokenizer page: how texts and tables become WordPieces, and new vocabularies."""

@@ -1,0 +1,196 @@
+"""Learning a vocabulary from text files: which files, how many pieces, capitals or not, and where to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QProgressBar,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.look.inputs import SpinBox
+from app.look.widgets import PAGE_MARGIN, ElidedLabel, button, label, set_role, tidy_spin
+from app.pages.run.model_choice import remember_vocabulary
+from app.session import Session
+from app.work.inspector import Bench
+from app.work.tables import Answer
+from engine.errors import UserError
+from engine.events import Event, Progress
+from engine.text.corpus.corpus import Corpus, find_files
+from engine.text.corpus.new_vocabulary import train_vocabulary, write_vocab
+
+KEY = "tokenizer learn"
+USUAL_SIZE = 8_192
+
+
+class LearnDialog(QDialog):
+    """Deletes itself when closed. `learned`: where the vocab.txt was saved."""
+
+    learned = Signal(str)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("tokenizer_learn_dialog")
+        self.setWindowTitle(self.tr("Learn a vocabulary"))
+        self._session, self._laboratory = session, session.laboratory
+        self._files: list[str] = []
+        self.files_label = ElidedLabel(self.tr("no file yet"), "muted")
+        self.files_button = button(self.tr("Choose…"), name="tokenizer_learn_files")
+        self.pieces = SpinBox(minimum=128, maximum=1_000_000, value=USUAL_SIZE, singleStep=1_000)
+        self.cased = QCheckBox(self.tr("Keep capitals and accents"))
+        self.said = label("", "muted", wrap=True)
+        self.said.setObjectName("tokenizer_learn_said")
+        self.progress = QProgressBar(textVisible=False)
+        self.cancel_button = button(self.tr("Cancel"), name="tokenizer_learn_cancel")
+        self.learn_button = button(self.tr("Learn and save…"), "primary", name="tokenizer_learn_start")
+        self._lay_out()
+        self.files_button.clicked.connect(self._choose_files)
+        self.cancel_button.clicked.connect(self.reject)
+        self.learn_button.clicked.connect(self._choose_place)
+        self.finished.connect(self._leave)
+        self._show_busy(False)
+
+    def set_files(self, files: Sequence[str]) -> None:
+        """Learn from these text files."""
+        self._files = list(files)
+        names = ", ".join(Path(path).name for path in files)
+        self.files_label.setText(names or self.tr("no file yet"))
+        self._show_busy(False)
+
+    def learn(self, path: Path | str) -> None:
+        """Learn, and save the vocabulary as `path`."""
+        self._say("muted", self.tr("Reading the text"))
+        self._show_busy(True)
+        task = partial(
+            _learn_task, tuple(self._files), self.pieces.value(), not self.cased.isChecked(), Path(path)
+        )
+        self._laboratory.ask(KEY, task, heard=self._take, failed=self._refuse, heard_progress=self._heard)
+
+    # ---- what the worker says
+
+    def _heard(self, event: Event) -> None:
+        if isinstance(event, Progress):
+            self.progress.setRange(0, event.total)
+            self.progress.setValue(event.done)
+            self._say("muted", words.tr_engine(event.stage))
+
+    def _take(self, path: Path) -> None:
+        remember_vocabulary(self._session.settings, str(path))
+        self.learned.emit(str(path))
+        self.accept()
+
+    def _refuse(self, error: BaseException) -> None:
+        self._show_busy(False)
+        if isinstance(error, UserError | MemoryError):
+            self._say("refusal", words.say_error(error))
+        else:
+            self._session.problem.emit(error)
+
+    def _say(self, role: str, text: str) -> None:
+        set_role(self.said, role)
+        self.said.setText(text)
+
+    def _show_busy(self, busy: bool) -> None:
+        self.progress.setVisible(busy)
+        for widget in (self.files_button, self.pieces, self.cased):
+            widget.setEnabled(not busy)
+        self.learn_button.setEnabled(not busy and bool(self._files))
+        self.learn_button.setToolTip("" if self._files else self.tr("Choose a text first"))
+        self.cancel_button.setText(self.tr("Stop") if busy else self.tr("Cancel"))
+
+    @Slot()
+    def _leave(self) -> None:
+        self._laboratory.forget(KEY)
+        self.deleteLater()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._laboratory.forget(KEY)
+        super().closeEvent(event)
+
+    # ---- asking a person
+
+    @Slot()
+    def _choose_files(self) -> None:
+        dialog = QFileDialog(self, self.tr("Choose text files"))
+        dialog.setObjectName("tokenizer_learn_files_dialog")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        texts = self.tr("Texts (*.txt *.text *.md *.txt.gz *.txt.xz)")
+        dialog.setNameFilters([texts, self.tr("All files (*)")])
+        dialog.filesSelected.connect(self.set_files)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot()
+    def _choose_place(self) -> None:
+        start = Path(self._files[0]).parent / "vocab.txt"
+        dialog = QFileDialog(self, self.tr("Save the vocabulary"), str(start.parent))
+        dialog.setObjectName("tokenizer_learn_save_dialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(self.tr("Vocabulary (*.txt)"))
+        dialog.setDefaultSuffix("txt")
+        dialog.selectFile(start.name)
+        dialog.fileSelected.connect(self.learn)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _lay_out(self) -> None:
+        self.setMinimumWidth(460)
+        self.pieces.setObjectName("tokenizer_learn_size")
+        self.cased.setObjectName("tokenizer_learn_cased")
+        tidy_spin(self.pieces)
+        self.pieces.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.pieces.setFixedWidth(110)
+        self.pieces.setGroupSeparatorShown(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
+        column.setSpacing(14)
+        column.addWidget(
+            label(
+                self.tr(
+                    "The commonest pair of pieces in the text becomes a piece, again and again. The same "
+                    "text always gives the same vocabulary."
+                ),
+                "muted",
+                wrap=True,
+            )
+        )
+        files = QHBoxLayout()
+        files.addWidget(self.files_label, 1)
+        files.addWidget(self.files_button)
+        form = QFormLayout()
+        form.setHorizontalSpacing(14)
+        form.setVerticalSpacing(10)
+        form.addRow(self.tr("Text"), files)
+        form.addRow(self.tr("Pieces"), self.pieces)
+        form.addRow("", self.cased)
+        column.addLayout(form)
+        column.addWidget(self.progress)
+        column.addWidget(self.said)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.learn_button)
+        column.addLayout(buttons)
+
+
+def _learn_task(
+    files: tuple[str, ...], size: int, lowercase: bool, path: Path, _bench: Bench
+) -> Iterator[Event]:
+    """Answer with where the vocabulary was saved. Raises: UserError of the text, the size or the disk."""
+    corpus = Corpus(tuple(find_files(files)))
+    wordpiece = yield from train_vocabulary(corpus, size=size, lowercase=lowercase)
+    write_vocab(path, wordpiece)
+    yield Answer(value=path)

@@ -1,0 +1,149 @@
+"""The Tokenizer page: from text to ids, with every reason; a vocabulary is all it needs."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QToolButton, QWidget
+
+from app import words
+from app.look.banner import Banner
+from app.look.widgets import Page, button, set_role
+from app.pages.tokenizer.learn import LearnDialog
+from app.pages.tokenizer.table import TableMeasures
+from app.pages.tokenizer.text import TextView
+from app.pages.tokenizer.vocabulary import VocabularyBar
+from app.plots.buttons import CopyCommandButton
+from app.session import Session
+from engine.commands.inspect import inspect_command
+from engine.errors import UserError
+
+LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
+
+
+class TokenizerPage(Page):
+    """Two views: one text step by step, and the open table as a whole."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__("", "", parent)
+        self.setObjectName("tokenizer_page")
+        self.header.title_label.setText(self.tr("Tokenizer"))
+        self.header.set_sentence(self.tr("See how text becomes ids."))
+        self.session = session
+        self.bar = VocabularyBar(session)
+        self.banner = Banner(name="tokenizer_banner")
+        self.text_view = TextView(session, self.bar)
+        self.table_view = TableMeasures(session, self.bar)
+        self._seen: object = None
+        self._is_stale = True
+        self.views = QStackedWidget()
+        self.views.addWidget(self.text_view)
+        self.views.addWidget(self.table_view)
+        for widget, stretch in ((self.bar, 0), (self.banner, 0), (self.views, 1)):
+            self.body.addWidget(widget, stretch)
+        self._add_actions()
+        self.bar.changed.connect(self._vocabulary_changed)
+        self.bar.refused.connect(self.refuse)
+        self.text_view.refused.connect(self.refuse)
+        self.text_view.answered.connect(self.banner.hide)
+        self.text_view.answered.connect(self._offer_command)
+        self.table_view.refused.connect(self.refuse)
+        session.laboratory.text_changed.connect(self._text_changed)
+
+    def _add_actions(self) -> None:
+        self._group = QButtonGroup(self)
+        for number, (name, text) in enumerate(
+            (("text", self.tr("This text")), ("table", self.tr("The open table")))
+        ):
+            entry = QToolButton()
+            entry.setText(text)
+            entry.setObjectName(f"tokenizer_view_{name}")
+            entry.setCheckable(True)
+            entry.setChecked(number == 0)
+            entry.setMinimumHeight(30)
+            set_role(entry, "toggle")
+            self._group.addButton(entry, number)
+            layout = self.header.layout()
+            assert layout is not None
+            layout.addWidget(entry)
+        self._group.idClicked.connect(self.show_view)
+        self.learn_button = button(self.tr("Learn a vocabulary…"), name="tokenizer_learn")
+        self.learn_button.setToolTip(self.tr("Make a vocab.txt of your own from a text"))
+        self.learn_button.clicked.connect(self._learn)
+        self.copy_button = CopyCommandButton()
+        self.copy_button.setObjectName("copy_tokenizer_command")
+        self.copy_button.clicked.connect(self.copy_command)
+        self.header.add_action(self.copy_button)
+        self.header.add_action(self.learn_button)
+        self._offer_command()
+
+    @Slot(int)
+    def show_view(self, view: int) -> None:
+        """Show one text (0) or the open table (1)."""
+        self.banner.hide()
+        self._group.button(view).setChecked(True)
+        self.views.setCurrentIndex(view)
+        self._offer_command()
+
+    @Slot()
+    def _offer_command(self) -> None:
+        """Let the line be copied where a command does what is on screen."""
+        found, said = self.text_view.found, ""
+        if self.views.currentWidget() is self.table_view:
+            lacking = self.tr("No command measures a whole table. Turn to “This text” to copy one.")
+        elif found is None:
+            lacking = self.tr("Type a text first.")
+        elif len((found.asked.text + (found.asked.text_pair or "")).encode()) > LONGEST_COMMAND:
+            lacking = self.tr("The text is too long for a command.")
+        else:
+            lacking = ""
+            said = self.tr("The command prints the rows that the model reads, without padding.")
+        self.copy_button.offer(lacking, said)
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Put the command that cuts the same text on the clipboard."""
+        if self.text_view.found is not None:
+            asked = self.text_view.found.asked
+            how = {"max_length": asked.max_length, "truncation": asked.truncation}
+            texts = (asked.text, asked.text_pair)
+            self.copy_button.copy(inspect_command("tokenize", asked.first.path, *texts, **how))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.bar.start()
+        self._catch_up()
+
+    @Slot()
+    def _text_changed(self) -> None:
+        self._is_stale = True
+        self._catch_up()
+
+    @Slot()
+    def _vocabulary_changed(self) -> None:
+        self.banner.hide()
+        if self.bar.first is not None and self.bar.first is not self._seen:
+            self._seen = self.bar.first
+            self.text_view.set_limit(self.bar.first.max_length)
+        self._is_stale = True
+        self._catch_up()
+        self.table_view.catch_up()
+
+    def _catch_up(self) -> None:
+        if self._is_stale and self.isVisible():
+            self._is_stale = False
+            self.text_view.ask()
+
+    @Slot(object)
+    def refuse(self, error: BaseException) -> None:
+        """Say in place why something cannot be done; a fault of ours goes to the window."""
+        if isinstance(error, UserError | MemoryError):
+            self.banner.show_text("look", words.say_error(error))
+        else:
+            self.session.problem.emit(error)
+
+    @Slot()
+    def _learn(self) -> None:
+        dialog = LearnDialog(self.session, self)
+        dialog.learned.connect(self.bar.choose_second)
+        dialog.open()

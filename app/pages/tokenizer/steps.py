@@ -1,0 +1,237 @@
+"""The five steps from text to rows: the strip that names them, and the card that explains the chosen one."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.look.widgets import Card, label, set_role
+from app.pages.tokenizer.requests import Looked
+from app.pages.tokenizer.rows import LinesModel, RowsView
+from app.pages.tokenizer.words import (
+    change_words,
+    changes_words,
+    clean_words,
+    frame_words,
+    kind_words,
+    match_words,
+    pieces_words,
+    rows_words,
+    seen,
+    split_words,
+    words_words,
+)
+from app.plots.buttons import save_icon
+from app.plots.pieces_ladder import LadderPlot
+from engine.text.trace import TracedWord
+
+STEPS = ("clean", "split", "match", "frame", "rows")
+MATCH = 2
+
+
+BESIDE = 34  # px around the words of a step
+
+
+class StepStrip(QWidget):
+    """The steps as buttons in a row; the arrow keys move within it."""
+
+    chosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._group = QButtonGroup(self)
+        self._names = (
+            self.tr("Clean"), self.tr("Split"), self.tr("Match"), self.tr("Frame"), self.tr("Rows")
+        )  # fmt: skip
+        self.buttons = tuple(QToolButton() for _ in STEPS)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        for number, (key, entry) in enumerate(zip(STEPS, self.buttons, strict=True)):
+            entry.setObjectName(f"tokenizer_step_{key}")
+            entry.setCheckable(True)
+            entry.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            entry.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            entry.setMinimumHeight(30)
+            set_role(entry, "toggle")
+            self._group.addButton(entry, number)
+            row.addWidget(entry, 1)
+        self._said = [""] * len(STEPS)
+        self.buttons[MATCH].setChecked(True)
+        self._group.idClicked.connect(self.chosen)
+        self.set_looked(None)
+
+    def set_looked(self, found: Looked | None) -> None:
+        """Say beside each step what came of it."""
+        said = [""] * len(STEPS)
+        if found is not None:
+            count = words.number
+            num_words = sum(len(trace.words) for trace in found.traces)
+            said = [
+                changes_words(sum(len(trace.changes) for trace in found.traces)),
+                words_words(num_words),
+                pieces_words(sum(len(trace.ids) for trace in found.traces)),
+                self.tr("{count} marks").format(count=count(1 + len(found.traces))),
+                self.tr("{count} of {most}").format(
+                    count=count(found.num_real), most=count(found.asked.max_length)
+                ),
+            ]
+        self._said = said
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Write what came of each step where all of them have room for it; it is always told."""
+        metrics, room = self.fontMetrics(), self.width() / len(STEPS) - BESIDE
+        short = [f"{number}  {name}" for number, name in enumerate(self._names, start=1)]
+        told = list(zip(short, self._said, strict=True))
+        whole = [f"{text} · {more}" if more else text for text, more in told]
+        has_room = all(metrics.horizontalAdvance(text) <= room for text in whole)
+        for entry, less, more in zip(self.buttons, short, whole, strict=True):
+            entry.setText(more if has_room else less)
+            entry.setToolTip("" if has_room else more)
+            entry.setAccessibleName(more)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        move = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        here = next((i for i, entry in enumerate(self.buttons) if entry.hasFocus()), -1)
+        if here >= 0 and move:
+            there = self.buttons[(here + move) % len(self.buttons)]
+            there.setFocus(Qt.FocusReason.TabFocusReason)
+            there.click()
+        else:
+            super().keyPressEvent(event)
+
+
+class StepCard(Card):
+    """What the chosen step did, and why. The signals carry a segment and a place in its trace."""
+
+    word_chosen = Signal(int, int)  # segment, word
+    change_chosen = Signal(int, int)  # segment, change
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", "", parent)
+        self.setObjectName("tokenizer_detail")
+        self._found: Looked | None = None
+        self._step = MATCH
+        self.texts = tuple(label("", wrap=True) for _ in STEPS)
+        self.changes = LinesModel((self.tr("From"), self.tr("To"), self.tr("Why")), parent=self)
+        self.split = LinesModel((self.tr("Word"), self.tr("What it is")), parent=self)
+        self.changes_view = RowsView("tokenizer_changes", self.tr("What cleaning changed"))
+        self.changes_view.show_model(self.changes, (80, 56))
+        self.split_view = RowsView("tokenizer_words", self.tr("Words of the basic split"))
+        self.split_view.show_model(self.split, (150,))
+        self.ladder = LadderPlot(self.tr("The search for a word's pieces"))
+        self.ladder.setObjectName("tokenizer_ladder")
+        self._save = save_icon(self.ladder)
+        self.add_corner(self._save)
+        self._lay_out()
+        self.changes_view.walked.connect(self._change_walked)
+        self.split_view.walked.connect(self._word_walked)
+        self.show_step(MATCH)
+
+    def _lay_out(self) -> None:
+        self._stack = QStackedWidget()
+        below: tuple[QWidget | None, ...] = (self.changes_view, self.split_view, self.ladder, None, None)
+        for number, (key, text, widget) in enumerate(zip(STEPS, self.texts, below, strict=True)):
+            text.setObjectName(f"tokenizer_why_{key}")
+            page = QWidget()
+            column = QVBoxLayout(page)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(8)
+            column.addWidget(text)
+            if widget is not None:
+                column.addWidget(widget, 1)
+            else:
+                column.addStretch(1)
+            assert self._stack.addWidget(page) == number
+        self.add(self._stack, 1)
+
+    @Slot(int)
+    def show_step(self, step: int) -> None:
+        """Explain another step."""
+        self._step = step
+        self._stack.setCurrentIndex(step)
+        self.set_title(
+            (
+                self.tr("1  The text is cleaned"), self.tr("2  It is split into words"),
+                self.tr("3  Each word is cut into pieces"), self.tr("4  Marks are put around it"),
+                self.tr("5  What the model is given"),
+            )[step]
+        )  # fmt: skip
+        self._save.setVisible(step == MATCH)
+
+    def set_looked(self, found: Looked | None) -> None:
+        """Explain a text, or nothing."""
+        self._found = found
+        for text, say in zip(
+            self.texts, (clean_words, split_words, None, frame_words, rows_words), strict=True
+        ):
+            text.setText(say(found) if found is not None and say is not None else "")
+        num_changes = sum(len(trace.changes) for trace in found.traces) if found else 0
+        self.changes.set_lines(num_changes, self._change_cell)
+        self.changes_view.setVisible(num_changes > 0)
+        self.split.set_lines(sum(len(trace.words) for trace in found.traces) if found else 0, self._word_cell)
+
+    def set_word(self, segment: int, place: int) -> None:
+        """Explain the match of a word, and choose it among the words; place -1: none."""
+        word: TracedWord | None = None
+        if self._found is not None and place >= 0:
+            word = self._found.traces[segment].words[place]
+            self.split_view.go_to(place + (len(self._found.traces[0].words) if segment else 0))
+        else:
+            self.split_view.go_to(-1)
+        self.texts[MATCH].setText(match_words(word) if self._found is not None else "")
+        has_search = word is not None and bool(word.matches)
+        unknown = self._found.asked.first.wordpiece.unk_id if self._found else -1
+        self.ladder.set_word(word if has_search else None, unknown)
+        self._save.setEnabled(has_search)
+
+    # ---- lists of A, then of B
+
+    def _place(self, line: int, sizes: list[int]) -> tuple[int, int]:
+        return (0, line) if line < sizes[0] else (1, line - sizes[0])
+
+    def _change_at(self, line: int) -> tuple[int, int]:
+        assert self._found is not None
+        return self._place(line, [len(trace.changes) for trace in self._found.traces])
+
+    def _word_at(self, line: int) -> tuple[int, int]:
+        assert self._found is not None
+        return self._place(line, [len(trace.words) for trace in self._found.traces])
+
+    def _change_cell(self, line: int, column: int) -> str:
+        assert self._found is not None
+        segment, place = self._change_at(line)
+        change = self._found.traces[segment].changes[place]
+        if column == 2:
+            return change_words(change)
+        text = change.after if column else change.before
+        return seen(text) if text else "–"
+
+    def _word_cell(self, line: int, column: int) -> str:
+        assert self._found is not None
+        segment, place = self._word_at(line)
+        word = self._found.traces[segment].words[place]
+        return kind_words(word) if column else words.shorten(word.text, 60)
+
+    @Slot(int)
+    def _change_walked(self, line: int) -> None:
+        self.change_chosen.emit(*self._change_at(line))
+
+    @Slot(int)
+    def _word_walked(self, line: int) -> None:
+        self.word_chosen.emit(*self._word_at(line))

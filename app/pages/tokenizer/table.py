@@ -1,0 +1,361 @@
+"""What the vocabulary makes of the open table: pieces per word, [UNK], lengths, the rows that are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QProgressBar,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.look.inputs import SpinBox
+from app.look.widgets import GAP, Card, ElidedLabel, EmptyState, button, label, tidy_spin, tip
+from app.pages.tokenizer.requests import measure
+from app.pages.tokenizer.rows import LinesModel, RowsView
+from app.pages.tokenizer.vocabulary import VocabularyBar
+from app.plots.bars import BarsPlot
+from app.plots.buttons import save_icon, yield_to_layout
+from app.plots.histogram import HistogramPlot
+from app.session import Session
+from engine.events import Event, Progress
+from engine.inspect.tokenizing import TableTokens
+
+KEY = "tokenizer table"
+FIGURES_WIDTH = 420
+MOST_BARS, EMPTY_WIDTH = 60, 420
+Line = tuple[str, str, Callable[[TableTokens], str]]
+
+
+class TableMeasures(QWidget):
+    """Measures the open table when it is on screen; can be stopped."""
+
+    refused = Signal(object)
+
+    def __init__(self, session: Session, bar: VocabularyBar, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._laboratory, self._bar = session, session.laboratory, bar
+        self.found: tuple[TableTokens, ...] = ()
+        self._cut = np.empty(0, dtype=np.int64)
+        self._asked: tuple[object, ...] = ()
+        self.empty = EmptyState("", self.tr("Open a table"))
+        self.empty.setObjectName("tokenizer_no_table")
+        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
+        self.name = ElidedLabel("", "muted")
+        self.progress = QProgressBar(textVisible=False)
+        self.stop_button = button(self.tr("Stop"), name="tokenizer_stop")
+        self.again_button = button(self.tr("Measure"), name="tokenizer_measure")
+        self.max_length = SpinBox(minimum=3, maximum=4096, value=session.max_length)
+        self.histogram = HistogramPlot(self.tr("Lengths of the rows"), x_label=self.tr("pieces"))
+        self.unknown = BarsPlot(self.tr("Unknown words"))
+        self.cut = LinesModel(
+            (self.tr("Line"), self.tr("Pieces"), self.tr("Cut off"), self.tr("Text")),
+            right=(0, 1, 2),
+            parent=self,
+        )
+        self.cut_view = RowsView("tokenizer_cut_rows", self.tr("Rows that are cut"))
+        self._lay_out()
+        self._connect()
+        self._show_state()
+
+    # ---- asking
+
+    @Slot()
+    def catch_up(self) -> None:
+        """Measure, if this is on screen and something is new."""
+        table, roles, first = self._session.table, self._session.roles, self._bar.first
+        self._show_state()
+        if not self.isVisible() or table is None or roles is None or not roles.text or first is None:
+            return
+        now = (table, roles, first, self._bar.second)
+        if now != self._asked:
+            self._asked = now
+            self._clear()
+            vocabularies = [one for one in (first, self._bar.second) if one is not None]
+            self._laboratory.ask(
+                KEY,
+                partial(measure, table, roles, vocabularies),
+                heard=self._take,
+                failed=self.refused.emit,
+                ended=self._show_state,
+                heard_progress=self._heard,
+            )
+            self._show_state()
+
+    @Slot()
+    def stop(self) -> None:
+        """Stop measuring; what was counted is let go."""
+        self._laboratory.drop(KEY)
+        self._show_state()
+
+    @Slot()
+    def measure_again(self) -> None:
+        """Begin anew after a stop."""
+        self._asked = ()
+        self.catch_up()
+
+    def _heard(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.total:
+            self.progress.setMaximum(event.total)
+            self.progress.setValue(event.done)
+
+    def _take(self, found: tuple[TableTokens, ...]) -> None:
+        self.found = found
+        self._show_figures()
+        self._show_cut()
+        one = found[0]
+        bars = [(word, count) for word, count in one.unknown_words[:MOST_BARS]]
+        total = max(1, one.num_unknown)
+        self.unknown.set_bars(bars, shares=[count / total for _word, count in bars])
+        self.unknown.set_empty_text(self.tr("Every word of the table can be spelled: no [UNK]."))
+        self.unknown_card.set_hint(
+            self.tr("{count} different").format(count=words.number(one.num_unknown_words))
+            if one.num_unknown_words
+            else ""
+        )
+        self._show_state()
+
+    def _clear(self) -> None:
+        self.found = ()
+        self.progress.setRange(0, 0)
+        self.histogram.clear()
+        self.unknown.clear()
+        self.unknown.set_empty_text("")
+        self.unknown_card.set_hint("")
+        self._show_figures()
+        self._show_cut()
+
+    def _show_state(self) -> None:
+        table, roles = self._session.table, self._session.roles
+        has_text = table is not None and roles is not None and bool(roles.text)
+        self._stack.setCurrentIndex(1 if has_text else 0)
+        self.empty.set_text(
+            self.tr("No table is open. Open one to see what this vocabulary makes of all its rows.")
+            if table is None
+            else self.tr("No column of the table is its text. Choose one on the Data page.")
+        )
+        busy = self._laboratory.is_asking(KEY)
+        for widget, is_shown in (
+            (self.progress, busy),
+            (self.stop_button, busy),
+            (self.again_button, not busy and not self.found),
+        ):
+            widget.setVisible(is_shown)
+        if table is not None and roles is not None:
+            columns = " + ".join(name for name in (roles.text, roles.text_pair) if name)
+            self.name.setText(f"{table.path.name} · {columns}")
+
+    # ---- figures
+
+    def _lines(self) -> tuple[Line, ...]:
+        most = self.max_length.value()
+        number, share = words.number, words.share
+
+        def at(part: float) -> Callable[[TableTokens], str]:
+            return lambda one: number(one.percentile(part))
+
+        return (
+            (self.tr("Rows"), "", lambda one: number(len(one.lengths))),
+            (
+                self.tr("Pieces per word"),
+                self.tr("1 if every word is in the vocabulary; punctuation left out, [UNK] is one piece"),
+                lambda one: words.decimal(one.fertility, 2),
+            ),
+            (
+                self.tr("Words that are one piece"),
+                self.tr("Share of the words that the vocabulary has as a whole; punctuation left out"),
+                lambda one: share(one.whole_share),
+            ),
+            (
+                self.tr("Pieces that are [UNK]"),
+                "",
+                lambda one: _small_share(one.unknown_share, one.num_unknown),
+            ),
+            (self.tr("Rows with [UNK]"), "", lambda one: number(int((one.unknown > 0).sum()))),
+            (self.tr("Half of the rows: up to"), self.tr("Pieces, [CLS] and [SEP] included"), at(0.5)),
+            (self.tr("90 % of them: up to"), "", at(0.9)),
+            (self.tr("99 % of them: up to"), "", at(0.99)),
+            (self.tr("The longest row"), "", at(1.0)),
+            (
+                self.tr("Rows cut at {most}").replace("{most}", number(most)),
+                "",
+                lambda one: _share_of(len(one.cut_rows(most)), len(one.lengths), brief=len(self.found) > 1),
+            ),
+            (
+                self.tr("Pieces cut off at {most}").replace("{most}", number(most)),
+                "",
+                lambda one: share(one.lost_share(most)),
+            ),
+        )
+
+    def _show_figures(self) -> None:
+        inner = QWidget()
+        grid = QGridLayout(inner)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(14)
+        grid.setVerticalSpacing(5)
+        grid.setColumnStretch(0, 1)
+        right = Qt.AlignmentFlag.AlignRight
+        if len(self.found) > 1:
+            heads = (self.tr("first"), self.tr("second"))
+            for column, (head, name) in enumerate(zip(heads, self._bar.names, strict=False), start=1):
+                named = label(head, "muted")
+                named.setToolTip(tip(name))
+                named.setAlignment(right)
+                grid.addWidget(named, 0, column)
+        for row, (name, help_text, say) in enumerate(self._lines(), start=1):
+            named = label(name, "muted")
+            named.setToolTip(help_text)
+            grid.addWidget(named, row, 0)
+            for column, one in enumerate(self.found, start=1):
+                value = label(say(one))
+                value.setAlignment(right)
+                grid.addWidget(value, row, column)
+        grid.setRowStretch(grid.rowCount(), 1)
+        while (old := self.figures_card.body.takeAt(0)) is not None:
+            widget = old.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.figures_card.add(inner, 1)
+        if self.found:
+            self.histogram.set_values(self.found[0].lengths, self.max_length.value())
+            self.histogram_card.set_hint(self.histogram.words())
+            self._set_captions()
+        else:
+            self.histogram_card.set_hint("")
+
+    def _set_captions(self) -> None:
+        """Say beside the saved pictures what they are of."""
+        lines = [("vocabulary", self._bar.names[0]), ("table", self.name.text())]
+        self.unknown.set_caption(lines)
+        self.histogram.set_caption([*lines, ("most pieces", str(self.max_length.value()))])
+
+    def _show_cut(self) -> None:
+        self._cut = self.found[0].cut_rows(self.max_length.value()) if self.found else self._cut[:0]
+        self.cut.set_lines(len(self._cut), self._cut_cell)
+        none = self.tr("none has more than {most} pieces") if self.found else ""
+        none = none.format(most=words.number(self.max_length.value()))
+        self.cut_card.set_hint(self.tr("the longest first") if len(self._cut) else none)
+
+    def _cut_cell(self, line: int, column: int) -> str:
+        table, roles = self._session.table, self._session.roles
+        row, length = int(self._cut[line]), int(self.found[0].lengths[self._cut[line]])
+        if table is None or roles is None or row >= table.num_rows:
+            return ""
+        if column == 3:
+            return words.shorten(str(table.frame[roles.text].iloc[row]), 200)
+        return words.number((int(table.lines[row]), length, length - self.max_length.value())[column])
+
+    @Slot(int)
+    def _length_changed(self, most: int) -> None:
+        self._session.set_max_length(most)
+        self._show_figures()
+        self._show_cut()
+
+    @Slot(int)
+    def _take_length(self, most: int) -> None:
+        self.max_length.setValue(most)
+
+    # ---- building
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.catch_up()
+
+    def _connect(self) -> None:
+        session = self._session
+        self.empty.activated.connect(partial(session.page_requested.emit, "data"))
+        self.stop_button.clicked.connect(self.stop)
+        self.again_button.clicked.connect(self.measure_again)
+        self.max_length.valueChanged.connect(self._length_changed)
+        session.max_length_changed.connect(self._take_length)
+        session.table_changed.connect(self.catch_up)
+        session.roles_changed.connect(self.catch_up)
+        self.destroyed.connect(partial(self._laboratory.forget, KEY))
+
+    def _lay_out(self) -> None:
+        self.histogram.setObjectName("tokenizer_lengths")
+        self.unknown.setObjectName("tokenizer_unknown")
+        self.max_length.setObjectName("tokenizer_table_length")
+        self.max_length.setAccessibleName(self.tr("Most pieces"))
+        self.max_length.setToolTip(
+            self.tr("The most pieces of a row, as in training; [CLS] and [SEP] included")
+        )
+        tidy_spin(self.max_length)
+        self.max_length.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.max_length.setFixedWidth(64)
+        self.cut_view.show_model(self.cut, (72, 72, 72))
+        self.progress.setFixedWidth(160)
+        self.figures_card, self.histogram_card = (
+            Card(self.tr("All rows")),
+            Card(self.tr("Lengths of the rows")),
+        )
+        self.cut_card, self.unknown_card = Card(self.tr("Rows that are cut")), Card(self.tr("Unknown words"))
+        self._fill_cards()
+        inner = QWidget()
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        column.addLayout(self._head())
+        column.addLayout(self._grid(), 1)
+        card = Card()
+        card.add(self.empty, 1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(card)
+        self._stack.addWidget(inner)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self._stack)
+
+    def _fill_cards(self) -> None:
+        self.histogram_card.add_corner(label(self.tr("at most"), "muted"))
+        self.histogram_card.add_corner(self.max_length)
+        self.histogram_card.add_corner(save_icon(self.histogram))
+        self.histogram_card.add(self.histogram, 1)
+        self.cut_card.add(self.cut_view, 1)
+        self.unknown_card.add_corner(save_icon(self.unknown))
+        self.unknown_card.add(self.unknown, 1)
+        for plot, least in ((self.histogram, 110), (self.unknown, 100)):
+            yield_to_layout(plot, least)
+
+    def _head(self) -> QHBoxLayout:
+        head = QHBoxLayout()
+        head.setSpacing(10)
+        head.addWidget(self.name, 1)
+        for widget in (self.progress, self.stop_button, self.again_button):
+            head.addWidget(widget)
+        return head
+
+    def _grid(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setSpacing(GAP)
+        grid.addWidget(self.figures_card, 0, 0)
+        grid.addWidget(self.histogram_card, 0, 1)
+        grid.addWidget(self.unknown_card, 1, 0)
+        grid.addWidget(self.cut_card, 1, 1)
+        self.figures_card.setFixedWidth(FIGURES_WIDTH)
+        self.unknown_card.setFixedWidth(FIGURES_WIDTH)
+        grid.setColumnStretch(1, 1)
+        grid.setRowStretch(1, 1)
+        return grid
+
+
+def _small_share(share: float, count: int) -> str:
+    """Return a share that is never rounded to nothing."""
+    return words.probability(share) if count else words.share(0.0, 0)
+
+
+def _share_of(count: int, total: int, *, brief: bool) -> str:
+    share = words.share(count / total if total else 0.0)
+    return share if brief else f"{words.number(count)} · {share}"

@@ -1,0 +1,211 @@
+"""Which vocabulary cuts the text, and which second one stands beside it: a model's folder or a vocab.txt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from app import words
+from app.look.widgets import ElidedLabel, label, tip
+from app.pages.run.model_choice import (
+    add_path,
+    ask_for_model,
+    ask_for_vocabulary,
+    remember_vocabulary,
+    vocabularies,
+    vocabulary_name,
+)
+from app.pages.tokenizer.requests import Vocabulary, read_vocabulary
+from app.pages.tokenizer.words import vocabulary_words
+from app.plots.buttons import ChoiceBox
+from app.session import Session
+from app.work.titles import model_title
+
+BOX_WIDTH = 240
+FOLDER, FILE, NONE = "folder…", "file…", ""
+
+
+class VocabularyBar(QWidget):
+    """Two boxes in a row. `changed` when another vocabulary has been read; `refused` when one cannot be."""
+
+    changed = Signal()
+    refused = Signal(object)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._laboratory = session, session.laboratory
+        self.first: Vocabulary | None = None
+        self.second: Vocabulary | None = None
+        self._wanted: list[Path | None] = [None, None]
+        self._followed: Path | None = None
+        self.boxes = (
+            ChoiceBox("tokenizer_vocabulary", self.tr("Vocabulary")),
+            ChoiceBox("tokenizer_second", self.tr("Second vocabulary")),
+        )
+        self.about = (ElidedLabel("", "muted"), ElidedLabel("", "muted"))
+        self._lay_out()
+        for place, box in enumerate(self.boxes):
+            box.activated.connect(self._chose_second if place else self._chose_first)
+            self.about[place].setObjectName(f"{box.objectName()}_about")
+        self._laboratory.model_changed.connect(self._follow)
+
+    def start(self) -> None:
+        """Choose a first vocabulary, if there is none yet: that of the model which is looked into."""
+        self._follow()
+        if self._wanted[0] is None:
+            known = [path for _name, path in self._laboratory.models()]
+            self.choose(known[0] if known else vocabularies(self._session.settings)[0])
+        self._fill()
+
+    def choose(self, path: Path | str) -> None:
+        """Cut with this vocabulary: a model's folder or a vocab.txt."""
+        self._read(0, Path(path).absolute())
+
+    def choose_second(self, path: Path | str | None) -> None:
+        """Show this vocabulary beside the first; None: no second one."""
+        if path is not None:
+            self._read(1, Path(path).absolute())
+        else:
+            self._wanted[1] = self.second = None
+            self._laboratory.drop("tokenizer vocabulary 1")
+            self._fill()
+            self.changed.emit()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the vocabularies that are open."""
+        return tuple(_name(one.path) for one in (self.first, self.second) if one is not None)
+
+    # ---- reading
+
+    def _read(self, place: int, path: Path) -> None:
+        self._wanted[place] = path
+        self._fill()
+        self._laboratory.ask(
+            f"tokenizer vocabulary {place}",
+            partial(read_vocabulary, path),
+            heard=self._take_second if place else self._take_first,
+            failed=self._fail_second if place else self._fail_first,
+            light=True,
+        )
+
+    def _take_first(self, found: Vocabulary) -> None:
+        self.first = found
+        self._taken()
+
+    def _take_second(self, found: Vocabulary) -> None:
+        self.second = found
+        self._taken()
+
+    def _taken(self) -> None:
+        self._fill()
+        self.changed.emit()
+
+    def _fail_first(self, error: BaseException) -> None:
+        self._wanted[0] = self.first.path if self.first else None
+        self._fill()
+        self.refused.emit(error)
+
+    def _fail_second(self, error: BaseException) -> None:
+        self._wanted[1] = self.second.path if self.second else None
+        self._fill()
+        self.refused.emit(error)
+
+    @Slot()
+    def _follow(self) -> None:
+        """Cut with the vocabulary of the model that is looked into now."""
+        folder = self._laboratory.folder
+        if folder is not None and folder != self._followed and self.isVisible():
+            self._followed = folder
+            self.choose(folder)
+
+    # ---- boxes
+
+    @Slot(int)
+    def _chose_first(self, index: int) -> None:
+        self._chosen(self.boxes[0].itemData(index), self._open_first)
+
+    @Slot(int)
+    def _chose_second(self, index: int) -> None:
+        path = self.boxes[1].itemData(index)
+        if path == NONE:
+            self.choose_second(None)
+        else:
+            self._chosen(path, self._open_second)
+
+    def _chosen(self, path: str, open_path: Callable[[str], None]) -> None:
+        settings = self._session.settings
+        self._fill()
+        if path == FOLDER:
+            ask_for_model(self, settings, open_path)
+        elif path == FILE:
+            ask_for_vocabulary(self, settings, open_path)
+        else:
+            open_path(path)
+
+    def _open_first(self, path: str) -> None:
+        self._remember(path)
+        place = Path(path).absolute()
+        if (place / "config.json").is_file():  # the other pages look into it too
+            self._laboratory.choose(place)
+        self.choose(place)
+
+    def _open_second(self, path: str) -> None:
+        self._remember(path)
+        self.choose_second(path)
+
+    def _remember(self, path: str) -> None:
+        if Path(path).is_file():
+            remember_vocabulary(self._session.settings, path, to_train=False)
+
+    def _fill(self) -> None:
+        """List what there is to choose, and say what is known of the chosen."""
+        for place, box in enumerate(self.boxes):
+            box.clear()
+            if place:
+                box.addItem(self.tr("None"), NONE)
+            offered = dict(_offer(self._session))
+            wanted = self._wanted[place]
+            if wanted is not None and str(wanted) not in offered:
+                offered = {str(wanted): _name(wanted), **offered}
+            for path, name in offered.items():
+                add_path(box, name, path, path)
+            box.addItem(self.tr("Choose a model folder…"), FOLDER)
+            box.addItem(self.tr("Choose a vocab.txt…"), FILE)
+            box.setCurrentIndex(box.findData(NONE if wanted is None else str(wanted)))
+            found = self.second if place else self.first
+            said = vocabulary_words(found) if found is not None and found.path == wanted else ""
+            self.about[place].setText(said)
+            self.about[place].setVisible(bool(said) or not place)
+            notes = " ".join(words.say(note) for note in found.notes) if found is not None and said else ""
+            self.about[place].setToolTip(tip(notes))
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(10)
+        captions = (self.tr("Vocabulary"), self.tr("Beside it"))
+        for caption, box, about in zip(captions, self.boxes, self.about, strict=True):
+            box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+            box.setFixedWidth(BOX_WIDTH)
+            named = label(caption, "muted")
+            named.setBuddy(box)
+            row.addWidget(named)
+            row.addWidget(box)
+            row.addWidget(about, 1)
+        self.boxes[0].setToolTip(self.tr("The model or vocab.txt whose pieces the text is cut into"))
+        self.boxes[1].setToolTip(self.tr("A second one, to see how it cuts the same text"))
+
+
+def _offer(session: Session) -> list[tuple[str, str]]:
+    """Return paths and names: the models that are known, then vocabularies."""
+    models = [(str(path), name) for name, path in session.laboratory.models()]
+    return models + [(path, _name(Path(path))) for path in vocabularies(session.settings)]
+
+
+def _name(path: Path) -> str:
+    return model_title(path) if path.is_dir() else vocabulary_name(path)

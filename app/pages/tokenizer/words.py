@@ -1,0 +1,268 @@
+"""The Tokenizer page's sentences: why a character changed, how a word became pieces, what rows are for."""
+
+from __future__ import annotations
+
+from app import words
+from app.pages.tokenizer.requests import Looked, Vocabulary
+from app.plots.word_flow import is_right_to_left
+from engine.text.trace import LONGEST, Change, TracedWord
+
+
+def vocabulary_words(found: Vocabulary) -> str:
+    """Return a vocabulary in a line: how many pieces, and how text is cleaned for it."""
+    wordpiece = found.wordpiece
+    return f"{pieces_words(wordpiece.vocab_size)} · {_casing(found)}"
+
+
+def _casing(found: Vocabulary) -> str:
+    wordpiece = found.wordpiece
+    strips = wordpiece.lowercase if wordpiece.strip_accents is None else wordpiece.strip_accents
+    if wordpiece.lowercase:
+        return (
+            words.translate("tokenizer_words", "lower case")
+            if strips
+            else words.translate("tokenizer_words", "lower case, accents stay")
+        )
+    return (
+        words.translate("tokenizer_words", "capitals stay, no accents")
+        if strips
+        else words.translate("tokenizer_words", "capitals and accents stay")
+    )
+
+
+def changes_words(count: int) -> str:
+    """Return a count of changes."""
+    return (
+        words.translate("tokenizer_words", "1 change")
+        if count == 1
+        else words.translate("tokenizer_words", "{count} changes").format(count=words.number(count))
+    )
+
+
+def words_words(count: int) -> str:
+    """Return a count of words."""
+    return (
+        words.translate("tokenizer_words", "1 word")
+        if count == 1
+        else words.translate("tokenizer_words", "{count} words").format(count=words.number(count))
+    )
+
+
+def pieces_words(count: int) -> str:
+    """Return a count of pieces."""
+    return (
+        words.translate("tokenizer_words", "1 piece")
+        if count == 1
+        else words.translate("tokenizer_words", "{count} pieces").format(count=words.number(count))
+    )
+
+
+def change_words(change: Change) -> str:
+    """Return why cleaning changed some characters."""
+    if change.kinds == ("removed",):
+        why = {
+            "control": words.translate("tokenizer_words", "control, removed"),
+            "format": words.translate("tokenizer_words", "invisible, removed"),
+            "private": words.translate("tokenizer_words", "private, removed"),
+            "replacement": words.translate("tokenizer_words", "unreadable, removed"),
+            "half": words.translate("tokenizer_words", "half a character, removed"),
+        }
+        return why.get(change.why, words.translate("tokenizer_words", "unknown to Unicode, removed"))
+    said = {
+        "space": words.translate("tokenizer_words", "blank, now a space"),
+        "alone": words.translate("tokenizer_words", "Chinese, spaces around"),
+        "accent": words.translate("tokenizer_words", "accent off"),
+        "lower": words.translate("tokenizer_words", "lower case"),
+    }
+    return ", ".join(said[kind] for kind in change.kinds)
+
+
+def seen(text: str, most: int = 40) -> str:
+    """Return a text with its blanks and invisible characters made visible."""
+    shown = "".join(_sign(letter) for letter in text[:most])
+    return f"{shown}…" if len(text) > most else shown
+
+
+def _sign(letter: str) -> str:
+    if letter == " ":
+        return "␣"
+    return letter if letter.isprintable() else f"U+{ord(letter):04X}"
+
+
+def kind_words(word: TracedWord) -> str:
+    """Return what a word of the basic split is."""
+    return {
+        "word": words.translate("tokenizer_words", "word"),
+        "punctuation": words.translate("tokenizer_words", "punctuation mark"),
+        "ideograph": words.translate("tokenizer_words", "Chinese character"),
+        "added": words.translate("tokenizer_words", "token written out"),
+    }[word.kind]
+
+
+def clean_words(found: Looked) -> str:
+    """Return what cleaning is, with this vocabulary."""
+    said = [
+        words.translate(
+            "tokenizer_words", "Characters that cannot be seen are removed, every blank becomes a space."
+        )
+    ]
+    wordpiece = found.asked.first.wordpiece
+    if wordpiece.lowercase:
+        said.append(
+            words.translate(
+                "tokenizer_words", "This vocabulary knows lower case only, so capitals and accents go."
+            )
+        )
+    else:
+        said.append(
+            words.translate("tokenizer_words", "This vocabulary knows capitals and accents, so they stay.")
+        )
+    if wordpiece.chinese_chars:
+        said.append(words.translate("tokenizer_words", "Chinese characters stand alone."))
+    if not any(trace.changes for trace in found.traces):
+        said.append(words.translate("tokenizer_words", "Here nothing had to change."))
+    return " ".join(said)
+
+
+def split_words(found: Looked) -> str:
+    """Return what the basic split is."""
+    return words.translate(
+        "tokenizer_words",
+        "The cleaned text is split at spaces, and every punctuation mark becomes a word of its own. "
+        "Each word is then cut into pieces by itself.",
+    )
+
+
+def match_words(word: TracedWord | None) -> str:
+    """Return how a word became pieces."""
+    if word is None:
+        return words.translate("tokenizer_words", "Choose a piece of the text to see how it was found.")
+    name = _isolated(words.shorten(word.text, 40))
+    match word.outcome:
+        case "whole":
+            said = words.translate("tokenizer_words", "“{word}” is in the vocabulary as a whole.")
+        case "pieces":
+            said = words.translate(
+                "tokenizer_words",
+                "“{word}” is not in the vocabulary as a whole. The longest beginning that is there is "
+                "{first}; the rest is looked for in the same way, with ## before it.",
+            )
+        case "unknown":
+            return _unknown_words(word, name)
+        case "too_long":
+            said = words.translate(
+                "tokenizer_words",
+                "“{word}” has {count} characters. Words of more than {most} are not tried: [UNK].",
+            )
+        case "added":
+            said = words.translate(
+                "tokenizer_words",
+                "“{word}” was written out. Such tokens are found before the text is cleaned and split.",
+            )
+        case _:
+            said = words.translate(
+                "tokenizer_words", "“{word}”: the steps of this word are not known; its pieces are right."
+            )
+    first = _isolated(word.matches[0].tried[-1]) if word.matches else ""
+    if is_right_to_left([word.text]):
+        said = f"\u200e{said}"
+    return said.format(word=name, first=first, count=words.number(len(word.text)), most=LONGEST)
+
+
+def _isolated(name: str) -> str:
+    """Return a word that runs to the left so that the sentence around it runs to the right."""
+    return f"\u2068{name}\u2069" if is_right_to_left([name]) else name
+
+
+def _unknown_words(word: TracedWord, name: str) -> str:
+    failed = word.failed
+    assert failed is not None
+    missing = failed.tried[-1]
+    if len(word.text) == 1:
+        return words.translate(
+            "tokenizer_words", "The vocabulary has no piece for the character “{word}”, so it becomes [UNK]."
+        ).format(word=name)
+    return words.translate(
+        "tokenizer_words",
+        "The vocabulary has no piece {missing}, so “{word}” cannot be spelled to its end. A word is spelled "
+        "whole or not at all: all of it becomes [UNK].",
+    ).format(word=name, missing=missing)
+
+
+def frame_words(found: Looked) -> str:
+    """Return what the marks around the texts are for."""
+    wordpiece = found.asked.first.wordpiece
+    said = [
+        words.translate(
+            "tokenizer_words",
+            "[CLS] (id {cls}) stands before the text. What the model makes of it stands for the whole text: "
+            "a classifier reads its answer there.",
+        ).format(cls=wordpiece.cls_id),
+        words.translate(
+            "tokenizer_words",
+            "[SEP] (id {sep}) ends each text, so the model knows where A ends and B begins.",
+        ).format(sep=wordpiece.sep_id),
+    ]
+    if len(found.traces) > 1:
+        said.append(
+            words.translate(
+                "tokenizer_words", "Segment ID: 0 for [CLS], A and its [SEP], 1 for B and its [SEP]."
+            )
+        )
+    else:
+        said.append(words.translate("tokenizer_words", "Segment ID: 0 everywhere, for there is no text B."))
+    return "\n\n".join(said)
+
+
+def rows_words(found: Looked) -> str:
+    """Return what the columns of the rows say, and what was cut or filled up."""
+    said = [
+        words.translate(
+            "tokenizer_words", "Position: 0, 1, 2 and so on; the model learned a vector for each."
+        ),
+        words.translate("tokenizer_words", "Attention mask: 1 for what is read, 0 for padding."),
+    ]
+    real, most = words.number(found.num_real), words.number(found.asked.max_length)
+    if found.num_cut:
+        said.append(
+            words.translate(
+                "tokenizer_words", "{count} pieces are cut off: only {most} rows are allowed, marks included."
+            ).format(count=words.number(found.num_cut), most=most)
+        )
+    else:
+        said.append(
+            words.translate("tokenizer_words", "Nothing is cut: {real} of at most {most} rows.").format(
+                real=real, most=most
+            )
+        )
+    if found.num_padding:
+        said.append(
+            words.translate(
+                "tokenizer_words",
+                "{count} rows of [PAD] fill up, so that texts of unlike length fit one table.",
+            ).format(count=words.number(found.num_padding))
+        )
+    return "\n\n".join(said)
+
+
+def summary(found: Looked) -> str:
+    """Return pieces and unknown words; beside those of the second vocabulary where there is one."""
+
+    def one(traces: tuple[object, ...], pieces: int, unknown: int) -> str:
+        said = pieces_words(pieces)
+        return (
+            said
+            if not unknown
+            else f"{said}, "
+            + words.translate("tokenizer_words", "{count} unknown").format(count=words.number(unknown))
+        )
+
+    parts = [
+        one(traces, sum(len(trace.ids) for trace in traces), sum(trace.num_unknown for trace in traces))
+        for traces in (found.traces, found.beside)
+        if traces
+    ]
+    said = words.translate("tokenizer_words", "{first} · second vocabulary: {second}").format(
+        first=parts[0], second=parts[-1]
+    )
+    return said if len(parts) > 1 else parts[0]

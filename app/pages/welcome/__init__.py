@@ -1,0 +1,1 @@
+"""The Welcome page: ways to begin and to go on."""

@@ -1,0 +1,227 @@
+"""What the Welcome page lists: runs, tables and models, looked for on a worker; and each in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app import words
+from app.work.inspector import Bench
+from app.work.tables import Answer
+from app.work.titles import model_title, run_title
+from engine.errors import Sentence, UserError, marked
+from engine.events import Event, Progress
+from engine.model.folder import open_weights
+from engine.model.weights import read_config
+from engine.settings.finetune import FineTuneConfig
+from engine.settings.pretrain import PretrainConfig
+from engine.train.run.history import history
+from engine.train.run.runs import RunInfo, list_runs
+from engine.train.run.runs import read_config as read_run_config
+
+MOST_RUNS, MOST_TABLES, MOST_MODELS = 6, 6, 8
+LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Where to look. starter, kept_run: of those that ship with Cloze; None where they are missing."""
+
+    runs_root: Path
+    tables: tuple[str, ...]
+    models: tuple[str, ...]
+    starter: Path | None
+    kept_run: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRun:
+    """A run folder and its settings."""
+
+    info: RunInfo
+    config: FineTuneConfig | PretrainConfig
+
+    @property
+    def page(self) -> str:
+        """The page that shows it."""
+        return "pretrain" if isinstance(self.config, PretrainConfig) else "finetune"
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return run_title(self.info.path)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModel:
+    """A model folder by its header. num_kept: weights kept along its run. problem: why it is refused."""
+
+    path: Path
+    name: str
+    size: str = ""
+    guesses: bool = False
+    num_labels: int = 0
+    num_kept: int = 0
+    problem: Sentence | None = None
+
+    @property
+    def page(self) -> str:
+        """The page that shows most of it: a model that guesses no words still attends."""
+        return "probe" if self.guesses else "attention"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything that the page lists. num_runs: all there are. problem: why runs, or some, are not listed."""
+
+    runs: tuple[FoundRun, ...] = ()
+    num_runs: int = 0
+    tables: tuple[Path, ...] = ()
+    models: tuple[FoundModel, ...] = ()
+    starter: FoundModel | None = None
+    kept: FoundModel | None = None
+    kept_run: FoundRun | None = None
+    problem: Sentence | None = None
+
+
+def look_task(wanted: Wanted, _bench: Bench) -> Iterator[Event]:
+    """Answer with `Found`: runs that were cut off first, else the newest first; what is gone is left out."""
+    stage = marked("engine", "Reading")
+    yield Progress(stage=stage, done=0, total=0)
+    runs, num_runs, problem = _runs(wanted.runs_root)
+    yield Progress(stage=stage, done=num_runs, total=0)
+    own = [path for path in (wanted.starter, wanted.kept_run and wanted.kept_run / "model") if path]
+    used = [Path(path) for path in wanted.models if Path(path) not in own]
+    models = []
+    for path in [path for path in used if path.is_dir()][:MOST_MODELS]:
+        models.append(_model(path))
+        yield Progress(stage=stage, done=len(models), total=0)
+    tables = [path for path in map(Path, wanted.tables) if path.is_file()]
+    yield Answer(
+        value=Found(
+            runs=runs,
+            num_runs=num_runs,
+            tables=tuple(tables[:MOST_TABLES]),
+            models=tuple(models),
+            starter=_model(wanted.starter) if wanted.starter else None,
+            kept=_kept(wanted.kept_run) if wanted.kept_run else None,
+            kept_run=_kept_run(wanted.kept_run) if wanted.kept_run else None,
+            problem=problem,
+        )
+    )
+
+
+def _runs(root: Path) -> tuple[tuple[FoundRun, ...], int, Sentence | None]:
+    try:
+        infos = list_runs(root)
+    except OSError as error:
+        template = marked("engine", "The folder for runs cannot be read: {path}: {reason}.")
+        return (), 0, Sentence(template, {"path": root, "reason": error.strerror})
+    found: list[FoundRun] = []
+    unread: list[str] = []
+    for info in sorted(infos, key=lambda one: one.state != "crashed"):
+        if len(found) == MOST_RUNS:
+            break
+        try:
+            found.append(FoundRun(info, read_run_config(info.path)))
+        except UserError:
+            unread.append(info.name)
+    if not unread:
+        return tuple(found), len(infos), None
+    template = marked("engine", "The settings of {count} runs cannot be read; the first is {name}.")
+    if len(unread) == 1:
+        template = marked("engine", "The settings of the run {name} cannot be read.")
+    return tuple(found), len(infos), Sentence(template, {"count": len(unread), "name": unread[0]})
+
+
+def _model(path: Path) -> FoundModel:
+    try:
+        config = read_config(path)
+        with open_weights(path) as stored:
+            names = tuple(stored.infos)
+    except UserError as error:
+        return FoundModel(path, model_title(path), problem=error.sentence)
+    return FoundModel(
+        path,
+        model_title(path),
+        size=f"{config.num_hidden_layers}×{config.hidden_size}",
+        guesses=any("cls.predictions" in name for name in names),
+        num_labels=len(config.id2label) if any("classifier" in name for name in names) else 0,
+    )
+
+
+def _kept(run: Path) -> FoundModel | None:
+    kept = history(run)
+    return replace(_model(kept[-1].path), num_kept=len(kept)) if kept else None
+
+
+def _kept_run(run: Path) -> FoundRun | None:
+    try:
+        info = next(info for info in list_runs(run.parent) if info.path == run)
+        return FoundRun(info, read_run_config(run))
+    except (OSError, UserError, StopIteration):
+        return None
+
+
+# ---- in words
+
+
+def run_words(run: FoundRun) -> str:
+    """Return in a line what became of a run; the end may be cut."""
+    info = run.info
+    step = words.number(info.step)
+    if info.state == "crashed":
+        said = (
+            words.translate("WelcomePage", "cut off at step {step}").format(step=step)
+            if info.step
+            else words.translate("WelcomePage", "cut off as it began")
+        )
+    elif info.state == "running":
+        said = words.translate("WelcomePage", "in training, step {step}").format(step=step)
+    elif info.state == "failed":
+        said = words.translate("WelcomePage", "failed at step {step}").format(step=step)
+    elif info.state == "stopped":
+        said = words.translate("WelcomePage", "stopped at step {step}").format(step=step)
+    else:
+        said = _reached(info) or words.translate("WelcomePage", "finished at step {step}").format(step=step)
+    if info.problem is not None:
+        said = words.translate("WelcomePage", "its files are damaged; step {step}").format(step=step)
+    kind = (
+        words.translate("WelcomePage", "pretrained")
+        if run.page == "pretrain"
+        else words.translate("WelcomePage", "fine-tuned")
+    )
+    return f"{said} · {kind}"
+
+
+def _reached(info: RunInfo) -> str:
+    """Return how good a finished run's model is."""
+    if info.best_metric is None:
+        return ""
+    if info.metric_name == "accuracy":
+        return words.translate("WelcomePage", "{share} right").format(share=words.share(info.best_metric))
+    if info.metric_name == "mlm_accuracy":
+        return words.translate("WelcomePage", "guesses {share} right").format(
+            share=words.share(info.best_metric)
+        )
+    return f"{info.metric_name.replace('_', ' ')} {words.decimal(info.best_metric)}"
+
+
+def model_words(model: FoundModel) -> str:
+    """Return what a model can do, in a line."""
+    if model.problem is not None:
+        return words.say(model.problem)
+    can = [words.translate("WelcomePage", "guesses words")] if model.guesses else []
+    if model.num_labels:
+        can.append(
+            words.translate("WelcomePage", "{count} labels").format(count=words.number(model.num_labels))
+        )
+    if model.num_kept:
+        can = [
+            words.translate("WelcomePage", "{count} moments of its training").format(
+                count=words.number(model.num_kept)
+            )
+        ]
+    parts = [model.size, *(can or [words.translate("WelcomePage", "encoder only")])]
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,400 @@
+"""The Welcome page: three ways in, what was done lately, and what ships with Cloze to try it on.
+
+It opens things and leads to the page that shows them; it keeps nothing. Files are looked at on a worker only.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QDir, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
+
+from app import shipped, words
+from app.look.widgets import GAP, Page, button, tip
+from app.pages.inside import sample_menu
+from app.pages.run.model_choice import ask_for_model
+from app.pages.welcome.found import (
+    LONGEST_NAME,
+    Found,
+    FoundModel,
+    FoundRun,
+    Wanted,
+    look_task,
+    model_words,
+    run_words,
+)
+from app.pages.welcome.parts import CLAUSE, NEW_LINE, Entry, ListCard, Piece, WayCard
+from app.session import Session, sample_data_path
+from app.work.inspector import FIRST_TEXT
+from app.work.titles import model_title
+from engine.text.vocabulary import MASK
+
+KEY = "welcome"
+HIDDEN_WORD = f"The children {MASK} playing in the garden."
+POLARITY = "polarity"  # the sample that a first classifier learns from
+TALL = 660  # pixels of the page from which there is room for sketches
+LEVELS = {"crashed": "look", "failed": "wrong"}
+
+
+class WelcomePage(Page):
+    """Where a person begins. The window opens the file dialog, the sample text and earlier runs."""
+
+    tour_wanted = Signal()
+    open_wanted = Signal()  # a table of one's own
+    sample_text_wanted = Signal()  # to pretrain on
+    run_wanted = Signal(object, object)  # RunInfo and its settings
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__("", "", parent)
+        self.setObjectName("welcome_page")
+        self.header.title_label.setText(self.tr("Welcome"))
+        self.header.set_sentence(
+            self.tr("A workbench for BERT. Everything runs on this computer; nothing is sent anywhere.")
+        )
+        self.session, self.laboratory = session, session.laboratory
+        self._found = Found()
+        self.tour_button = button(self.tr("Take the tour"), icon="play", name="welcome_tour")
+        self.tour_button.setToolTip(self.tr("A few minutes: a table, a training, and what is inside a model"))
+        self.header.add_action(self.tour_button)
+        self._make_ways()
+        self._make_lists()
+        self._lay_out()
+        self._connect()
+        self._show()
+
+    # ---- building
+
+    def _make_ways(self) -> None:
+        self.look_card = WayCard(
+            "probe",
+            self.tr("See how BERT works"),
+            self.tr("Hide a word and read its guesses; see which words it looks at."),
+            self._pieces(
+                self.tr("The children ? playing in the garden. | The +bank by the -river was steep.")
+            ),
+        )
+        self.guess_button = self._way(
+            self.look_card, self.tr("Guess a hidden word"), "welcome_guess", "primary"
+        )
+        self.attention_button = self._way(self.look_card, self.tr("See its attention"), "welcome_attention")
+        self.choose_button = self._way(
+            self.look_card, self.tr("Choose a model folder…"), "welcome_choose_model", "primary"
+        )
+        self.teach_card = WayCard(
+            "finetune",
+            self.tr("Train a classifier"),
+            self.tr("From texts that have labels, such as reviews, it learns to label new ones."),
+            self._pieces(self.tr("A warm, clever film → +good | Dull and far too long → -bad")),
+        )
+        self.reviews_button = self._way(self.teach_card, self.tr("Try film reviews"), "welcome_reviews")
+        self.open_button = self._way(self.teach_card, self.tr("Open your own table…"), "welcome_open")
+        self.pretrain_card = WayCard(
+            "pretrain",
+            self.tr("Pretrain a model"),
+            self.tr("From plain text alone, in any language, a new BERT learns by guessing hidden words."),
+            self._pieces(self.tr("The ? rose over the hills, and | the ? began to ? at last.")),
+        )
+        self.text_button = self._way(self.pretrain_card, self.tr("Try a sample text"), "welcome_text")
+        self.own_text_button = self._way(
+            self.pretrain_card, self.tr("Choose your own text"), "welcome_own_text"
+        )
+
+    def _way(self, card: WayCard, text: str, name: str, role: str = "") -> QPushButton:
+        result = button(text, role, name=name)
+        card.add(result)
+        return result
+
+    def _pieces(self, text: str) -> list[Piece]:
+        """Return the words of a sketch: ? is hidden, + and - stand before those on chips, | ends a line."""
+        found = []
+        for word in text.split():
+            if word == "|":
+                found.append((NEW_LINE, ""))
+            elif word == "?" or word.startswith("+"):
+                found.append((word.removeprefix("+"), "accent_soft"))
+            else:
+                found.append((word.removeprefix("-"), "b_soft" if word.startswith("-") else ""))
+        return found
+
+    def _make_lists(self) -> None:
+        self.recent_card = ListCard(self.tr("Recent work"))
+        self.samples_card = ListCard(self.tr("Sample data"))
+        self.models_card = ListCard(self.tr("Models"))
+        self.models_link = button(self.tr("All models"), "link", name="welcome_all_models")
+        self.models_link.setToolTip(self.tr("What is on this computer, what it can do, what it is made of"))
+        self.models_card.add_link(self.models_link)
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        grid.setSpacing(GAP)
+        lists = (self.recent_card, self.samples_card, self.models_card)
+        for column, (way, card) in enumerate(zip(self._ways(), lists, strict=True)):
+            grid.addWidget(way, 0, column)
+            grid.addWidget(card, 1, column)
+            grid.setColumnStretch(column, 1)
+        grid.setRowStretch(1, 1)
+        self.body.addLayout(grid, 1)
+
+    def _ways(self) -> tuple[WayCard, ...]:
+        return self.look_card, self.teach_card, self.pretrain_card
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for way in self._ways():
+            way.sketch.setVisible(event.size().height() >= TALL)
+
+    def _connect(self) -> None:
+        session = self.session
+        self.tour_button.clicked.connect(self.tour_wanted)
+        self.guess_button.clicked.connect(self._guess)
+        self.attention_button.clicked.connect(self._attend)
+        self.choose_button.clicked.connect(self._choose_model)
+        self.reviews_button.clicked.connect(self._try_reviews)
+        self.open_button.clicked.connect(self.open_wanted)
+        self.text_button.clicked.connect(self._try_text)
+        self.own_text_button.clicked.connect(partial(self._lead, "pretrain"))
+        self.models_link.clicked.connect(partial(self._lead, "models"))
+        session.crashed_runs_changed.connect(self.look_again)
+        session.training_ended.connect(self.look_again)
+        self.destroyed.connect(partial(self.laboratory.forget, KEY))
+
+    # ---- what there is
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.look_again()
+
+    @Slot()
+    def look_again(self) -> None:
+        """Look on the worker for what was done lately, while the page is on screen."""
+        if not self.isVisible():
+            return
+        settings = self.session.settings
+        samples = {str(sample.path) for sample in shipped.samples()} | {str(sample_data_path())}
+        wanted = Wanted(
+            runs_root=self.session.runs_root,
+            tables=tuple(path for path in settings.recent_files if path not in samples),
+            models=tuple(settings.recent_models),
+            starter=shipped.starter_model(),
+            kept_run=shipped.history_run(),
+        )
+        self.laboratory.ask(KEY, partial(look_task, wanted), heard=self._take, light=True)
+
+    def _take(self, found: Found) -> None:
+        self._found = found
+        self._show()
+
+    def _subject(self) -> FoundModel | None:
+        """Return the model to look into: the starter, or else the newest that can be opened."""
+        starter = shipped.starter_model()
+        if starter is not None:
+            return FoundModel(starter, model_title(starter), guesses=True)
+        whole = [model for model in self._found.models if model.problem is None]
+        return next((model for model in whole if model.guesses), next(iter(whole), None))
+
+    def _show(self) -> None:
+        subject = self._subject()
+        missing = self.tr("The starter model is missing from this installation.")
+        for action in (self.guess_button, self.attention_button):
+            action.setVisible(subject is not None)
+        self.choose_button.setVisible(subject is None)
+        remark = ""
+        if subject is None:
+            remark = self.tr("{missing} Choose a model folder, or pretrain one.").format(missing=missing)
+        elif shipped.starter_model() is None:
+            name = words.shorten(subject.name, LONGEST_NAME)
+            remark = self.tr("{missing} In its place: {name}.").format(missing=missing, name=name)
+        self.look_card.set_remark(remark)
+        self._show_recent()
+        self._show_samples()
+        self._show_models()
+
+    def _show_recent(self) -> None:
+        found = self._found
+        runs = [self._run_entry(place, run) for place, run in enumerate(found.runs, start=1)]
+        tables = [self._table_entry(place, path) for place, path in enumerate(found.tables, start=1)]
+        empty = self.tr("Nothing yet. Models you train and tables you open are kept here, to go on with.")
+        if found.problem is not None:
+            empty = words.say(found.problem)
+        self.recent_card.list.set_entries([*runs, *tables], empty)
+        hint = self.tr("{count} runs").format(count=words.number(found.num_runs))
+        if found.problem is not None and (runs or tables):  # the whole sentence where the mouse rests
+            self.recent_card.set_hint(self.tr("Not all can be read"))
+            self.recent_card.hint_label.setToolTip(tip(empty))
+            return
+        self.recent_card.hint_label.setToolTip("")
+        self.recent_card.set_hint(hint if found.num_runs > len(runs) else "")
+
+    def _run_entry(self, place: int, run: FoundRun) -> Entry:
+        return Entry(
+            name=f"welcome_run_{place}",
+            title=words.shorten(run.name, LONGEST_NAME),
+            detail=run_words(run),
+            icon=run.page,
+            tooltip=words.say(run.info.problem)
+            if run.info.problem is not None
+            else QDir.toNativeSeparators(str(run.info.path)),
+            call=partial(self._open_run, run),
+            level="wrong" if run.info.problem is not None else LEVELS.get(run.info.state, ""),
+        )
+
+    def _table_entry(self, place: int, path: Path) -> Entry:
+        return Entry(
+            name=f"welcome_table_{place}",
+            title=words.shorten(path.name, LONGEST_NAME),
+            detail=self.tr("Table in {folder}").format(folder=path.parent.name or path.anchor),
+            icon="data",
+            tooltip=QDir.toNativeSeparators(str(path)),
+            call=partial(self._open_table, path),
+        )
+
+    def _show_samples(self) -> None:
+        entries = [
+            Entry(
+                name=f"welcome_sample_{sample.key}",
+                title=words.tr_engine(sample.title),
+                detail=CLAUSE.split(words.tr_engine(sample.words))[0],
+                icon="data",
+                tooltip=f"{words.tr_engine(sample.words)} ({sample.licence})",
+                call=partial(self._open_sample, sample),
+            )
+            for sample in shipped.samples()
+        ]
+        sentences = Entry(
+            name="welcome_sentences",
+            title=self.tr("Sentences to look at"),
+            detail=self.tr("{count} sentences and pairs").format(
+                count=words.number(len(shipped.sample_sentences()))
+            ),
+            icon="probe",
+            tooltip=self.tr("Choose one; Probe or Attention opens with it"),
+            call=self._offer_sentences,
+        )
+        run = self._found.kept_run
+        self.samples_card.list.set_entries([*entries, *([self._example_run(run)] if run else []), sentences])
+
+    def _example_run(self, run: FoundRun) -> Entry:
+        return Entry(
+            name="welcome_example_run",
+            title=words.shorten(run.name, LONGEST_NAME),
+            detail=self.tr("Its pretraining: loss, pinned sentences"),
+            icon="pretrain",
+            tooltip=self.tr("How a tiny model learned from Wikipedia, to its last step. Your settings stay."),
+            call=partial(self._open_run, run),
+        )
+
+    def _show_models(self) -> None:
+        found = self._found
+        entries = []
+        if found.starter is not None:
+            entries.append(self._model_entry("welcome_starter", "probe", found.starter))
+        if found.kept is not None:
+            entries.append(self._model_entry("welcome_kept", "history", found.kept))
+        for place, model in enumerate(found.models, start=1):
+            entries.append(self._model_entry(f"welcome_model_{place}", model.page, model))
+        self.models_card.list.set_entries(entries, self.tr("Models that you train or open appear here."))
+
+    def _model_entry(self, name: str, icon: str, model: FoundModel) -> Entry:
+        return Entry(
+            name=name,
+            title=words.shorten(model.name, LONGEST_NAME),
+            detail=model_words(model),
+            icon=icon,
+            tooltip=QDir.toNativeSeparators(str(model.path)),
+            call=partial(self._open_model, model),
+            level="" if model.problem is None else "wrong",
+        )
+
+    # ---- ways in
+
+    def _lead(self, page: str, _checked: bool = False) -> None:
+        self.session.page_requested.emit(page)
+
+    def _look(self, folder: Path, text: str, pair: str, page: str) -> None:
+        """Open a model and a text on a page that looks inside."""
+        self.laboratory.set_text(text, pair)
+        if folder != self.laboratory.folder:
+            self.laboratory.choose(folder)
+        self._lead(page)
+
+    @Slot()
+    def _guess(self) -> None:
+        subject = self._subject()
+        if subject is not None:
+            self._look(subject.path, HIDDEN_WORD, "", "probe")
+
+    @Slot()
+    def _attend(self) -> None:
+        subject = self._subject()
+        if subject is not None:
+            self._look(subject.path, FIRST_TEXT, "", "attention")
+
+    @Slot()
+    def _choose_model(self) -> None:
+        ask_for_model(self, self.session.settings, self._model_chosen)
+
+    @Slot(str)
+    def _model_chosen(self, folder: str) -> None:
+        self._look(Path(folder).absolute(), HIDDEN_WORD, "", "probe")
+
+    @Slot()
+    def _try_reviews(self) -> None:
+        """Open the sample with the starter model, ready to be trained."""
+        session, starter = self.session, shipped.starter_model()
+        sample = next((one for one in shipped.samples() if one.key == POLARITY), None)
+        if sample is None:
+            session.open_table(sample_data_path())
+        else:
+            session.open_table(sample.path, roles=sample.roles)
+        if session.model is None and starter is not None:
+            session.set_model(str(starter))
+        self._lead("finetune")
+
+    @Slot()
+    def _try_text(self) -> None:
+        self.sample_text_wanted.emit()
+        self._lead("pretrain")
+
+    # ---- rows
+
+    def _open_run(self, run: FoundRun, _checked: bool = False) -> None:
+        """Show a run on its page; while one of its kind is in training, that one."""
+        session = self.session
+        is_taken = session.is_training and type(session.training_config) is type(run.config)
+        self._lead(run.page)
+        if not is_taken:
+            self.run_wanted.emit(run.info, run.config)
+
+    def _open_table(self, path: Path, _checked: bool = False) -> None:
+        self.session.open_table(path)
+        self._lead("data")
+
+    def _open_sample(self, sample: shipped.Sample, _checked: bool = False) -> None:
+        self.session.open_table(sample.path, roles=sample.roles)
+        self._lead("data")
+
+    def _open_model(self, model: FoundModel, _checked: bool = False) -> None:
+        self._look(model.path, self.laboratory.text, self.laboratory.text_pair, model.page)
+
+    def _offer_sentences(self, _checked: bool = False) -> None:
+        menu = QMenu(self)
+        menu.setObjectName("welcome_sentences_menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
+        sample_menu.fill(menu, self._take_sentence)
+        row = self.samples_card.list.rows[-1]
+        menu.popup(row.mapToGlobal(QPoint(0, row.height())))
+
+    def _take_sentence(self, text: str, pair: str, _checked: bool = False) -> None:
+        """Look at a sentence with the model that is open, or the one to begin with."""
+        subject = self._subject()
+        page = "probe" if MASK in text or pair else "attention"
+        folder = self.laboratory.folder or (subject.path if subject is not None else None)
+        if folder is None:
+            self.laboratory.set_text(text, pair)
+            self._lead(page)
+        else:
+            self._look(folder, text, pair, page)

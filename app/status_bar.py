@@ -1,0 +1,158 @@
+"""The status bar: device, model, data set; at the right the running job with its rate and the time left."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QWidget
+
+from app import words
+from app.look.widgets import ElidedLabel, label, tip
+from app.session import Session
+from app.work.titles import model_title
+from app.work.training import TrainingState, run_name
+from engine.settings.pretrain import PretrainConfig
+
+BAR_WIDTH = 148
+SCALE = 1000
+
+
+class StatusBar(QStatusBar):
+    """Always tells what is open and what runs."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent, sizeGripEnabled=False)
+        self.setObjectName("status_bar")
+        self._session = session
+        self._is_looking = False
+        inner = QWidget()
+        layout = QHBoxLayout(inner)
+        layout.setContentsMargins(10, 2, 10, 2)
+        layout.setSpacing(28)
+        self.device = label("", "muted")
+        self.device.setObjectName("status_device")
+        self.model = label("", "muted")
+        self.model.setObjectName("status_model")
+        self.data = label("", "muted")
+        self.data.setObjectName("status_data")
+        self.job = ElidedLabel("", "muted")
+        self.job.setObjectName("status_job")
+        self.job.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.bar = QProgressBar(textVisible=False, maximum=SCALE)
+        self.bar.setObjectName("status_progress")
+        self.bar.setFixedWidth(BAR_WIDTH)
+        self.bar.setAccessibleName(self.tr("Progress of the running job"))
+        for part in (self.device, self.model, self.data):
+            layout.addWidget(part)
+        layout.addWidget(self.job, 1)
+        layout.setSpacing(20)
+        layout.addWidget(self.bar)
+        self.addWidget(inner, 1)
+        session.model_changed.connect(self._show_open)
+        session.laboratory.model_changed.connect(self._show_open)
+        session.table_changed.connect(self._show_open)
+        session.training_started.connect(self._show_open)
+        session.training_ended.connect(self._show_open)
+        session.busy_changed.connect(self._show_job)
+        session.training_changed.connect(self._show_job)
+        self._show_open()
+        self._show_job()
+
+    def show_device(self, text: str) -> None:
+        """Say where it computes."""
+        self.device.setText(text)
+        self.device.setVisible(bool(text))
+
+    def set_looking(self, is_looking: bool) -> None:
+        """Say whether a page is open that looks inside a model: then that one is named."""
+        self._is_looking = is_looking
+        self._show_open()
+
+    @Slot()
+    def _show_open(self) -> None:
+        session = self._session
+        model, table = session.model, session.table
+        self.device.setVisible(bool(self.device.text()))
+        if session.is_training and isinstance(session.training_config, PretrainConfig):
+            self._show_language(session.training_config)
+            return
+        self.model.setText(words.shorten(model.words, 40) if model else self.tr("no model"))
+        self.model.setToolTip(tip(model.model) if model else "")
+        about = session.laboratory.about
+        if self._is_looking and about is not None:
+            config = about.config
+            size = f"{config.num_hidden_layers}×{config.hidden_size}"
+            self.model.setText(f"{words.shorten(about.name, 30)} · {size}")
+            self.model.setToolTip(tip(str(about.folder)))
+        self.data.setText(words.shorten(table.path.name, 40) if table else self.tr("no data"))
+        self.data.setToolTip(tip(str(table.path)) if table else "")
+
+    def _show_language(self, config: PretrainConfig) -> None:
+        """Show what is being pretrained, which is not what is open."""
+        start = config.start.model
+        name = self.tr("new {size}").format(size=start.removeprefix("new:"))
+        self.model.setText(name if start.startswith("new:") else words.shorten(model_title(start), 40))
+        self.model.setToolTip(tip(start))
+        self.data.setText(words.shorten(run_name(config), 40))
+        self.data.setToolTip(tip(config.text.text))
+
+    @Slot()
+    def _show_job(self) -> None:
+        state = self._session.training
+        active = state.state in ("running", "paused", "stopping")
+        self.bar.setVisible(active or bool(self._session.busy_words))
+        unknown = not active or (not state.started and not state.stage_total)
+        self.bar.setRange(0, 0 if unknown else SCALE)
+        if active:
+            self.bar.setValue(round(SCALE * _share(state)))
+            self.job.setText(job_words(state))
+        else:
+            self.job.setText(self._session.busy_words or result_words(state))
+
+
+def job_words(state: TrainingState) -> str:
+    """Return "Fine-tuning bbc-text · step 214 of 336 · 1,480 tokens/s · 3 min left"."""
+    name = words.shorten(state.name, 30)
+    if state.state == "stopping":
+        return words.translate("status", "Stopping {name} and saving").format(name=name)
+    verb = words.translate("status", "Fine-tuning {name}")
+    if state.is_pretraining:
+        verb = words.translate("status", "Pretraining {name}")
+    if state.state == "paused":
+        verb = words.translate("status", "Paused: {name}")
+    parts = [verb.format(name=name)]
+    if state.stage:
+        stage = words.tr_engine(state.stage)
+        share = f" {words.share(state.stage_done / state.stage_total, 0)}" if state.stage_total else ""
+        parts.append(f"{stage}{share}")
+    elif state.step is not None:
+        parts.append(words.event_words(state.step, num_steps=state.num_steps))
+    return " · ".join(parts)
+
+
+def result_words(state: TrainingState) -> str:
+    """Return how the last training ended; empty when there was none."""
+    name = words.shorten(state.name, 30)
+    if state.outcome == "finished":
+        text = words.translate("status", "{name} is trained").format(name=name)
+        if state.finished is not None and state.finished.best_metric is not None:
+            metric = state.started.metric.replace("_", " ") if state.started else ""
+            metric = words.translate("status", "validation {metric}").format(metric=metric)
+            if state.is_pretraining:
+                metric = words.translate("status", "masked words right")
+            rows = state.started.num_validation if state.started else 0
+            value = words.with_interval(state.finished.best_metric, rows)
+            if state.is_pretraining:
+                value = words.share(state.finished.best_metric)
+            text = f"{text} · {metric} {value}"
+        return text
+    if state.outcome == "stopped":
+        return words.translate("status", "{name} was stopped and kept").format(name=name)
+    return (
+        words.translate("status", "{name} has failed").format(name=name) if state.outcome == "failed" else ""
+    )
+
+
+def _share(state: TrainingState) -> float:
+    if state.started is None and state.stage_total:
+        return state.stage_done / state.stage_total
+    return state.share

@@ -1,0 +1,1 @@
+"""The guided tour: its steps, its card, and what leads through them."""

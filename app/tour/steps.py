@@ -1,0 +1,320 @@
+"""The tour of Cloze: the rail, a table, training, the result, masked words and attention.
+
+What the steps say of numbers is read from the screen. The models are those that are there: the starter that
+ships with Cloze, else the one that is open; without any, the tour says so and is shorter.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.pages.finetune.advice import accuracy_words
+from app.session import sample_data_path
+from app.shipped import starter_model
+from app.tour.guide import Guide, Step
+from app.tour.steps_inside import Acting, Host, InsideScenes
+
+QUICK = {"max_length": 64, "batch_size": 32, "num_epochs": 1, "evaluate_every_steps": 67}  # settings
+REVIEW = "A warm, funny and beautifully acted film."
+
+
+class Scenes(InsideScenes):
+    """Makes the steps for a window as it is now, and does what they do on arrival."""
+
+    was_stopped = False  # before its end, to keep it short
+    trains = False  # a classifier, in this tour
+    _has_tried = False
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the tour: with a training, where that touches nothing of the person's own."""
+        self.trains = self.will_train
+        if self.trains:
+            return (self.data(), self.learn(), self.result(), self.ask(), self.reasons(), *self.inside())
+        found = [self.data(), self.setup()]
+        found = [*found, self.result()] if self._best() is not None else [self.rail(), *found]
+        if self.classifier() is not None:
+            found += [self.ask(), self.reasons()]
+        return (*found, *self.inside())
+
+    @property
+    def will_train(self) -> bool:
+        session, starter = self.session, starter_model()
+        if starter is None or session.run_dir is not None or session.last_model is not None:
+            return False
+        sample = sample_data_path()
+        is_sample = session.table.path == sample if session.table is not None else sample.is_file()
+        return is_sample and (session.model is None or session.model.model == str(starter))
+
+    # ---- data and training
+
+    def rail(self) -> Step:
+        return Step(
+            key="rail",
+            target="rail",
+            title=self.tr("What is where"),
+            words=self.tr(
+                "Data: your tables, and how texts become the pieces that BERT reads. Train: Pretrain makes a "
+                "model from plain text, Fine-tune teaches it your labels. Look inside: ask a model, hide "
+                "words from it, see where it looks. Library: the models on this computer."
+            ),
+        )
+
+    def data(self) -> Step:
+        return Step(
+            key="data",
+            page="data",
+            target="table_card",
+            clear="data_advice",
+            title=self.tr("A table with texts and labels"),
+            words=self.data_words,
+            action=self._open_sample,
+        )
+
+    def _open_sample(self) -> Acting:
+        session = self.session
+        if session.table is None and not sample_data_path().is_file():
+            return
+        if session.table is None:
+            session.open_table(sample_data_path())
+        yield lambda: session.study is not None or (session.table is not None and not session.is_studying)
+
+    def data_words(self) -> str:
+        """Say what the open table is and what was guessed about it."""
+        table, roles = self.session.table, self.session.roles
+        if table is None or roles is None:
+            return self.tr("Any CSV, TSV or JSON lines will do: drop a file on the window, or open one here.")
+        rows = words.counted(table.num_rows, self.tr("1 row"), self.tr("{count} rows"))
+        told = self.tr("{name} is open: {rows}.").format(name=words.shorten(table.path.name, 40), rows=rows)
+        if roles.text and roles.label:
+            guess = self.tr("“{text}” is read as the text, “{label}” as its label.")
+            told += " " + guess.format(
+                text=words.shorten(roles.text, 30), label=words.shorten(roles.label, 30)
+            )
+        return f"{told} " + self.tr(
+            "Click a column's head to change what it means. “Good to know” tells what could mislead a model."
+        )
+
+    def setup(self) -> Step:
+        return Step(
+            key="setup",
+            page="finetune",
+            target="setup_card",
+            title=self.tr("Choose a model, press Start"),
+            words=self._setup_words,
+            action=self._choose_starter,
+        )
+
+    def _choose_starter(self) -> Acting:
+        session, starter = self.session, starter_model()
+        if session.model is None and starter is not None:
+            session.set_model(str(starter))
+        yield lambda: not session.is_reading_model and not session.is_studying
+
+    def _setup_words(self) -> str:
+        told = self.tr(
+            "Fine-tuning starts from a model that has read a lot and teaches it your labels. The settings "
+            "are sensible as they are; rest the pointer on one to read what it does."
+        )
+        plan = self.page("finetune").setup.plan
+        if self.session.model is None:
+            return f"{told} " + self.tr("Without a pretrained model, random weights will do for a first try.")
+        if plan is None or self.session.is_training:
+            return told
+        return f"{told} " + self.tr("As they stand it takes {steps} steps, about {time} here.").format(
+            steps=words.number(plan.num_steps), time=words.duration(plan.seconds)
+        )
+
+    def learn(self) -> Step:
+        return Step(
+            key="learn",
+            page="finetune",
+            target="loss_plot",
+            title=self.tr("Watch it learn"),
+            words=self._learning_words,
+            action=self._train,
+            is_long=True,
+        )
+
+    def _train(self) -> Acting:
+        """Press Start, unless that was done, and wait for the end."""
+        session, page = self.session, self.page("finetune")
+        if session.run_dir is None:
+            try:
+                yield from self.prepare()
+                page.start_button.click()
+                self._has_tried = True
+            finally:
+                if session.run_dir is None:  # refused, or left before
+                    page.put_back()
+        yield lambda: not session.is_training
+
+    def prepare(self) -> Acting:
+        """Open the starter, and lend the form settings that do not take long."""
+        page = self.page("finetune")
+        yield from self._choose_starter()
+        page.lend(QUICK)
+        yield page.start_button.isEnabled
+
+    def _learning_words(self) -> str:
+        model, is_running = self.session.model, self.session.is_training
+        is_over = not is_running and self.session.training.step is not None
+        if model is not None and model.is_new:
+            told = self.tr("Random weights are taught the labels.")
+            if starter_model() is None:
+                told = self.tr("No pretrained model ships with this build.") + " " + told
+        elif is_over:
+            told = self.tr("A model that has read a lot was taught the labels.")
+        else:
+            told = self.tr("A model that has read a lot is being taught the labels.")
+        told += " " + self._moment_words()
+        if not is_running:
+            return told
+        return f"{told} " + self.tr("Skip shows masked words and attention meanwhile; it goes on learning.")
+
+    def _moment_words(self) -> str:
+        state = self.session.training
+        if state.outcome == "failed" or (self._has_tried and self.session.run_dir is None):
+            return self.tr("It could not be trained; the page says why.")
+        if state.step is None:
+            return self.tr("The texts are being prepared.")
+        step, num_steps = words.number(state.step.step), words.number(state.num_steps)
+        if self.session.is_training:
+            return self.tr(
+                "Step {step} of {all}, about {time} left. Blue is the loss on the rows it learns from, "
+                "orange on rows that are kept apart. Both should fall."
+            ).format(step=step, all=num_steps, time=words.duration(state.step.remaining_s))
+        time = words.duration(state.step.elapsed_s)
+        if self.was_stopped:
+            return self.tr(
+                "Stopped after {step} of {all} steps, {time}, to keep this short. What it learned is kept."
+            ).format(step=step, all=num_steps, time=time)
+        return self.tr(
+            "Done: {step} steps in {time}. Blue is the loss on the rows it learned from, orange on rows that "
+            "were kept apart."
+        ).format(step=step, time=time)
+
+    def _best(self) -> Any:
+        """Return the best evaluation of the run on the Fine-tune page, None before there is one."""
+        return self.page("finetune").charts.watching.watch.best
+
+    def result(self) -> Step:
+        return Step(
+            key="result",
+            page="finetune",
+            target="confusion_plot",
+            title=self.tr("How good is it?"),
+            words=self._result_words,
+            can_show=lambda: self._best() is not None or not self.is_awaited,
+        )
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the classifier of this tour is still to come."""
+        session = self.session
+        return self.trains and (session.is_training or session.last_model is None)
+
+    def _result_words(self) -> str:
+        best = self._best()
+        if best is None or best.confusion is None:
+            return self.tr("Nothing has been measured: the training ended before.")
+        true = best.confusion.sum(axis=1)
+        template = self.tr(
+            "On {rows} rows that it did not learn from, its accuracy is {accuracy}; always answering {label} "
+            "would score {chance}. The best moment, step {step}, is kept. Lit here: which label was taken "
+            "for which."
+        )
+        if self.session.is_training:
+            template = self.tr(
+                "It is still learning. On {rows} rows that are kept apart, its best accuracy so far is "
+                "{accuracy}, at step {step}; always answering {label} would score {chance}. Lit here: which "
+                "label was taken for which."
+            )
+        return template.format(
+            rows=words.number(true.sum()),
+            accuracy=accuracy_words(best) or "–",
+            label=words.shorten(best.labels[int(true.argmax())], 30),
+            chance=words.decimal(float(true.max() / max(1, true.sum()))),
+            step=words.number(best.step),
+        )
+
+    # ---- the result in use
+
+    def ask(self) -> Step:
+        return Step(
+            key="ask",
+            page="predict",
+            target="text",
+            title=self.tr("Ask it"),
+            words=self._ask_words,
+            action=self.ask_about_review,
+            can_show=lambda: not self.is_awaited,
+        )
+
+    def ask_about_review(self) -> Acting:
+        """Ask the classifier about a sentence, where nothing is asked yet."""
+        page, folder = self.page("predict"), self.classifier()
+        card = page.text_card
+        if folder is not None and str(folder) != page.model_card.box.currentData():
+            page.set_model(folder)
+        if not card.text_box.toPlainText().strip():
+            card.text_box.setPlainText(REVIEW)
+            card.pair_box.setPlainText(REVIEW)  # read only by a model of pairs
+        card.ask()
+        yield lambda: not card.bars.is_empty and not self.session.is_inspecting
+
+    def _ask_words(self) -> str:
+        bars = self.page("predict").text_card.bars
+        told = self.tr("Type any sentence: the answer follows while you type.")
+        if not bars.is_empty:
+            name, value = max(bars.bars, key=lambda bar: bar[1])
+            answer = self.tr("Here it says {label}, {share}.")
+            told += " " + answer.format(label=words.shorten(name, 40), share=words.share(value))
+        return f"{told} " + self.tr("A whole file goes below: every row gets a label and its probability.")
+
+    def reasons(self) -> Step:
+        return Step(
+            key="reasons",
+            page="attention",
+            target="attribution_card",
+            title=self.tr("Why this answer?"),
+            words=self._reasons_words,
+            action=self._explain,
+            can_show=lambda: not self.is_awaited,
+        )
+
+    def _explain(self) -> Acting:
+        laboratory, page, folder = self.laboratory, self.page("attention"), self.classifier()
+        if folder is None:
+            return
+        if laboratory.folder != folder:
+            laboratory.choose(folder)
+        text, pair = self.page("predict").text_card.texts()
+        laboratory.set_text(text or REVIEW, pair)
+        page.show_picture("attribution")
+        yield lambda: page.attribution.result is not None
+
+    def told_reasons(self) -> list[tuple[str, float]]:
+        """Return the words with what each adds to the answer, the strongest first, as they stand there."""
+        card = self.page("attention").attribution
+        scored = card.bars.scored if card.result is not None else ()
+        found = [(one.text, float(one.score)) for one in scored if one.score is not None and one.is_shown]
+        return sorted(found, key=lambda one: -abs(one[1]))
+
+    def _reasons_words(self) -> str:
+        told = self.tr("Blue words with + speak for the answer, orange words with − against it.")
+        found = self.told_reasons()
+        if found:
+            told += " " + self.tr("Here “{word}” counts most.").format(word=words.shorten(found[0][0], 30))
+        return told
+
+
+class Tour(Guide):
+    """The tour of Cloze: `Tour(window).start()`."""
+
+    def __init__(self, window: Host, scenes: Scenes | None = None) -> None:
+        scenes = Scenes(window) if scenes is None else scenes
+        super().__init__(cast(QWidget, window), scenes.steps(), page=window.page, show_page=window.show_page)
+        scenes.setParent(self)

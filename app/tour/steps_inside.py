@@ -1,0 +1,277 @@
+"""The steps of the tour that look inside a model: hide a word, read the guesses, see where heads look.
+
+What they say of numbers is read from the screen. The model is the starter that ships with Cloze, else the one
+that is open; without any that guesses words, the classifier's attention is shown, or how to come by a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.pages.probe.question import Question
+from app.session import Session
+from app.shipped import history_run, starter_model
+from app.tour.guide import Step, Wait
+from engine.errors import ModelError
+from engine.inspect.attention.weights import Look
+from engine.inspect.predict import read_info
+
+CLOZE = "The children were playing in the garden."
+HIDDEN = 2  # the word of it that is hidden: were
+FIRST, SECOND = "The man went to the store.", "He bought a gallon of milk."
+FROM, TO = ("he", "bought", "gallon", "milk"), ("man", "went", "store")  # the main words of the two
+MOST_TOLD = 3  # guesses
+Acting = Generator[Wait, None, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where a head looks. layer, head: from 0. word, other: tokens. share: of the attention of `word`."""
+
+    layer: int
+    head: int
+    word: str
+    other: str
+    share: float
+
+
+class Host(Protocol):
+    """What the tour needs of the window."""
+
+    session: Session
+
+    def page(self, key: str) -> QWidget: ...
+    def show_page(self, key: str) -> None: ...
+
+
+class InsideScenes(QObject):
+    """Makes these steps, and does what they do on arrival."""
+
+    def __init__(self, window: Host) -> None:
+        super().__init__(cast(QObject, window))
+        self.window, self.session = window, window.session
+        self.laboratory = window.session.laboratory
+        self.reader = language_model(window.session)
+        self._has_hidden = False  # the word of the tour's own sentence
+
+    def inside(self) -> list[Step]:
+        """Return the steps that look inside a model, as far as there is one."""
+        if self.reader is not None:
+            return [self.hide(), self.guesses(), self.attention(), self.heads()]
+        if self.classifier() is not None or self.will_train:
+            return [self.attention(), self.heads()]
+        return [self.no_model()]
+
+    @property
+    def will_train(self) -> bool:
+        """Whether the tour trains a classifier before it looks inside."""
+        return False
+
+    def classifier(self) -> Path | None:
+        """Return a model that tells labels apart: the last trained, else one used lately."""
+        used = [Path(path) for path in self.session.settings.recent_models]
+        last = self.session.last_model
+        return last if last is not None else next((one for one in used if is_classifier(one)), None)
+
+    def page(self, key: str) -> Any:
+        """Return a page of the window."""
+        return self.window.page(key)
+
+    # ---- masked words
+
+    def hide(self) -> Step:
+        return Step(
+            key="hide",
+            page="probe",
+            target="probe_sentence",
+            title=self.tr("Hide a word"),
+            words=self.tr(
+                "BERT learned by cloze tests: words of a text are hidden, and it says what belongs there. "
+                "Click any word here to hide it or to show it again; hide several at once if you like."
+            ),
+            action=self._hide_word,
+        )
+
+    def _hide_word(self) -> Acting:
+        page = self.page("probe")
+        yield from self._open_reader()
+        page.tabs.setCurrentIndex(0)
+        yield lambda: page.enquiry.about is self.laboratory.about
+        page.enquiry.go(Question(CLOZE, "", (HIDDEN,)))
+        self._has_hidden = True
+        plot = page.words_view.cards[0].plots[0]
+        yield lambda: plot.isVisible() and not (plot.is_empty or plot.is_dim)
+
+    def guesses(self) -> Step:
+        return Step(
+            key="guesses",
+            page="probe",
+            target="probe_gap_1",
+            title=self.tr("What belongs there?"),
+            words=self._guess_words,
+            action=self._guess,
+        )
+
+    def _guess(self) -> Acting:
+        """Hide the word where the step before was left too early for it; what a person has hidden stays."""
+        if not self._has_hidden:
+            yield from self._hide_word()
+
+    def told_guesses(self) -> list[tuple[str, float]]:
+        """Return the first guesses for the first gap, as they stand on the screen."""
+        cards = self.page("probe").words_view.cards
+        plot = cards[0].plots[0] if cards else None
+        if plot is None or plot.is_empty or plot.is_dim:
+            return []
+        return [(guess.text, guess.probability) for guess in plot.guesses[: plot.num_top]]
+
+    def _guess_words(self) -> str:
+        found = [
+            f"{words.shorten(word, 30)} {words.probability(value)}" for word, value in self.told_guesses()
+        ]
+        told = self.tr("The best of all words in its vocabulary, with their probabilities.")
+        if found:
+            told = self.tr("First of all words in its vocabulary: {guesses}.").format(
+                guesses=", ".join(found[:MOST_TOLD])
+            )
+        return f"{told} " + self.tr(
+            "Click a guess to write it into the text, or ask for a word of your own. The other tabs ask each "
+            "layer, or whether one sentence follows another."
+        )
+
+    def attention(self) -> Step:
+        return Step(
+            key="attention",
+            page="attention",
+            target="attention_picture",
+            title=self.tr("Where it looks"),
+            words=self._attention_words,
+            action=self._find_head,
+        )
+
+    def _find_head(self) -> Acting:
+        """Show the head that looks most from a main word of the second sentence to one of the first."""
+        page, laboratory = self.page("attention"), self.laboratory
+        yield from self._open_reader()
+        laboratory.set_text(FIRST, SECOND)
+        page.end_comparison()
+        page.show_picture("heatmap")
+        yield lambda: self._pair_look() is not None
+        found = self.link()
+        if found is not None:
+            page.choose_head(found.layer, found.head)
+        yield lambda: not laboratory.is_asking("attention_picture") and not page.picture.heatmap.is_empty
+
+    def _pair_look(self) -> Look | None:
+        looked = self.page("attention").desk.looked
+        fits = looked is not None and (looked.look.text, looked.look.text_pair) == (FIRST, SECOND)
+        is_open = fits and looked.asked.folder == self.laboratory.folder
+        return cast(Look, looked.look) if is_open else None
+
+    def link(self) -> Link | None:
+        """Return the strongest look from a main word of the second sentence to one of the first."""
+        look = self._pair_look()
+        if look is None:
+            return None
+        places: tuple[dict[str, int], dict[str, int]] = {}, {}
+        for word in look.words:
+            if word.pieces:
+                places[word.segment].setdefault(word.text.lower(), word.pieces[0])
+        rows = [places[1][word] for word in FROM if word in places[1]]
+        columns = [places[0][word] for word in TO if word in places[0]]
+        if not rows or not columns:
+            return None
+        shares = look.attentions[:, :, rows][..., columns]
+        layer, head, row, column = (int(i) for i in np.unravel_index(int(shares.argmax()), shares.shape))
+        tokens = look.encoding.tokens
+        share = float(shares[layer, head, row, column])
+        return Link(layer, head, tokens[rows[row]], tokens[columns[column]], share)
+
+    def _attention_words(self) -> str:
+        told = self.tr(
+            "Each row is a token that looks, each column what it looks at; a stronger colour is more. Point "
+            "at a cell to read it."
+        )
+        found = self.link()
+        if found is None or self.page("attention").chosen.current != (found.layer, found.head):
+            return told
+        template = self.tr(
+            "Of all heads, this one looks most from a main word of B to one of A: “{word}” to “{other}”, "
+            "{share}."
+        )
+        names = {"word": found.word, "other": found.other}
+        return f"{told} " + template.format(**names, share=words.share(found.share, 0))
+
+    def heads(self) -> Step:
+        return Step(
+            key="heads",
+            page="attention",
+            target="attention_heads",
+            title=self.tr("Every head at once"),
+            words=self._heads_words,
+        )
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the tour trains a classifier that is not done."""
+        return False
+
+    def _heads_words(self) -> str:
+        told = self.tr(
+            "Click a head to see it large; sort them by what they do. The card below switches heads off and "
+            "shows how the answers change."
+        )
+        if self.is_awaited and self.session.is_training:
+            end = self.tr(
+                "That is the tour so far: your model is still learning. Stay for its result, or find it on "
+                "Fine-tune and ask it on Predict later."
+            )
+        else:
+            end = self.tr("Ctrl+O opens a table of your own, F1 tells the keys.")
+        return f"{told} {end}"
+
+    def no_model(self) -> Step:
+        return Step(
+            key="no_model",
+            page="probe",
+            target="looking_empty",
+            title=self.tr("Look inside any BERT"),
+            words=self.tr(
+                "These pages hide words and show what a model puts there, where its heads look, and what its "
+                "answers rest on. This build came without a model of its own: choose any BERT folder, or "
+                "pretrain a small one."
+            ),
+        )
+
+    def _open_reader(self) -> Acting:
+        """Look into the model that guesses words; into the classifier where there is none."""
+        laboratory, folder = self.laboratory, self.reader or self.classifier()
+        if folder is not None and laboratory.folder != folder:
+            laboratory.choose(folder)
+        yield lambda: laboratory.about is not None
+
+
+def language_model(session: Session) -> Path | None:
+    """Return a model that guesses masked words: the starter, the open one, or the one with a history."""
+    starter, about, run = starter_model(), session.laboratory.about, history_run()
+    if starter is not None:
+        return starter
+    if about is not None and about.has_masked_words:
+        return about.folder
+    return run / "model" if run is not None and (run / "model" / "config.json").is_file() else None
+
+
+def is_classifier(folder: Path) -> bool:
+    """Whether a model folder says that it was fine-tuned to tell labels apart."""
+    try:
+        return bool(read_info(folder).get("task") == "classification")
+    except ModelError:
+        return False

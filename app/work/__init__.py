@@ -1,0 +1,1 @@
+"""What goes on behind the window: the training job, questions in the background, models and tables."""

@@ -1,0 +1,300 @@
+"""What the window's workers find out about a table and a model: plain Python that touches no Qt object.
+
+Each function is a task: it yields `Progress` and ends with one `Answer`. A yield is where it can be replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.work.table_rows import DoubtfulRows, Rows, doubtful_rows
+from app.work.titles import model_title
+from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.events import Event, Progress
+from engine.inspect.predict import read_info
+from engine.model.config import PRESETS, BertConfig, count_parameters
+from engine.model.weights import check_weights, read_config
+from engine.settings.finetune import DataConfig
+from engine.text.examples import (
+    Example,
+    Examples,
+    Roles,
+    count_leaks,
+    examples_from,
+    guess_roles,
+    stratified_split,
+)
+from engine.text.labels import Spelling
+from engine.text.table import BadLine, Table, read_table
+from engine.text.wordpiece import WordPiece
+from engine.train.run.runs import list_runs
+
+CHUNK = 1000  # texts between two yields
+NEW = "new:"
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Event):
+    """What a task of the window was asked for."""
+
+    value: Any
+
+
+def answers(events: Sequence[Event]) -> list[Any]:
+    """Return what the answers among some events say."""
+    return [event.value for event in events if isinstance(event, Answer)]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model as it is chosen: what its folder says, without its weights."""
+
+    model: str  # as the setting: a folder, or new:PRESET
+    vocab: str
+    config: BertConfig
+    wordpiece: WordPiece
+    info: dict[str, Any] = field(default_factory=dict)  # cloze.json
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it starts from random weights."""
+        return self.model.startswith(NEW)
+
+    @property
+    def name(self) -> str:
+        """What it is called: the preset's name where it starts from random weights."""
+        if self.is_new:
+            return self.model.removeprefix(NEW)
+        return model_title(self.model)
+
+    @property
+    def size_words(self) -> str:
+        """Layers and width: 4×256."""
+        return f"{self.config.num_hidden_layers}×{self.config.hidden_size}"
+
+    @property
+    def words(self) -> str:
+        """Name and size, as the status bar has it."""
+        return f"{self.name} · {self.size_words}"
+
+    @property
+    def num_parameters(self) -> int:
+        return sum(count_parameters(self.config).values())
+
+    @property
+    def max_length_limit(self) -> int:
+        return self.config.max_position_embeddings
+
+    @property
+    def trained_labels(self) -> tuple[str, ...]:
+        """The labels it was fine-tuned for; empty for a plain encoder."""
+        return tuple(self.info.get("labels", ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What is known of a table in its roles, with the lengths that the chosen model's vocabulary gives."""
+
+    roles: Roles
+    num_rows: int
+    num_examples: int
+    reported: tuple[BadLine, ...]  # rows that cannot be used: no text, no label
+    refusal: Sentence | None  # why nothing can be learned from it as it is: one class only, no usable row
+    notes: tuple[Sentence, ...]
+    labels: tuple[str, ...]
+    counts: np.ndarray  # (C,) int64, rows of each label
+    spellings: tuple[Spelling, ...]  # nearly equal labels
+    is_merged: bool  # whether they are counted as one
+    is_whole: bool  # whether labels that look like several in one are taken as they stand
+    doubtful: DoubtfulRows
+    num_leaking: int  # validation rows whose text is in training too, with the default split
+    rows: Rows  # (E,) the table's row of each example
+    lengths: np.ndarray  # (E,) int64, special tokens included when in pieces
+    unit: str  # "pieces" or "words"
+    unknown_share: float | None  # 0..1 of all pieces; None when in words
+
+    @property
+    def num_duplicates(self) -> int:
+        """How many rows repeat an earlier text."""
+        return self.doubtful.num_repeats
+
+    @property
+    def num_contradicting(self) -> int:
+        """How many texts carry more than one label."""
+        return self.doubtful.num_contradicting
+
+    @property
+    def shown_labels(self) -> tuple[str, ...]:
+        """The labels, those that look like another one so that they can be told from it."""
+        odd = {} if self.is_merged else {each.label: each.seen[0] for each in self.spellings}
+        return tuple(odd.get(label, label) for label in self.labels)
+
+    @property
+    def is_pair(self) -> bool:
+        return bool(self.roles.text_pair)
+
+    def cut_share(self, max_length: int) -> float:
+        """Return the share, 0..1, of texts longer than `max_length`."""
+        return float((self.lengths > max_length).mean()) if self.lengths.size else 0.0
+
+    def num_tokens(self, max_length: int) -> int:
+        """Return the tokens of one pass over all examples, cut at `max_length`."""
+        return int(np.minimum(self.lengths, max_length).sum())
+
+
+def read_table_task(path: Path, overrides: dict[str, str], roles: Roles | None) -> Iterator[Event]:
+    """Answer with the `Table` in `path` and its roles: those given where their columns exist, else a guess.
+
+    Raises: DataError.
+    """
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    table = read_table(path, **overrides)
+    yield Progress(stage=marked("engine", "Reading"), done=table.num_rows, total=0)
+    held = [getattr(roles, name) for name in ("text", "text_pair", "label")] if roles else []
+    fits = any(held) and all(not column or column in table.columns for column in held)
+    yield Answer(value=(table, roles if fits else guess_roles(table)))
+
+
+def runs_task(root: Path) -> Iterator[Event]:
+    """Answer with the runs under `root`, newest first."""
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    yield Answer(value=list_runs(root))
+
+
+def read_model_task(model: str, vocab: str, lowercase: str) -> Iterator[Event]:
+    """Answer with the `ModelInfo` of a folder or of new:PRESET. Raises: ModelError, ConfigError."""
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    yield Answer(value=_new_model(model, vocab, lowercase) if model.startswith(NEW) else _folder_model(model))
+
+
+def study_task(
+    table: Table,
+    roles: Roles,
+    model: ModelInfo | None,
+    *,
+    merge_labels: bool = False,
+    whole_labels: bool = False,
+) -> Iterator[Event]:
+    """Answer with the `Study` of a table; what cannot be trained on is still measured. Raises: DataError."""
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    found, refusal = _examples(table, roles, merge_labels, whole_labels)
+    yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
+    numbers = np.array([-1 if each.label is None else each.label for each in found.examples], dtype=np.int64)
+    leaking = _count_leaking(found, numbers)
+    yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
+    doubtful = doubtful_rows(found)
+    yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
+    lengths, unknown = yield from _measure(found.examples, model)
+    yield Answer(
+        value=Study(
+            roles=roles,
+            num_rows=table.num_rows,
+            num_examples=len(found.examples),
+            reported=tuple(found.reported),
+            refusal=refusal,
+            notes=tuple(found.notes),
+            labels=tuple(found.labels),
+            counts=np.bincount(numbers[numbers >= 0], minlength=len(found.labels)),
+            spellings=found.spellings,
+            is_merged=merge_labels,
+            is_whole=whole_labels,
+            doubtful=doubtful,
+            num_leaking=leaking,
+            rows=np.array([each.row for each in found.examples], np.int64),
+            lengths=lengths,
+            unit="words" if model is None else "pieces",
+            unknown_share=unknown,
+        )
+    )
+
+
+def count_words(text: str) -> int:
+    """Return how many words a person would count; each Chinese or Japanese character is one."""
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def _new_model(model: str, vocab: str, lowercase: str) -> ModelInfo:
+    preset = model.removeprefix(NEW)
+    if preset not in PRESETS:
+        BertConfig.preset(preset)  # raises with the names that there are
+    if not vocab:
+        raise ConfigError(
+            marked(
+                "engine", "A model that starts from random weights needs a vocabulary: choose a vocab.txt."
+            ),
+            field="vocab",
+        )
+    choice = {"yes": True, "no": False}.get(lowercase)
+    wordpiece = WordPiece.from_vocab(Path(vocab), lowercase=choice)
+    return ModelInfo(model, vocab, BertConfig.preset(preset, wordpiece.vocab_size), wordpiece)
+
+
+def _folder_model(model: str) -> ModelInfo:
+    folder = Path(model)
+    config = read_config(folder)
+    check_weights(folder)  # refused now, with a sentence, and not when training is asked for
+    return ModelInfo(model, "", config, WordPiece.from_folder(folder), read_info(folder))
+
+
+def _examples(
+    table: Table, roles: Roles, merge_labels: bool, whole_labels: bool
+) -> tuple[Examples, Sentence | None]:
+    """Return what can be used and, where nothing can be learned from it, why; then labels are left aside."""
+    refusal: Sentence | None = None
+    for tried in (roles, Roles(roles.text, roles.text_pair)):
+        try:
+            return examples_from(table, tried, merge=merge_labels, whole_labels=whole_labels), refusal
+        except DataError as error:
+            refusal = refusal or error.sentence
+    return Examples([], (), ()), refusal
+
+
+def _count_leaking(found: Examples, labels: np.ndarray) -> int:
+    """Return the validation rows whose text is in training too, when split as the defaults do."""
+    if not found.labels:
+        return 0
+    defaults = DataConfig()
+    train, validation = stratified_split(labels, [defaults.validation_share], defaults.split_seed)
+    return count_leaks((found.examples[i] for i in train), (found.examples[i] for i in validation))
+
+
+def _measure(
+    examples: Sequence[Example], model: ModelInfo | None
+) -> Generator[Event, None, tuple[np.ndarray, float | None]]:
+    """Return each example's length and the share of unknown pieces, chunk by chunk."""
+    lengths = np.zeros(len(examples), dtype=np.int64)
+    unknown = 0
+    for start in range(0, len(examples), CHUNK):
+        part = examples[start : start + CHUNK]
+        if model is None:
+            lengths[start : start + CHUNK] = [
+                count_words(each.text) + count_words(each.text_pair or "") for each in part
+            ]
+        else:
+            pieces, unknown_here = _count_pieces(part, model.wordpiece)
+            lengths[start : start + CHUNK] = pieces
+            unknown += unknown_here
+        stage = marked("engine", "Tokenizing")
+        yield Progress(stage=stage, done=min(start + CHUNK, len(examples)), total=len(examples))
+    if model is None:
+        return lengths, None
+    return lengths, unknown / max(1, int(lengths.sum()))
+
+
+def _count_pieces(examples: Sequence[Example], wordpiece: WordPiece) -> tuple[np.ndarray, int]:
+    texts = [each.text for each in examples] + [
+        each.text_pair for each in examples if each.text_pair is not None
+    ]
+    ids = wordpiece.encode_ids(texts)
+    unknown = sum(int((each == wordpiece.unk_id).sum()) for each in ids)
+    counts = np.array([len(each) for each in ids[: len(examples)]], dtype=np.int64) + 2
+    with_pair = [place for place, each in enumerate(examples) if each.text_pair is not None]
+    counts[with_pair] += np.array([len(each) + 1 for each in ids[len(examples) :]], dtype=np.int64)
+    return counts, unknown

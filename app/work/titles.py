@@ -1,0 +1,60 @@
+"""What runs and models are called: by one name on every page, in every sentence and under every picture."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QDateTime, QLocale
+
+from app import shipped, words
+from engine.inspect.subject import name_of
+from engine.train.run.history import run_of
+from engine.train.run.runs import MODEL
+
+_STAMP = "%Y%m%d-%H%M%S"  # with which the names of run folders begin
+_STAMP_LENGTH = 15
+
+
+def parted(name: str) -> tuple[str, datetime | None]:
+    """Return a run folder's name without the time before it, and that time; None where there is none."""
+    stamp, rest = name[:_STAMP_LENGTH], name[_STAMP_LENGTH:]
+    try:
+        began = datetime(*time.strptime(stamp, _STAMP)[:6])
+    except ValueError:
+        return name, None
+    return (rest[1:], began) if rest.startswith("-") and len(rest) > 1 else (name, None)
+
+
+def run_title(run: Path) -> str:
+    """Return what a run is called, such as "films · 22 Nov 03:29:51": two of them never share it."""
+    if run == shipped.history_run():
+        return words.translate("titles", "Small model with its history")
+    return _with_time(run.name)
+
+
+def model_title(folder: Path | str) -> str:
+    """Return what a model is called: a run's result as its run, what does not ship else as its folder."""
+    folder = Path(folder).absolute()
+    if folder == shipped.starter_model():
+        return words.translate("titles", "Starter model")
+    run = run_of(folder)
+    if run is None:
+        return _with_time(name_of(folder))
+    if folder.name == MODEL:
+        return run_title(run)
+    step = words.number(int(folder.name.rpartition("-")[2]))
+    return words.translate("titles", "{run}, step {step}").format(run=run_title(run), step=step)
+
+
+def _with_time(folder_name: str) -> str:
+    """Return a folder's name, the time at its beginning as a person writes it, behind it."""
+    name, began = parted(folder_name)
+    if began is None:
+        return name
+    form = words.translate("titles", "d MMM HH:mm:ss")  # as QLocale takes it
+    if began.year != datetime.now().year:
+        form = words.translate("titles", "d MMM yyyy HH:mm:ss")
+    moment = QDateTime(began.year, began.month, began.day, began.hour, began.minute, began.second)
+    return f"{name} · {QLocale().toString(moment, form)}"

@@ -1,0 +1,1 @@
+"""The commands of `python -m engine`: each calls the task that the window runs too."""

@@ -1,0 +1,356 @@
+"""The same work without a window: `python -m engine COMMAND ...`, and the lines that "Copy as command" gives.
+
+Results that a program reads go to stdout, everything else to stderr; 2 is the exit code for what a person can
+mend.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from engine.commands.inspect import add_inspect_commands, inspect_command
+from engine.commands.language import add_language_commands, follow, is_follower, run_pipeline, train
+from engine.commands.layers import add_layer_commands
+from engine.commands.screen import print_json, score_lines, scores_document, show
+from engine.errors import UserError, marked
+from engine.events import Evaluated, Event, Noted
+from engine.settings.finetune import DataConfig, FineTuneConfig, from_toml, values_of, with_values
+from engine.settings.setting import settings_of
+from engine.text.examples import Roles
+
+TABLE_FLAGS = ("encoding", "separator", "quoting")
+FINETUNE_FLAGS = ("data", "validation_data", "test_data", "text", "text_pair", "label", "model", "vocab")
+PATHS = ("data", "validation_data", "test_data", "vocab", "model")
+_ESCAPES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit code."""
+    options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no fault
+    try:
+        return int(options.run(options))
+    except UserError as error:
+        print(str(error), file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # who read it has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+
+
+# --- lines for a shell --------------------------------------------------------------------------------
+
+
+def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
+    """Return the line that does this run without the window; settings at their defaults are left out."""
+    values, defaults = values_of(config), values_of(FineTuneConfig())
+    words = ["python", "-m", "engine", "finetune"]
+    words += _flags(values, FINETUNE_FLAGS) + ["--run", str(run_dir)]
+    words += _flags(values, TABLE_FLAGS)
+    words += _header(values)
+    named = {*FINETUNE_FLAGS, *TABLE_FLAGS, "header"}
+    for name, value in values.items():
+        if name not in named and value != defaults[name]:
+            words += ["--set", f"{name}={value}"]
+    return shlex.join(words)
+
+
+def predict_command(
+    model: Path, data: Path, out: Path, roles: Roles, overrides: Mapping[str, str] | None = None
+) -> str:
+    """Return the line that writes predictions without the window.
+
+    Args: overrides: what a person said of encoding, separator, quoting and header; the rest is detected.
+    """
+    values: dict[str, Any] = {
+        "model": model,
+        "data": data,
+        "out": out,
+        "text": roles.text,
+        "text_pair": roles.text_pair,
+        "label": roles.label,
+        **dict.fromkeys((*TABLE_FLAGS, "header"), ""),
+        **(overrides or {}),
+    }
+    names = ("model", "data", "out", "text", "text_pair", "label", *TABLE_FLAGS)
+    return shlex.join(["python", "-m", "engine", "predict", *_flags(values, names), *_header(values)])
+
+
+def embed_command(
+    model: Path, data: Path, out: Path | str, overrides: Mapping[str, str] | None = None, **flags: object
+) -> str:
+    """Return the line that writes the vectors of a table without the window; see `inspect_command`.
+
+    Args: overrides: as in `predict_command`. flags: text, label, pooling, layer, max_length.
+    """
+    line = inspect_command("embed", model, data=data, **flags, out=out)
+    return f"{line} {_how_read(overrides)}".rstrip()
+
+
+def word_command(
+    model: Path,
+    word: str,
+    out: Path | str,
+    sentences: Sequence[str] = (),
+    *,
+    data: Path | None = None,
+    text: str = "",
+    overrides: Mapping[str, str] | None = None,
+) -> str:
+    """Return the line that writes a word's vectors wherever it stands: in sentences, or in a table."""
+    if data is None:
+        return inspect_command("word-in-context", model, *sentences, word=word, out=out)
+    line = inspect_command("word-in-context", model, word=word, data=data, text=text, out=out)
+    return f"{line} {_how_read(overrides)}".rstrip()
+
+
+def _how_read(overrides: Mapping[str, str] | None) -> str:
+    """Return the flags for what a person said of encoding, separator, quoting and header."""
+    how = {**dict.fromkeys((*TABLE_FLAGS, "header"), ""), **(overrides or {})}
+    return shlex.join([*_flags(how, TABLE_FLAGS), *_header(how)])
+
+
+def _flags(values: dict[str, Any], names: Sequence[str]) -> list[str]:
+    words: list[str] = []
+    for name in names:
+        value = str(values[name])
+        if name == "separator":  # a tab in a terminal would complete a word
+            value = "tab" if value == "\t" else value
+        flag = f"--{name.replace('_', '-')}"
+        if value:
+            words += [f"{flag}={value}"] if value.startswith("-") else [flag, value]
+    return words
+
+
+def _header(values: dict[str, Any]) -> list[str]:
+    header = values["header"]
+    return {"": [], "no": ["--no-header"], "yes": ["--header"]}.get(header, ["--header", header])
+
+
+# --- commands -----------------------------------------------------------------------------------------
+
+
+def _finetune(options: argparse.Namespace) -> int:
+    from engine.train.finetune import fine_tune
+
+    values: dict[str, Any] = {}
+    if options.config:
+        values.update(from_toml(options.config))
+        values.pop("task", None)
+    for assignment in options.set:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise UserError(marked("engine", "--set takes name=value, not {given!r}."), given=assignment)
+        values[name.strip()] = value.strip(" ")
+    for name in (*FINETUNE_FLAGS, *TABLE_FLAGS, "header"):
+        given = getattr(options, name)
+        if given is not None:
+            values[name] = given
+    config = with_values(FineTuneConfig(), values)
+    places = {name: value for name, value in values_of(config).items() if name in PATHS and value}
+    if config.model.model.startswith("new:"):
+        del places["model"]
+    config = with_values(config, {name: str(Path(place).absolute()) for name, place in places.items()})
+    run_dir = Path(options.run_dir).absolute()
+    return train(fine_tune(config, run_dir), run_dir)
+
+
+def _resume(options: argparse.Namespace) -> int:
+    from engine.train import pipeline, resume
+
+    run_dir = Path(options.run_dir).absolute()
+    if pipeline.is_pipeline(run_dir):
+        return run_pipeline(pipeline.resume(run_dir), run_dir)
+    task = resume.resume(run_dir)
+    return follow(task) if is_follower() else train(task, run_dir)
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from engine.inspect.predict import evaluate_file
+
+    found: list[Event] = []
+    code = show(evaluate_file(Path(options.model), _data(options), options.device), found)
+    notes = [str(event.sentence) for event in found if isinstance(event, Noted)]
+    for event in found:
+        if isinstance(event, Evaluated):
+            if options.json:
+                print_json(scores_document(event, notes))
+            else:
+                print(*score_lines(event), sep="\n", file=sys.stderr)
+    return code
+
+
+def _predict(options: argparse.Namespace) -> int:
+    from engine.inspect.predict import predict_file
+
+    data = _data(options)
+    return show(
+        predict_file(
+            Path(options.model),
+            Path(options.data),
+            Path(options.out),
+            text=data.text,
+            text_pair=data.text_pair,
+            raw=options.raw,
+            encoding=data.encoding,
+            separator=data.separator,
+            quoting=data.quoting,
+            header=data.header,
+            label=data.label,
+            device=options.device,
+        )
+    )
+
+
+def _tokenize(options: argparse.Namespace) -> int:
+    from engine.text.wordpiece import WordPiece
+
+    model = Path(options.model)
+    wordpiece = WordPiece.from_vocab(model) if model.is_file() else WordPiece.from_folder(model)
+    encoding = wordpiece.encode(
+        options.text, options.text_pair, max_length=options.max_length, truncation=options.truncation
+    )
+    names = ("tokens", "input_ids", "token_type_ids", "attention_mask", "offsets")
+    if options.json:
+        print_json({name: getattr(encoding, name) for name in names})
+        return 0
+    print(f"{'token':<20}{'id':>8}{'segment':>9}  characters")
+    for token, number, segment, span in zip(
+        encoding.tokens, encoding.input_ids, encoding.token_type_ids, encoding.offsets, strict=True
+    ):
+        print(f"{token:<20}{number:>8}{segment:>9}  {span[0]}-{span[1]}")
+    return 0
+
+
+def _data(options: argparse.Namespace) -> DataConfig:
+    given = {name: getattr(options, name, None) for name in ("data", "text", "text_pair", "label")}
+    given.update({name: getattr(options, name) for name in (*TABLE_FLAGS, "header")})
+    return with_values(FineTuneConfig(), {k: v for k, v in given.items() if v is not None}).data
+
+
+# --- arguments ----------------------------------------------------------------------------------------
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one sentence, without its usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{message[0].upper()}{message[1:]}. See: {self.prog} --help\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="python -m engine",
+        description="Cloze without a window: pretrain, fine-tune, evaluate and use a BERT.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_finetune(commands)
+    add_language_commands(commands)
+    add_inspect_commands(commands)
+    add_layer_commands(commands)
+    for name in ("embed", "word-in-context"):
+        _add_table_flags(commands.choices[name])
+    resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
+    resume.add_argument("run_dir", metavar="RUN")
+    resume.set_defaults(run=_resume)
+    evaluate = _add_use(commands, "evaluate", _evaluate, "measure a model on a table")
+    evaluate.add_argument("--label", help=_help("label"))
+    evaluate.add_argument("--json", action="store_true", help="print the figures as JSON on stdout")
+    predict = _add_use(commands, "predict", _predict, "write a copy of a table with predictions")
+    predict.add_argument("--out", required=True, help="the new file: CSV, or tabs where it is called .tsv")
+    predict.add_argument("--label", help="a column with the right labels: their score is told too")
+    predict.add_argument("--raw", action="store_true", help="leave cells that a spreadsheet would run")
+    _add_tokenize(commands)
+    return parser
+
+
+def _add_finetune(commands: Any) -> None:
+    finetune = commands.add_parser(
+        "finetune",
+        help="train a classifier from a table",
+        epilog=_settings_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for name in FINETUNE_FLAGS:
+        finetune.add_argument(f"--{name.replace('_', '-')}", help=_help(name))
+    finetune.add_argument(  # torchrun takes --run for its own --run-path
+        "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
+    )
+    finetune.add_argument("--config", type=Path, help="a TOML file with settings")
+    finetune.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"
+    )
+    _add_table_flags(finetune)
+    finetune.set_defaults(run=_finetune)
+
+
+def _add_use(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=words)
+    command.add_argument("--model", required=True, help="a model folder")
+    command.add_argument("--data", required=True, help="a CSV, TSV or JSON lines file")
+    command.add_argument("--text", help=_help("text"))
+    command.add_argument("--text-pair", help=_help("text_pair"))
+    command.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
+    _add_table_flags(command)
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_tokenize(commands: Any) -> None:
+    tokenize = commands.add_parser("tokenize", help="show how a text becomes WordPieces")
+    tokenize.add_argument("--model", required=True, help="a model folder or a vocab.txt")
+    tokenize.add_argument("text", metavar="TEXT")
+    tokenize.add_argument("text_pair", metavar="TEXT_PAIR", nargs="?")
+    tokenize.add_argument("--max-length", type=int)
+    tokenize.add_argument(
+        "--truncation", default="longest_first", choices=("longest_first", "head", "head_tail")
+    )
+    tokenize.add_argument("--json", action="store_true", help="print ids, segments and spans as JSON")
+    tokenize.set_defaults(run=_tokenize)
+
+
+def _add_table_flags(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--encoding", help=_help("encoding"))
+    command.add_argument(
+        "--separator", type=lambda given: _ESCAPES.get(given, given), help=_help("separator")
+    )
+    command.add_argument("--quoting", choices=("csv", "none", "backslash"), help=_help("quoting"))
+    header = command.add_mutually_exclusive_group()
+    header.add_argument("--no-header", dest="header", action="store_const", const="no", help="line 1 is data")
+    header.add_argument(
+        "--header",
+        dest="header",
+        nargs="?",
+        const="yes",
+        metavar="LINE",
+        help="line 1 names the columns, or the line that is named",
+    )
+
+
+def _help(name: str) -> str:
+    for group in vars(FineTuneConfig()).values():
+        if name in settings_of(group):
+            return settings_of(group)[name].help.replace("%", "%%")
+    raise KeyError(name)
+
+
+def _settings_help() -> str:
+    lines = ["settings for --set and --config, with their defaults:"]
+    defaults = values_of(FineTuneConfig())
+    for group in vars(FineTuneConfig()).values():
+        for name, about in settings_of(group).items():
+            if name not in (*FINETUNE_FLAGS, *TABLE_FLAGS, "header"):
+                value = about.auto if defaults[name] in (None, "") else defaults[name]
+                lines.append(f"  {name}={value}  {about.help}")
+    return "\n".join(lines)

@@ -1,0 +1,258 @@
+"""The commands that make language models: pretrain, pipeline, vocab. See command_line.py."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from engine.commands.screen import show
+from engine.errors import UserError, marked
+from engine.events import Event, Started
+from engine.settings.finetune import from_toml, values_of, with_values
+from engine.settings.pipeline import PipelineConfig
+from engine.settings.pretrain import PretrainConfig
+from engine.settings.setting import settings_of
+
+_PATIENCE_S = 20  # that other ranks wait for the first one to leave
+FLAGS = ("vocab", "vocab_size", "model", "minutes", "steps", "tokens")
+PIPELINE_FLAGS = (
+    *("model", "domain_minutes", "domain_steps", "task_minutes", "task_steps", "data", "validation_data"),
+    *("text", "text_pair", "label", "max_length", "num_epochs", "batch_size", "seeds", "trim_vocab"),
+)
+
+
+def pretrain_command(config: PretrainConfig, run_dir: Path) -> str:
+    """Return the line that does this run without the window; settings at their defaults are left out."""
+    values, defaults = values_of(config), values_of(PretrainConfig())
+    words = ["python", "-m", "engine", "pretrain", "--text", *values.pop("text").split("\n")]
+    model = values.pop("model")
+    size = model.removeprefix("new:")
+    words += ["--size", size] if size != model else ["--model", model]
+    for name in ("vocab", "minutes", "steps", "tokens"):
+        value = values.pop(name)
+        if value:
+            words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
+    for name, value in values.items():
+        if value != defaults[name]:
+            words += ["--set", f"{name}={value}"]
+    return shlex.join([*words, "--run", str(run_dir)])
+
+
+def add_language_commands(commands: Any) -> None:
+    """Add the commands to the parser's."""
+    _add_pretrain(commands)
+    _add_pipeline(commands)
+    vocab = commands.add_parser("vocab", help="learn a WordPiece vocabulary from text")
+    vocab.add_argument("--text", nargs="+", required=True, help=_help("text"))
+    vocab.add_argument("--size", type=int, default=8192, help=_help("vocab_size"))
+    vocab.add_argument("--cased", action="store_true", help="keep capital letters")
+    vocab.add_argument("--out", required=True, type=Path, help="the vocab.txt to write")
+    vocab.set_defaults(run=_vocab)
+
+
+def _add_pretrain(commands: Any) -> None:
+    pretrain = commands.add_parser(
+        "pretrain",
+        help="train a language model from plain text",
+        epilog=_settings_help(PretrainConfig(), (*FLAGS, "text", "pins")),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    pretrain.add_argument("--text", nargs="+", help=_help("text"))
+    for name in ("vocab", "vocab_size", "model", "minutes", "steps", "tokens"):
+        pretrain.add_argument(f"--{name.replace('_', '-')}", help=_help(name))
+    pretrain.add_argument("--size", help="a new model's size: tiny, mini, small, medium, base, large, 6x384")
+    pretrain.add_argument("--pin", action="append", help="a sentence to watch, its word in [brackets]")
+    pretrain.add_argument(  # torchrun takes --run for its own --run-path
+        "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
+    )
+    _add_settings(pretrain)
+    pretrain.set_defaults(run=_pretrain)
+
+
+def _add_pipeline(commands: Any) -> None:
+    config = PipelineConfig()
+    pipeline = commands.add_parser(
+        "pipeline",
+        help="pretrain further on domain text, then on task text, fine-tune after each, show the gains",
+        epilog=_settings_help(config, (*PIPELINE_FLAGS, "domain_text", "task_text")),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for name in ("domain_text", "task_text"):
+        pipeline.add_argument(f"--{name.replace('_', '-')}", nargs="+", help=_help(name, config))
+    for name in PIPELINE_FLAGS:
+        pipeline.add_argument(f"--{name.replace('_', '-')}", help=_help(name, config))
+    pipeline.add_argument(
+        "--run", "--run-dir", dest="run_dir", required=True, help="a folder; one begun is gone on with"
+    )
+    _add_settings(pipeline)
+    pipeline.set_defaults(run=_pipeline)
+
+
+def _add_settings(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--config", type=Path, help="a TOML file with settings")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"
+    )
+
+
+def config_from(options: argparse.Namespace) -> PretrainConfig:
+    """Return the settings that a command line gives. Raises: ConfigError."""
+    values = _given(options)
+    if options.size and options.model:
+        raise UserError(marked("engine", "Give --size for a new model, or --model to train one further."))
+    if options.size:
+        values["model"] = f"new:{options.size}"
+    for name in FLAGS:
+        if getattr(options, name) is not None:
+            values[name] = getattr(options, name)
+    for name, lines in (("text", options.text), ("pins", options.pin)):
+        if lines:
+            values[name] = "\n".join(lines)
+    return with_values(PretrainConfig(), values)
+
+
+def pipeline_config_from(options: argparse.Namespace) -> PipelineConfig:
+    """Return the settings that a command line gives. Raises: ConfigError."""
+    values = _given(options)
+    for name in PIPELINE_FLAGS:
+        if getattr(options, name) is not None:
+            values[name] = getattr(options, name)
+    for name in ("domain_text", "task_text"):
+        if getattr(options, name):
+            values[name] = "\n".join(getattr(options, name))
+    return with_values(PipelineConfig(), values)
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of --config and, over them, of --set."""
+    values: dict[str, Any] = {}
+    if options.config:
+        values.update(from_toml(options.config))
+        values.pop("task", None)
+    for assignment in options.set:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise UserError(marked("engine", "--set takes name=value, not {given!r}."), given=assignment)
+        values[name.strip()] = value.strip(" ")
+    return values
+
+
+def _pretrain(options: argparse.Namespace) -> int:
+    from engine.train.pretrain import pretrain
+
+    run_dir = Path(options.run_dir).absolute()
+    task = pretrain(config_from(options), run_dir)
+    if is_follower():
+        return follow(task)
+    return train(task, run_dir)
+
+
+def train(task: Iterator[Event], run_dir: Path) -> int:
+    """Run a training and say, if it ends before its time, how to go on with it. Returns: the exit code."""
+    is_begun: list[bool] = []
+    try:
+        code = show(_watched(task, is_begun))
+    except UserError:
+        if is_begun:
+            _say_how_to_go_on(run_dir)
+        raise
+    if code:
+        _say_how_to_go_on(run_dir)
+    return code
+
+
+def _say_how_to_go_on(run_dir: Path) -> None:
+    if (run_dir / "config.toml").is_file():
+        command = shlex.join(["python", "-m", "engine", "resume", str(run_dir)])
+        print(f"Kept in {run_dir}. Go on with: {command}", file=sys.stderr)
+
+
+def _watched(task: Iterator[Event], is_begun: list[bool]) -> Generator[Event, None, None]:
+    """Pass on what a training says; `is_begun` is no longer empty once it trains."""
+    assert isinstance(task, Generator)
+    with closing(task):
+        for event in task:
+            if isinstance(event, Started):
+                is_begun.append(True)
+            yield event
+
+
+def _pipeline(options: argparse.Namespace) -> int:
+    from engine.train.pipeline import pipeline
+
+    return run_pipeline(pipeline(pipeline_config_from(options), Path(options.run_dir)), Path(options.run_dir))
+
+
+def run_pipeline(task: Iterator[Event], folder: Path) -> int:
+    """Run a pipeline and, at its end, print its table on stdout. Returns: the exit code."""
+    from engine.train.gains import table
+    from engine.train.pipeline import REPORT, is_pipeline
+
+    code = show(task)
+    if code == 0:
+        print("\n".join(table(json.loads((folder / REPORT).read_text(encoding="utf-8")))))
+    elif is_pipeline(folder):
+        command = shlex.join(["python", "-m", "engine", "resume", str(folder.absolute())])
+        print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
+    return code
+
+
+def is_follower() -> bool:
+    """Whether torchrun started this process as another rank than the first."""
+    return os.environ.get("RANK", "0") != "0"
+
+
+def follow(task: Iterator[Event]) -> int:
+    """Work as one rank of many: silently, for the first speaks for all, and until that one leaves.
+
+    Being asked to stop is left to the first rank, which needs the others to come to the end of its step.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "alarm"):
+        signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_PATIENCE_S))
+    from engine.train.ranks import PeerLost
+
+    try:
+        for _ in task:
+            pass
+    except PeerLost:
+        return 1
+    return 0
+
+
+def _vocab(options: argparse.Namespace) -> int:
+    from engine.text.corpus.corpus import Corpus, find_files
+    from engine.text.corpus.new_vocabulary import train_vocabulary, write_vocab
+
+    def work() -> Generator[Event, None, None]:
+        corpus = Corpus(tuple(find_files(options.text)))
+        wordpiece = yield from train_vocabulary(corpus, size=options.size, lowercase=not options.cased)
+        write_vocab(options.out, wordpiece)
+
+    return show(work())
+
+
+def _help(name: str, config: Any = None) -> str:
+    for group in vars(config or PretrainConfig()).values():
+        if name in settings_of(group):
+            return settings_of(group)[name].help.replace("%", "%%")
+    raise KeyError(name)
+
+
+def _settings_help(config: Any, flags: Sequence[str]) -> str:
+    lines = ["settings for --set and --config, with their defaults:"]
+    defaults = values_of(config)
+    for group in vars(config).values():
+        for name, about in settings_of(group).items():
+            if name not in flags:
+                value = about.auto if defaults[name] in (None, "") else defaults[name]
+                lines.append(f"  {name}={value}  {about.help}")
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Vectors of texts and words: pooled, compared, projected, and for whole tables."""

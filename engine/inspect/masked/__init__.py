@@ -1,0 +1,1 @@
+"""Masked words and next sentences: what a model puts into gaps, and how probable it finds a text."""

@@ -1,0 +1,42 @@
+"""The layer lens: the masked-word head applied to each layer's hidden state at a gap, as if it were the last.
+
+The head was trained on the last layer alone; what it says of earlier ones is a hint, no answer of the model.
+Source: nostalgebraist 2020, interpreting GPT: the logit lens, carried over to BERT.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.inspect.masked.masked import Masked
+from engine.inspect.masked.score import GapAnswer, answers_of, check_count
+from engine.inspect.passes import Row, layer_states
+from engine.inspect.subject import Subject, looking
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """The answer of each layer for each gap: layers[layer][gap].
+
+    Layer 0 are the embeddings; the last, L, is the model's own answer.
+    """
+
+    masked: Masked
+    layers: tuple[tuple[GapAnswer, ...], ...]
+
+
+def lens(subject: Subject, masked: Masked, *, top_k: int = 5, on: np.ndarray | None = None) -> Lens:
+    """Ask every layer for the gaps of a text. Raises: ModelError without the head."""
+    check_count(top_k)
+    model, size = subject.masked_head(), subject.wordpiece.vocab_size
+    gaps = [(len(gap.places), gap.original) for gap in masked.gaps]
+    with looking(subject):
+        states = layer_states(subject, Row(masked.input_ids, masked.types, masked.places), on)
+        layers = []
+        for layer in states:  # one after the other: together they would take L + 1 times the memory
+            logits = model.logits(model.read(layer)).float()
+            logits -= logits.logsumexp(-1, keepdim=True)
+            layers.append(answers_of(subject.wordpiece, logits[:, :size], gaps, top_k))
+    return Lens(masked, tuple(layers))

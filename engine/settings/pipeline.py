@@ -1,0 +1,146 @@
+"""Every setting of a pipeline: domain text, task text, a table; see config.py for what a group is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.errors import marked
+from engine.settings.finetune import DataConfig, DeviceConfig, TrainingConfig
+from engine.settings.setting import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagesConfig:
+    """Which model, what it is pretrained on further, for how long, and how often each stage is fine-tuned."""
+
+    model: str = setting(
+        "",
+        marked("engine", "Model"),
+        marked("engine", "The folder of the model that the first stage begins with."),
+        kind="path",
+    )
+    domain_text: str = setting(
+        "",
+        marked("engine", "Domain text"),
+        marked("engine", "Text files or folders of the field, one a line. Empty: no such stage."),
+        kind="path",
+    )
+    domain_column: str = setting(
+        "",
+        marked("engine", "Column of the domain text"),
+        marked("engine", "The column to read when the domain text is a table."),
+        advanced=True,
+    )
+    domain_minutes: float = setting(
+        0.0,
+        marked("engine", "Minutes on domain text"),
+        marked("engine", "Pretrain this long on it. Minutes or steps: give one of the two."),
+        minimum=0.0,
+        maximum=1e6,
+    )
+    domain_steps: int = setting(
+        0,
+        marked("engine", "Steps on domain text"),
+        marked("engine", "Pretrain this many steps on it."),
+        minimum=0,
+        maximum=10**9,
+    )
+    task_text: str = setting(
+        "",
+        marked("engine", "Task text"),
+        marked(
+            "engine",
+            "Text files or folders that are like the task's own texts, one a line. Empty: the texts of the "
+            "rows to train on, and never of others.",
+        ),
+        kind="path",
+    )
+    task_column: str = setting(
+        "",
+        marked("engine", "Column of the task text"),
+        marked("engine", "The column to read when the task text is a table."),
+        advanced=True,
+    )
+    task_minutes: float = setting(
+        0.0,
+        marked("engine", "Minutes on task text"),
+        marked("engine", "Pretrain this long on it. Neither minutes nor steps: no such stage."),
+        minimum=0.0,
+        maximum=1e6,
+    )
+    task_steps: int = setting(
+        0,
+        marked("engine", "Steps on task text"),
+        marked("engine", "Pretrain this many steps on it."),
+        minimum=0,
+        maximum=10**9,
+    )
+    trim_vocab: int = setting(
+        0,
+        marked("engine", "Trim vocabulary to"),
+        marked(
+            "engine",
+            "Keep only this many of the model's WordPieces when pretraining begins, those that its text uses "
+            "most. The base stage keeps them all. 0: keep all.",
+        ),
+        minimum=0,
+        maximum=1_000_000,
+        auto=marked("engine", "keep all"),
+        advanced=True,
+    )
+    next_sentence: bool = setting(
+        True,
+        marked("engine", "Next sentence"),
+        marked(
+            "engine",
+            "Also ask, while pretraining, whether a second text follows the first, where most documents of "
+            "the text have several sentences.",
+        ),
+        advanced=True,
+    )
+    batch_tokens: int = setting(
+        4096,
+        marked("engine", "Tokens a step"),
+        marked("engine", "Tokens in every step of pretraining."),
+        minimum=64,
+        maximum=10**8,
+        advanced=True,
+    )
+    pretraining_rate: float | None = setting(
+        None,
+        marked("engine", "Learning rate of pretraining"),
+        marked("engine", "How far each step of pretraining moves the weights at its peak."),
+        minimum=1e-8,
+        maximum=1.0,
+        auto=marked("engine", "by the model's size"),
+        advanced=True,
+    )
+    held_out_share: float = setting(
+        0.05,
+        marked("engine", "Share of text kept apart"),
+        marked(
+            "engine",
+            "The share of each text, in whole documents, on which the loss of masked words is measured "
+            "before and after.",
+        ),
+        minimum=0.001,
+        maximum=0.5,
+        advanced=True,
+    )
+    seeds: int = setting(
+        3,
+        marked("engine", "Seeds"),
+        marked("engine", "Fine-tuning runs of each stage: with the training seed, the next, and so on."),
+        minimum=1,
+        maximum=100,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineConfig:
+    """Everything a pipeline needs to be repeated; data and training are those of its fine-tuning."""
+
+    stages: StagesConfig = StagesConfig()
+    data: DataConfig = field(default_factory=DataConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    device: DeviceConfig = field(default_factory=DeviceConfig)

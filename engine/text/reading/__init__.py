@@ -1,0 +1,1 @@
+"""How files are read: encoding, separators, quoting, headers, and files that are no tables."""

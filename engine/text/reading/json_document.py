@@ -1,0 +1,147 @@
+"""One JSON document instead of lines: a list of objects is a table, and so are objects one after another.
+
+Any other document is refused in a sentence that says what it holds; one that breaks off is refused whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from engine.errors import DataError, marked
+from engine.text.reading.dialect import Records
+from engine.text.reading.json_lines import RowReader
+from engine.text.reading.recognise import is_questions, questions_refusal
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SURE = re.compile(r'\s*(\[\s*)?\{\s*("[^"\n]*"\s*:|\})')
+
+
+def document_records(text: str, path: Path) -> tuple[Records, list[str]] | None:
+    """Return the rows of a document and the names of their columns; None if the text is no JSON.
+
+    Raises: DataError if it is JSON, but no list of objects, or breaks off.
+    """
+    place = _skip(text, 0)
+    if text[place : place + 1] not in ("{", "["):
+        return None
+    sure = path.suffix.lower() == ".json" or _SURE.match(text) is not None
+    try:
+        if text[place] == "{":
+            return _objects(text, place, path)
+        return _list(text, place, path)
+    except RecursionError:
+        if not sure:
+            return None
+        template = marked("engine", "{path} is nested too deep to be read as JSON. Write its rows flat.")
+        raise DataError(template, path=path) from None
+    except json.JSONDecodeError as error:
+        if not sure:
+            return None
+        template = marked(
+            "engine", "{path} is not valid JSON in line {line}: {reason}. Mend it, or get it anew."
+        )
+        raise DataError(template, path=path, line=error.lineno, reason=error.msg) from None
+
+
+def _skip(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    assert found is not None
+    return found.end()
+
+
+def _list(text: str, place: int, path: Path) -> tuple[Records, list[str]] | None:
+    """Read a list's items one by one, so that each keeps its line."""
+    rows, strangers, line, counted = RowReader(), 0, 1, 0
+    decoder = json.JSONDecoder()
+    items: list[Any] = []
+    place = _skip(text, place + 1)
+    while text[place : place + 1] != "]":
+        value, end = decoder.raw_decode(text, place)
+        line += text.count("\n", counted, place)
+        counted = place
+        if isinstance(value, dict):
+            rows.add(text[place:end], line)
+        else:
+            strangers += 1
+            rows.not_an_object(line)
+        if len(items) < 2:
+            items.append(value)
+        place = _skip(text, end)
+        if text[place : place + 1] == ",":
+            place = _skip(text, place + 1)
+        elif text[place : place + 1] != "]":
+            raise json.JSONDecodeError("a comma or the end of the list is missing", text, place)
+    if _skip(text, place + 1) < len(text):
+        raise json.JSONDecodeError("more follows the list", text, place + 1)
+    if is_questions(items):
+        raise questions_refusal(path)
+    if strangers and not rows.found.rows:
+        template = marked(
+            "engine",
+            "{path} is a JSON list, but not of objects. Write each row as an object, with its columns.",
+        )
+        raise DataError(template, path=path)
+    return rows.finish()
+
+
+def _objects(text: str, place: int, path: Path) -> tuple[Records, list[str]]:
+    """Read objects that follow each other, each maybe over several lines."""
+    decoder, rows, line, counted = json.JSONDecoder(), RowReader(), 1, 0
+    value, end = decoder.raw_decode(text, place)
+    if _skip(text, end) == len(text):
+        raise _one_object(value, path)
+    while place < len(text):
+        value, end = decoder.raw_decode(text, place)
+        line += text.count("\n", counted, place)
+        counted = place
+        if isinstance(value, dict):
+            rows.add(text[place:end], line)
+        else:
+            rows.not_an_object(line)
+        place = _skip(text, end)
+    return rows.finish()
+
+
+def _one_object(value: dict[str, Any], path: Path) -> DataError:
+    if is_questions(value):
+        return questions_refusal(path)
+    for key, inside in value.items():
+        if isinstance(inside, list) and inside and all(isinstance(item, dict) for item in inside):
+            template = marked(
+                "engine",
+                "{path} is one JSON object. Its {key!r} is a list of {count} objects: save that list alone.",
+            )
+            return DataError(template, path=path, key=key[:40], count=len(inside))
+    columns = list(value.values())
+    if len(columns) > 1 and all(isinstance(column, list | dict) and column for column in columns):
+        template = marked(
+            "engine",
+            "{path} is one JSON object with a list for each column. Write an object for each row instead (in "
+            "pandas: orient='records').",
+        )
+        return DataError(template, path=path)
+    return DataError(
+        marked("engine", "{path} is one JSON object, not a list of rows. Write an object for each row."),
+        path=path,
+    )
+
+
+def is_nested_object(line: str) -> bool:
+    """Whether a line is one JSON object that holds more than cells, as a document on one line does."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(value, dict):
+        return False
+    inside = list(value.values())
+    if len(inside) > 1 and all(isinstance(each, list) for each in inside):
+        return True
+    return any(isinstance(each, dict) or (isinstance(each, list) and _has_objects(each)) for each in inside)
+
+
+def _has_objects(items: list[Any]) -> bool:
+    return bool(items) and all(isinstance(item, dict | list) for item in items)

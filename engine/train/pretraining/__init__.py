@@ -1,0 +1,1 @@
+"""What pretraining stands on beside the loop: its text, first weights, feed, refusals and forecast."""

@@ -1,0 +1,126 @@
+"""What pretraining refuses in a moment, before a run folder is made or time is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.errors import ConfigError, DataError, ModelError, marked
+from engine.model.config import BertConfig
+from engine.model.weights import read_config
+from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig, check_budget
+from engine.text.vocabulary import MASK
+from engine.text.wordpiece import WordPiece
+from engine.train.pretraining.pretext import corpus_of, published, shape_of, terms_of
+from engine.train.ranks import Ranks
+
+_LEAST_LENGTH = 8  # of an example; below, a pair would hold next to nothing
+
+
+def check_quickly(config: PretrainConfig) -> None:
+    """Refuse what can be refused in a moment. Raises: UserError."""
+    check_budget(config.budget)
+    check_objective(config.objective, shape_of(config.start))
+    for places in (config.text.text, config.text.validation_text):
+        if places or places is config.text.text:
+            corpus = corpus_of(config, places)
+            next(iter(corpus.documents()))  # one clear sentence for an empty file or a wrong encoding
+    check_start(config.start)
+
+
+def check_ranks(config: PretrainConfig, ranks: Ranks) -> None:
+    """Refuse steps that are too small to be shared among processes. Raises: ConfigError."""
+    least = ranks.world_size * config.objective.max_length
+    if ranks.world_size > 1 and config.budget.batch_tokens < least:
+        raise ConfigError(
+            marked(
+                "engine",
+                "{field} is {value}; {count} processes that share steps of texts of {length} WordPieces need "
+                "at least {least}.",
+            ),
+            field="batch_tokens",
+            value=config.budget.batch_tokens,
+            count=ranks.world_size,
+            length=config.objective.max_length,
+            least=least,
+        )
+
+
+def check_objective(objective: ObjectiveConfig, shape: BertConfig) -> None:
+    """Refuse an objective that cannot be, or that a model of this shape cannot have. Raises: ConfigError."""
+    if objective.mask_share + objective.random_share > 1.0 + 1e-9:
+        raise ConfigError(
+            marked("engine", "mask_share and {field} are {total:.2f} together; they can be 1 at most."),
+            field="random_share",
+            total=objective.mask_share + objective.random_share,
+        )
+    terms_of(objective)
+    if objective.max_length > shape.max_position_embeddings:
+        raise ConfigError(
+            marked("engine", "{field} is {value}, but the model has positions for {most} WordPieces."),
+            field="max_length",
+            value=objective.max_length,
+            most=shape.max_position_embeddings,
+        )
+    if 0 < objective.start_length < _LEAST_LENGTH:
+        raise ConfigError(
+            marked("engine", "{field} is {value}; it can be 0, for the maximum, or {least} and more."),
+            field="start_length",
+            value=objective.start_length,
+            least=_LEAST_LENGTH,
+        )
+    if objective.next_sentence and shape.type_vocab_size < 2:
+        raise ConfigError(
+            marked(
+                "engine", "The model knows one segment only, so it cannot read pairs. Switch {field} off."
+            ),
+            field="next_sentence",
+        )
+
+
+def check_start(start: StartConfig) -> None:
+    """Refuse a vocabulary that does not serve. Raises: ConfigError, DataError, ModelError."""
+    if start.model.startswith("new:"):
+        if start.vocab:
+            check_vocabulary(published(start), None, Path(start.vocab))
+        return
+    wordpiece = WordPiece.from_folder(Path(start.model))
+    check_vocabulary(wordpiece, read_config(Path(start.model)), Path(start.model))
+    if start.vocab:
+        check_same(WordPiece.from_vocab(Path(start.vocab), lowercase=wordpiece.lowercase), wordpiece)
+
+
+def check_vocabulary(wordpiece: WordPiece, shape: BertConfig | None, path: Path) -> None:
+    """Refuse a vocabulary without [MASK], or of another model. Raises: DataError, ModelError."""
+    if wordpiece.mask_id is None:
+        raise DataError(
+            marked(
+                "engine", "The vocabulary of {path} lacks {mask}, so no word can be hidden. Choose another."
+            ),
+            path=path,
+            mask=MASK,
+        )
+    if shape is not None and wordpiece.vocab_size > shape.vocab_size:
+        raise ModelError(
+            marked(
+                "engine",
+                "The vocabulary has {tokens} tokens, but the model has embeddings for {rows}: they do not "
+                "belong together.",
+            ),
+            tokens=wordpiece.vocab_size,
+            rows=shape.vocab_size,
+        )
+
+
+def check_same(given: WordPiece, own: WordPiece) -> None:
+    """Refuse a vocabulary that is not the model's. Raises: ConfigError."""
+    if given.tokens != own.tokens:
+        raise ConfigError(
+            marked(
+                "engine",
+                "{field} names a vocabulary of {given} pieces, which is not the model's own of {own}. Leave "
+                "it empty to train the model further, or start from new:SIZE.",
+            ),
+            field="vocab",
+            given=given.vocab_size,
+            own=own.vocab_size,
+        )

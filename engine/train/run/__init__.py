@@ -1,0 +1,1 @@
+"""A run's folder: its events, checkpoints, lock and status."""

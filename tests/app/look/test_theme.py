@@ -1,0 +1,289 @@
+"""Colours that can be read, icons and rings that can be seen, and a switch that reaches everything."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPalette
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QRadioButton,
+    QSlider,
+    QSpinBox,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look import theme
+from app.look.widgets import Advice, Card, TableView, button, label
+from app.plots.bars import BarsPlot
+from app.plots.confusion import ConfusionPlot
+from app.plots.curve import CurvePlot
+from app.plots.histogram import HistogramPlot
+from app.settings import AppSettings
+
+BOTH = pytest.mark.parametrize("colors", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+GROUNDS = ("page", "card", "rail", "field", "hover")
+
+
+@BOTH
+@pytest.mark.parametrize("token", ["text", "muted", "accent", "b", "fine", "look", "wrong"])
+def test_every_text_colour_has_the_contrast_it_needs_on_every_ground(colors: theme.Theme, token: str) -> None:
+    for ground in GROUNDS:
+        assert theme.contrast(getattr(colors, token), getattr(colors, ground)) >= 4.5, ground
+
+
+@BOTH
+def test_text_on_coloured_grounds_can_be_read(colors: theme.Theme) -> None:
+    for ink, ground in (
+        ("on_accent", "accent"),
+        ("text", "accent_soft"),
+        ("text", "b_soft"),
+        ("card", "text"),
+    ):
+        assert theme.contrast(getattr(colors, ink), getattr(colors, ground)) >= 4.5, (ink, ground)
+    assert theme.contrast(colors.focus, colors.card) >= 3
+    assert theme.contrast(theme.ICON_INK, colors.card) >= 3  # arrows in the style sheet are not tinted
+
+
+@BOTH
+def test_meanings_stay_apart_for_colour_blind_eyes(colors: theme.Theme) -> None:
+    for matrix in (DEUTAN, PROTAN):
+        seen = {
+            name: matrix @ _linear(getattr(colors, name)) for name in ("accent", "b", "fine", "look", "wrong")
+        }
+        assert _distance(seen["accent"], seen["b"]) > 25
+        for one, other in itertools.combinations(("fine", "look", "wrong"), 2):
+            assert _distance(seen[one], seen[other]) > 2.3, (
+                one,
+                other,
+            )  # noticeable; shapes and words do the rest
+
+
+def test_levels_differ_by_shape_as_well(qapp: QApplication) -> None:
+    shapes = {
+        _bytes(theme.icon(level, "text").pixmap(32, 32).toImage())
+        for level in ("fine", "look", "wrong", "note")
+    }
+    assert len(shapes) == 4
+
+
+def test_dark_is_dark_on_a_platform_without_colour_schemes(qapp: QApplication, qtbot) -> None:
+    card = Card("Title")
+    qtbot.addWidget(card)
+    theme.apply_theme(qapp, "dark")
+    card.resize(100, 60)
+    assert QColor(card.grab().toImage().pixel(50, 50)).name() == theme.DARK.card
+    assert qapp.palette().color(QPalette.ColorRole.Window).name() == theme.DARK.page
+
+
+def test_system_follows_what_the_system_says(qapp: QApplication) -> None:
+    theme.apply_theme(qapp, "system")
+    is_dark = qapp.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    assert theme.current() is (theme.DARK if is_dark else theme.LIGHT)
+    assert theme.mode() == "system"
+
+
+def test_a_switch_reaches_pictures_that_are_open(qapp: QApplication, qtbot) -> None:
+    plots = [CurvePlot("Loss"), HistogramPlot("Length"), ConfusionPlot("Confusion"), BarsPlot("Labels")]
+    plots[0].append([1, 2, 3], [3.0, 2.0, 1.0])
+    plots[1].set_values([3, 4, 4, 5])
+    plots[2].set_confusion(["a", "b"], np.array([[3, 1], [0, 2]]))
+    plots[3].set_bars([("a", 3), ("b", 1)])
+    box = Card("Pictures")
+    qtbot.addWidget(box)
+    for plot in plots:
+        box.add(plot)
+    box.resize(300, 900)
+    before = box.grab().toImage()
+    theme.apply_theme(qapp, "dark")
+    after = box.grab().toImage()
+    for plot in plots:
+        if isinstance(plot, CurvePlot):
+            plot.flush()
+        corner = plot.mapTo(box, plot.rect().bottomLeft())
+        x, y = corner.x() + 8, corner.y() - 5
+        assert QColor(before.pixel(x, y)).name() == theme.LIGHT.card
+        assert QColor(after.pixel(x, y)).name() == theme.DARK.card
+
+
+def test_a_switch_styles_a_widget_once_however_deep_it_lies_and_moves_no_text(
+    qapp: QApplication, qtbot
+) -> None:
+    class Deep(QPlainTextEdit):
+        num_styled = 0
+
+        def changeEvent(self, event: QEvent) -> None:
+            self.num_styled += event.type() == QEvent.Type.StyleChange
+            super().changeEvent(event)
+
+    box = Card("Outermost")
+    qtbot.addWidget(box)
+    inner: Card = box
+    for _ in range(7):
+        nested = Card("Nested")
+        inner.add(nested)
+        inner = nested
+    deep = Deep("\n".join("line" for _ in range(37)))
+    inner.add(deep)
+    box.resize(400, 500)
+    box.show()
+    deep.verticalScrollBar().setValue(deep.verticalScrollBar().maximum())
+    place = deep.verticalScrollBar().value()
+    for mode in ("dark", "light"):
+        deep.num_styled = 0
+        theme.apply_theme(qapp, mode)
+        assert deep.num_styled == 1
+        assert deep.verticalScrollBar().value() == place > 0
+        assert deep.palette().color(QPalette.ColorRole.Base).name() == theme.current().field
+
+
+def test_a_forgotten_widget_is_not_kept_alive_by_the_theme(qapp: QApplication, qtbot) -> None:
+    calls = []
+    widget = QWidget()
+    theme.on_theme_change(widget, lambda: calls.append(1))
+    theme.apply_theme(qapp, "dark")
+    assert len(calls) == 2
+    widget.deleteLater()
+    qtbot.waitUntil(lambda: not theme.shiboken6.isValid(widget))
+    theme.apply_theme(qapp, "light")
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: button("Press"),
+        lambda: button("Press", "primary"),
+        lambda: button("Press", "link"),
+        QToolButton,
+        QLineEdit,
+        QSpinBox,
+        QDoubleSpinBox,
+        QComboBox,
+        QPlainTextEdit,
+        lambda: QCheckBox("Check"),
+        lambda: QRadioButton("Choose"),
+        lambda: QSlider(Qt.Orientation.Horizontal),
+        TableView,
+        lambda: CurvePlot("Loss"),
+        lambda: ConfusionPlot("Confusion"),
+        lambda: HistogramPlot("Length"),
+        lambda: BarsPlot("Labels"),
+        lambda: CurvePlot("Loss").save_button(),
+    ],
+)
+def test_whatever_takes_the_keyboard_shows_it(qtbot, make) -> None:
+    box = QWidget()
+    qtbot.addWidget(box)
+    widget, other = make(), QPushButton("other")
+    layout = QVBoxLayout(box)
+    layout.addWidget(widget)
+    layout.addWidget(other)
+    box.resize(240, 240)
+    box.show()
+    box.activateWindow()
+    other.setFocus()
+    before = widget.grab().toImage()
+    widget.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(widget.hasFocus)
+    assert _num_changed(before, widget.grab().toImage()) > 40
+
+
+def test_icons_are_drawn_in_the_theme_and_sharp_when_scaled(qapp: QApplication) -> None:
+    theme.apply_theme(qapp, "dark")
+    for path in theme.ICONS.glob("*.svg"):
+        picture = theme.icon(path.stem).pixmap(QSize(16, 16), 2.0)
+        assert picture.width() == 32, path.name
+        image = picture.toImage()
+        assert any(image.pixelColor(x, y).alpha() for x in range(32) for y in range(32)), path.name
+
+
+def test_figures_have_one_width(qapp: QApplication) -> None:
+    from PySide6.QtGui import QFontMetricsF
+
+    for font in (theme.ui_font(), theme.mono_font()):
+        widths = {round(QFontMetricsF(font).horizontalAdvance(digit * 8), 2) for digit in "0123456789"}
+        assert len(widths) == 1
+
+
+def test_advice_marks_levels_with_shapes_and_words(qtbot) -> None:
+    advice = Advice()
+    qtbot.addWidget(advice)
+    advice.put("a", "look", "99 rows are <b>equal</b>.")
+    advice.put("a", "fine", "No row is equal.")
+    assert advice.texts() == ["No row is equal."]
+
+
+def test_settings_come_back_as_they_were(tmp_path) -> None:
+    first = AppSettings(tmp_path / "cloze.ini")
+    first.theme = "dark"
+    first.geometry = b"\x00\x01\xff"
+    for name in "abcdefghijklm":
+        first.add_recent_file(f"/data/{name}.csv")
+    first.add_recent_file("/data/k.csv")
+    first.set_value("split", 0.25)
+    first.set_value("raw", True)
+    first.sync()
+    again = AppSettings(tmp_path / "cloze.ini")
+    assert (again.theme, again.geometry) == ("dark", b"\x00\x01\xff")
+    assert again.recent_files[:3] == ["/data/k.csv", "/data/m.csv", "/data/l.csv"]
+    assert len(again.recent_files) == 10
+    assert again.value("split", 0.5) == 0.25 and again.value("raw", False) is True
+    assert again.recent_models == [] and again.runs_root == ""
+
+
+# Simulated colour vision, on linear RGB. Source: Machado, Oliveira and Fernandes 2009, severity 1.0.
+DEUTAN = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
+PROTAN = np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]])
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+WHITE = np.array([0.9505, 1.0, 1.089])
+
+
+def _linear(color: str) -> np.ndarray:
+    parts = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def _distance(a: np.ndarray, b: np.ndarray) -> float:
+    """Distance in CIE Lab; 2.3 is just noticeable side by side."""
+
+    def lab(rgb: np.ndarray) -> np.ndarray:
+        x, y, z = np.cbrt(TO_XYZ @ np.clip(rgb, 0, 1) / WHITE)
+        return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+    return float(np.linalg.norm(lab(a) - lab(b)))
+
+
+def _num_changed(a: QImage, b: QImage) -> int:
+    pixels = (np.frombuffer(_bytes(image), dtype=np.uint32) for image in (a, b))
+    return int(np.count_nonzero(np.not_equal(*pixels)))
+
+
+def _bytes(image: QImage) -> bytes:
+    return bytes(image.convertToFormat(QImage.Format.Format_ARGB32).constBits())
+
+
+def test_a_number_and_its_unit_are_never_torn_apart(qtbot) -> None:
+    made = label("Labels are balanced: each has 48.0 % to 52.0 % of the rows.", wrap=True)
+    qtbot.addWidget(made)
+    assert "48.0 %" in made.text()  # as it was written
+    assert " %" not in QLabel.text(made) and QLabel.text(made).count("\N{NO-BREAK SPACE}%") == 2
+    made.setText("residual < 0.01 %")
+    assert QLabel.text(made).split(" ") == ["residual", "<\N{NO-BREAK SPACE}0.01\N{NO-BREAK SPACE}%"]
+    made.setText("Written in 2 s, 5 steps")
+    assert QLabel.text(made) == "Written in 2\N{NO-BREAK SPACE}s, 5 steps"
+    assert made.text() == "Written in 2 s, 5 steps"
+    made.setText("50 % of them")
+    assert QLabel.text(made).startswith("50\N{NO-BREAK SPACE}%")

@@ -1,0 +1,240 @@
+"""The Embeddings page asked of a very small real model: texts of a table, typed ones, a word, poolings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.pages.embeddings.page import EmbeddingsPage
+from app.pages.embeddings.requests import sample_rows, snippet, typed_lines
+from app.session import Session
+from app.settings import AppSettings
+from engine.text.table import read_table
+from tests.fakes import model_folder
+
+ROWS = (
+    *("good film,pos,9", "a good play,pos,8", "good good film !,pos,7", ",neg,1"),
+    *("bad film,neg,2", "a bad play,neg,3", "bad bad film !,neg,4", "film,neg,5"),
+)
+WORD = "good | a good film\ngood | good play !\nbad | the film is bad\nbad | bad film\nno such word"
+
+
+@pytest.fixture
+def page(qtbot: QtBot, tmp_path: Path) -> Iterator[EmbeddingsPage]:
+    session = Session(AppSettings(tmp_path / "settings.ini"))
+    made = EmbeddingsPage(session)
+    made.resize(1104, 772)
+    qtbot.addWidget(made)
+    made.show()
+    yield made
+    session.close()
+    assert session.wait_idle()
+
+
+@pytest.fixture
+def ready(page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> EmbeddingsPage:
+    """The page with a model and a table of eight rows, one of them empty."""
+    (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
+    page.session.open_table(tmp_path / "films.csv")
+    qtbot.waitUntil(lambda: page.session.table is not None)
+    page.laboratory.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.laboratory.about is not None)
+    qtbot.waitUntil(lambda: page.compute_button.isEnabled())
+    return page
+
+
+def press(page: EmbeddingsPage, button: QPushButton, qtbot: QtBot) -> None:
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.laboratory.is_idle, timeout=20_000)
+
+
+@pytest.mark.usefixtures("no_models_ship")
+def test_without_a_model_the_page_says_so_and_offers_one(page: EmbeddingsPage) -> None:
+    assert page.empty.isVisible() and page.empty.button.isVisible()
+    assert not page.compute_button.isEnabled()
+
+
+def test_without_a_table_examples_are_shown_until_one_is_opened(
+    page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    page.laboratory.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: len(page.views.map_card.plot.numbers()) == 37)
+    (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
+    page.session.open_table(tmp_path / "films.csv")
+    qtbot.waitUntil(lambda: page.source_card.kind == "table")
+    assert page.source_card.typed.toPlainText()
+
+
+def test_without_a_table_it_says_what_fills_the_map(
+    page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    page.source_card.typed.setPlainText("of my own")
+    page.laboratory.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.laboratory.about is not None)
+    assert "No table is open" in page.views.map_card.plot.empty_text
+    with qtbot.waitSignal(page.session.page_requested) as asked:
+        qtbot.mouseClick(page.source_card.open_button, Qt.MouseButton.LeftButton)
+    assert asked.args == ["data"]
+
+
+def test_rows_of_the_table_become_points_coloured_by_their_label(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+    press(ready, ready.compute_button, qtbot)
+    plot = ready.views.map_card.plot
+    rows = plot.numbers()
+    assert rows[0] == ["x", "y", "label", "text"] and len(rows) == 8  # the empty row is left out
+    assert [row[3] for row in rows[1:4]] == ["good film", "a good play", "good good film !"]
+    assert [row[2] for row in rows[1:]] == ["pos"] * 3 + ["neg"] * 4
+    assert "because empty: 1" in ready.status.text()
+    assert dict(plot.caption)["weights, sha256"] == ready.laboratory.about.fingerprint  # type: ignore[union-attr]
+    assert "line 6" in plot.words_of(3)  # bad film, after the row that was left out
+
+
+def test_a_click_on_a_point_lists_its_nearest_neighbours_by_cosine(
+    ready: EmbeddingsPage, qtbot: QtBot
+) -> None:
+    press(ready, ready.compute_button, qtbot)
+    card = ready.views.map_card
+    qtbot.mouseClick(card.plot, Qt.MouseButton.LeftButton, pos=card.plot.position_of(4).toPoint())
+    qtbot.waitUntil(lambda: card.model.rowCount() == 6)
+    held = card.held
+    assert held is not None
+    vectors = held.at(ready.vectors_card.pooling())  # type: ignore[arg-type]
+    cosines = vectors @ vectors[4] / np.linalg.norm(vectors, axis=1) / np.linalg.norm(vectors[4])
+    best = int(np.argsort(-cosines)[1])
+    assert card.model.index(0, 2).data() == held.texts[best]
+    assert float(card.model.index(0, 0).data()) == pytest.approx(cosines[best], abs=6e-4)
+    assert "a bad play" in card.heading.text() and card.chosen_place == 4
+
+
+def test_another_layer_or_pooling_shows_at_once_without_computing_anew(
+    ready: EmbeddingsPage, qtbot: QtBot
+) -> None:
+    press(ready, ready.compute_button, qtbot)
+    held, before = ready.views.map_card.held, ready.views.map_card.plot.numbers()
+    ready.vectors_card.slider.setValue(0)
+    qtbot.waitUntil(lambda: ready.laboratory.is_idle and ready.views.map_card.plot.numbers() != before)
+    assert ready.views.map_card.held is held
+    assert dict(ready.views.map_card.plot.caption)["layer"] == "0 (embeddings)"
+    box = ready.vectors_card.kind_box
+    box.setCurrentIndex(box.findData("pooled"))
+    box.activated.emit(box.currentIndex())
+    qtbot.waitUntil(lambda: dict(ready.views.map_card.plot.caption).get("pooling") == "Pooled output")
+    assert not ready.vectors_card.slider.isEnabled() and box.findData("mix") < 0
+
+
+def test_tsne_says_what_its_distances_mean_and_which_perplexity_was_used(
+    ready: EmbeddingsPage, qtbot: QtBot
+) -> None:
+    press(ready, ready.compute_button, qtbot)
+    box = ready.map_settings.method_box
+    box.setCurrentIndex(1)
+    box.activated.emit(1)
+    caption = ready.views.map_card.plot
+    qtbot.waitUntil(
+        lambda: "t-SNE, perplexity 2, seed 1" in dict(caption.caption).get("map", ""), timeout=20_000
+    )
+    assert "a third of the 7 points" in ready.map_settings.note.text()
+
+
+def test_similarity_and_layers_follow_the_classes(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+    press(ready, ready.compute_button, qtbot)
+    views = ready.views
+    views.setCurrentWidget(views.similarity_card)
+    qtbot.waitUntil(lambda: not views.similarity_card.plot.is_empty)
+    texts = [row[0] for row in views.similarity_card.plot.numbers()[1:]]
+    assert {str(text) for text in texts[:4]} == {
+        "bad film",
+        "a bad play",
+        "bad bad film !",
+        "film",
+    }  # neg first
+    views.setCurrentWidget(views.layers_card)
+    qtbot.waitUntil(lambda: not views.layers_card.plot.is_empty)
+    assert views.layers_card.plot.num_layers == 3 and len(views.layers_card.plot.lines) == 3
+    box = ready.map_settings.color_box
+    box.setCurrentIndex(0)  # nothing
+    box.activated.emit(0)
+    qtbot.waitUntil(lambda: len(views.layers_card.plot.lines) == 1)
+    assert "Without groups" in views.layers_card.said.text()
+
+
+def test_a_word_in_typed_contexts_is_compared_by_sense(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+    card = ready.source_card
+    card.kind_box.setCurrentIndex(2)
+    card.kind_box.activated.emit(2)
+    card.word.setText("film")
+    card.contexts.setPlainText(WORD)
+    ready.views.setCurrentWidget(ready.views.layers_card)
+    press(ready, ready.compute_button, qtbot)
+    qtbot.waitUntil(lambda: not ready.views.layers_card.plot.is_empty)
+    names = [line.name for line in ready.views.layers_card.plot.lines]
+    assert names == ["one sense", "two senses", "any two words"]
+    assert (
+        "“film” in 3 places" in ready.status.text() and "Sentences without “film”: 2" in ready.status.text()
+    )
+    assert [row[3] for row in ready.views.map_card.plot.numbers()[1:]] == [
+        "a good «film»", "the «film» is bad", "bad «film»",
+    ]  # fmt: skip
+
+
+def test_both_demonstrations_run_at_one_click(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+    press(ready, ready.cls_button, qtbot)
+    poolings = ready.views.poolings_card
+    assert {row.name for row in poolings.plot.rows} >= {"[CLS]", "Mean of all pieces"}
+    assert "%" in poolings.said.text() and "bundled sentences" in poolings.hint_label.text()
+    press(ready, ready.compute_button, qtbot)
+    press(ready, ready.cls_button, qtbot)  # now on the rows of the table
+    qtbot.waitUntil(lambda: "films.csv" in poolings.hint_label.text())
+    press(ready, ready.word_button, qtbot)
+    qtbot.waitUntil(lambda: ready.source_card.word.text() == "bank")
+    assert ready.views.currentWidget() is ready.views.layers_card
+
+
+def test_a_word_that_is_nowhere_is_said_above_the_page(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+    card = ready.source_card
+    card.kind_box.setCurrentIndex(2)
+    card.kind_box.activated.emit(2)
+    card.word.setText("zebra")
+    card.contexts.setPlainText(WORD)
+    press(ready, ready.compute_button, qtbot)
+    assert "“zebra”" in ready.banner.text()
+
+
+def test_a_change_at_the_left_is_said_until_it_is_computed(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+    press(ready, ready.compute_button, qtbot)
+    ready.source_card.rows.setValue(3)
+    assert "have changed" in ready.status.text()
+    press(ready, ready.compute_button, qtbot)
+    assert "have changed" not in ready.status.text()
+
+
+def test_another_checkpoint_moves_the_same_texts(ready: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> None:
+    press(ready, ready.compute_button, qtbot)
+    before = ready.views.map_card.plot.numbers()
+    ready.laboratory.choose(model_folder(tmp_path / "other", seed=5))
+    qtbot.waitUntil(lambda: ready.views.map_card.plot.numbers() != before, timeout=20_000)
+    assert [row[3] for row in ready.views.map_card.plot.numbers()] == [row[3] for row in before]
+
+
+def test_rows_are_drawn_in_their_order_and_the_same_with_the_same_seed(tmp_path: Path) -> None:
+    (tmp_path / "many.csv").write_text("text\n" + "\n".join(f"row {number}" for number in range(50)) + "\n")
+    table = read_table(tmp_path / "many.csv")
+    drawn = sample_rows(table, 7, 3)
+    assert len(set(drawn.tolist())) == 7 and drawn.tolist() == sorted(drawn.tolist())
+    assert drawn.tolist() == sample_rows(table, 7, 3).tolist() != sample_rows(table, 7, 4).tolist()
+    assert sample_rows(table, 3, None).tolist() == [0, 1, 2] and len(sample_rows(table, 99, 1)) == 50
+
+
+def test_typed_lines_may_name_their_group_and_a_word_is_shown_in_its_surroundings() -> None:
+    assert typed_lines("river | by the bank\n\n plain \n| odd") == (
+        ("river", "by the bank"), ("", "plain"), ("", "| odd"),
+    )  # fmt: skip
+    long = "x " * 100 + "bank, " + "y " * 100
+    assert snippet(long, 200, 204).startswith("…") and "«bank», y" in snippet(long, 200, 204)
+    assert snippet("她在苹果工作", 2, 4) == "她在«苹果»工作"

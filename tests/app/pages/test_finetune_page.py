@@ -1,0 +1,482 @@
+"""From settings to a result on the Fine-tune page, with an invented run in the place of the engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QApplication, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app import session as session_module
+from app.pages.finetune.advice import Outlook, Watch
+from app.pages.finetune.page import FineTunePage
+from app.pages.run.advice import outcome_words
+from app.session import Session
+from app.settings import AppSettings
+from app.shipped import starter_model
+from engine.errors import Sentence
+from engine.events import Evaluated, Event, Noted, Started, Step
+from engine.settings.finetune import FineTuneConfig, with_values
+from engine.train.run.runs import RunInfo
+from tests.looks.scenes import FIVE, TWO, InventedRun, write_table, write_vocabulary
+
+
+@pytest.fixture
+def page(qtbot: QtBot, tmp_path: Path) -> Iterator[FineTunePage]:
+    settings = AppSettings(tmp_path / "settings.ini")
+    settings.runs_root = str(tmp_path / "runs")
+    settings.set_value("vocabularies", [str(write_vocabulary(tmp_path / "vocab.txt"))])
+    session = Session(settings)
+    made = FineTunePage(session)
+    made.session = session  # type: ignore[attr-defined]
+    made.resize(1104, 772)
+    qtbot.addWidget(made)
+    made.show()
+    yield made
+    if session.is_training:
+        session.stop_training()
+        qtbot.waitUntil(lambda: not session.is_training)
+    session.close()
+    assert session.wait_idle()
+
+
+@pytest.fixture
+def ready(page: FineTunePage, tmp_path: Path) -> FineTunePage:
+    """The page with five labels and new weights to learn them with."""
+    session = session_of(page)
+    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    assert session.wait_idle()
+    page.setup.chooser.start_from_random_weights()
+    assert session.wait_idle()
+    page.setup.predict()
+    return page
+
+
+@pytest.fixture
+def begin(
+    ready: FineTunePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[InventedRun], FineTunePage]:
+    """Press Start with this run in the place of the engine's."""
+
+    def start(run: InventedRun) -> FineTunePage:
+        monkeypatch.setattr(session_module, "fine_tune", run.fine_tune)
+        qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
+        session = session_of(ready)
+        if run.hold_at:
+            qtbot.waitUntil(
+                lambda: session.training.step is not None and session.training.step.step == run.hold_at
+            )
+        else:
+            qtbot.waitUntil(lambda: not session.is_training)
+        return ready
+
+    return start
+
+
+def session_of(page: FineTunePage) -> Session:
+    found: Session = page.session  # type: ignore[attr-defined]
+    return found
+
+
+def visible_actions(page: FineTunePage) -> list[str]:
+    return [action.objectName() for action in page._actions() if action.isVisible()]
+
+
+def test_a_computer_that_shows_no_folders_is_told_where_the_run_lies(
+    page: FineTunePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.pages.run.page.QDesktopServices.openUrl", lambda url: False)
+    page.run_dir = tmp_path
+    page.open_folder()
+    assert str(tmp_path) in page.failure.text()
+
+
+def test_a_page_without_data_says_so_and_leads_to_the_data(page: FineTunePage, qtbot: QtBot) -> None:
+    assert "table" in page.empty.label.text() and not page.start_button.isEnabled()
+    with qtbot.waitSignal(session_of(page).page_requested) as asked:
+        qtbot.mouseClick(page.empty.button, Qt.MouseButton.LeftButton)
+    assert asked.args == ["data"]
+
+
+def test_data_without_a_model_can_start_from_random_weights(
+    page: FineTunePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    session = session_of(page)
+    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    assert session.wait_idle()
+    assert page.missing() == "model"
+    qtbot.mouseClick(page.random_link, Qt.MouseButton.LeftButton)
+    assert session.wait_idle()
+    assert session.model is not None and session.model.is_new and page.start_button.isEnabled()
+
+
+def test_data_without_a_model_can_start_from_the_model_that_ships(
+    page: FineTunePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    session = session_of(page)
+    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    assert session.wait_idle()
+    starter = starter_model()
+    assert starter is not None and page.starter_button.isVisible()
+    qtbot.mouseClick(page.starter_button, Qt.MouseButton.LeftButton)
+    assert session.wait_idle()
+    assert session.model is not None and session.model.model == str(starter)
+
+
+def test_more_epochs_mean_more_steps_before_anything_starts(ready: FineTunePage) -> None:
+    ready.setup.set_values({"num_epochs": 2, "batch_size": 14})
+    assert ready.setup.prediction.text().startswith("4 steps")  # 28 of 35 rows, 14 a step
+    ready.setup.set_values({"num_epochs": 6})
+    assert ready.setup.prediction.text().startswith("12 steps")
+
+
+def test_the_learning_rate_says_what_automatic_means(ready: FineTunePage) -> None:
+    assert ready.setup.form.widget("learning_rate").placeholderText().startswith("auto: ")  # type: ignore[union-attr]
+
+
+def test_a_refused_setting_is_said_beside_its_field(ready: FineTunePage, qtbot: QtBot) -> None:
+    ready.setup.form.set_values({"learning_rate": "fast"})
+    qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
+    assert not session_of(ready).is_training
+    refusal = ready.findChild(object, "refusal_learning_rate")
+    assert refusal.isVisible() and "Learning rate" in refusal.text()
+
+
+def test_a_new_run_from_an_earlier_one_reads_its_labels_as_that_did(
+    ready: FineTunePage, tmp_path: Path
+) -> None:
+    session = session_of(ready)
+    write_table(tmp_path / "spelled.csv", ("tech", "Tech", "sport"))
+    values = {"data": str(tmp_path / "spelled.csv"), "text": "text", "label": "label", "merge_labels": True}
+    ready.take_settings(with_values(FineTuneConfig(), values))
+    assert session.wait_idle()
+    assert session.study is not None and len(session.study.labels) == 2
+    assert ready.setup.config().data.merge_labels
+
+
+def test_one_label_only_is_refused_before_time_is_spent(page: FineTunePage, tmp_path: Path) -> None:
+    session = session_of(page)
+    session.open_table(write_table(tmp_path / "news.csv", ("same",), rows_a_label=9))
+    assert session.wait_idle()
+    assert page.missing() == "labels" and "same" in page.empty.label.text()
+    assert not page.start_button.isEnabled()
+
+
+def test_a_run_shows_its_own_settings_and_no_form_while_a_model_is_in_training(
+    begin: Callable[[InventedRun], FineTunePage],
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
+    assert page.run_card.isVisible() and not page.setup.isVisible()
+    assert visible_actions(page) == ["copy_command", "pause", "stop"]
+    assert page.stop_button.property("role") != "primary"
+    page.refresh()
+    assert page.run_card.progress.where.text() == "Step 13 of 30"
+
+
+def test_pause_stands_still_and_resume_goes_on(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    run = InventedRun(FIVE, num_steps=30, hold_at=13)
+    page = begin(run)
+    qtbot.mouseClick(page.pause_button, Qt.MouseButton.LeftButton)
+    assert visible_actions(page) == ["copy_command", "go_on", "stop"]
+    assert page.run_card.progress.where.text().startswith("Paused · Step 13 of 30")
+    run.let_go()
+    assert session_of(page).training.step.step <= 14  # type: ignore[union-attr]
+    qtbot.mouseClick(page.go_on_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    assert page.charts.loss.num_points == 30
+
+
+def test_stop_and_keep_ends_the_task_and_offers_what_it_kept(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    run = InventedRun(FIVE, num_steps=30, hold_at=13)
+    page = begin(run)
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    assert run.closed
+    assert visible_actions(page) == ["copy_command", "go_on", "new_run"]
+    assert page.charts.watching.onwards.isVisible() and "Stopped" in page.charts.watching.outcome.text()
+    assert page.go_on_button.property("role") == "primary"
+
+
+def test_a_finished_run_offers_its_model_onwards(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30))
+    assert visible_actions(page) == ["copy_command", "try_it", "new_run"]
+    assert "(95 %: " in page.charts.watching.result.text()
+    assert "95 times in a hundred" in page.charts.watching.result.toolTip()
+    assert not page.charts.confusion.is_empty
+    with qtbot.waitSignal(session_of(page).page_requested) as asked:
+        qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
+    assert asked.args == ["predict"]
+
+
+def test_an_error_in_training_is_said_on_the_page(begin: Callable[[InventedRun], FineTunePage]) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30, fail_at=7))
+    assert page.failure.isVisible() and "step 7" in page.failure.text()
+    assert page.start_button.isEnabled()
+
+
+def test_the_command_names_the_file_and_the_settings(ready: FineTunePage, qtbot: QtBot) -> None:
+    ready.setup.set_values({"num_epochs": 7})
+    qtbot.mouseClick(ready.copy_button, Qt.MouseButton.LeftButton)
+    command = QApplication.clipboard().text()
+    assert "news.csv" in command and "num_epochs" in command and "finetune" in command
+    ready.copy_button.rest()
+
+
+def test_a_resumed_run_shows_every_step_once(
+    ready: FineTunePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = InventedRun(FIVE, num_steps=30)
+    every = list(run.fine_tune(FineTuneConfig(), tmp_path / "run"))
+    steps = [event for event in every if isinstance(event, Step)]
+    before = steps[:17]  # the file had gone on to 17; the checkpoint is at 12
+
+    def again(run_dir: Path, **_: object) -> Iterator[Event]:
+        started = next(event for event in every if isinstance(event, Started))
+        yield replace(started, first_step=13)
+        yield from steps[12:]
+
+    monkeypatch.setattr("app.pages.run.past_run.read_events", lambda run_dir: iter(before))
+    monkeypatch.setattr(session_module, "resume", again)
+    monkeypatch.setattr(session_module, "read_config", lambda run_dir: FineTuneConfig())
+    session = session_of(ready)
+    session.resume_training(tmp_path / "run")
+    qtbot.waitUntil(lambda: not session.is_training and ready.charts.loss.num_points == 30)
+    assert [row[0] for row in ready.charts.loss.numbers()[1:]] == list(range(1, 31))
+
+
+# ---- the advice, without a window
+
+
+def outlook(**changes: Any) -> Outlook:
+    values: dict[str, Any] = {
+        "num_train": 80, "num_validation": 20, "num_leaking": 0, "num_duplicates": 0, "num_contradicting": 0,
+        "num_unusable": 0, "labels": ("a", "b"), "counts": (50, 50), "cut_share": 0.0, "max_length": 64,
+    }  # fmt: skip
+    return Outlook(**{**values, **changes})
+
+
+def evaluation(
+    step: int, loss: float, confusion: list[list[int]], labels: tuple[str, ...] = ("a", "b")
+) -> Evaluated:
+    counts = np.array(confusion)
+    accuracy = float(np.trace(counts) / counts.sum())
+    return Evaluated(
+        step=step, epoch=step / 10, split="validation", loss=loss, metrics={"accuracy": accuracy},
+        labels=labels, confusion=counts, per_label={},
+    )  # fmt: skip
+
+
+def step(number: int, loss: float) -> Step:
+    return Step(
+        step=number, epoch=number / 10, loss=loss, accuracy=None, learning_rate=1e-4, gradient_norm=1.0,
+        num_tokens=9, tokens_per_s=9.0, elapsed_s=1.0, remaining_s=1.0,
+    )  # fmt: skip
+
+
+def said(watch: Watch) -> str:
+    return "\n".join(f"{remark.level}: {remark.text}" for remark in watch.remarks())
+
+
+GOOD = [[9, 1], [1, 9]]
+
+
+def test_overfitting_is_said_with_the_epoch_it_began_in() -> None:
+    watch = Watch()
+    watch.hear([step(1, 0.9), evaluation(10, 0.50, GOOD), step(2, 0.5), evaluation(20, 0.40, GOOD)])
+    assert "Overfitting" not in said(watch)
+    watch.hear([step(3, 0.2), evaluation(30, 0.55, GOOD)])
+    assert "Overfitting since epoch 2" in said(watch)
+
+
+def test_a_rising_validation_loss_is_no_overfitting_while_training_rises_too() -> None:
+    watch = Watch()
+    watch.hear([step(1, 0.5), evaluation(10, 0.40, GOOD), step(2, 0.9), evaluation(20, 0.80, GOOD)])
+    assert "Overfitting" not in said(watch)
+
+
+def test_a_label_that_is_never_predicted_is_named() -> None:
+    watch = Watch()
+    watch.hear([evaluation(10, 0.5, [[9, 1, 0], [1, 9, 0], [3, 4, 0]], ("a", "b", "c"))])
+    assert "c is never predicted, though 7 validation rows carry it" in said(watch)
+
+
+def test_one_answer_for_everything_is_said_in_one_remark() -> None:
+    watch = Watch()
+    watch.hear([evaluation(10, 0.5, [[10, 0], [10, 0]])])
+    assert said(watch) == "look: It always answers a. It has not learned to tell the labels apart yet."
+
+
+def test_the_remarks_are_of_the_matrix_that_is_shown_also_of_a_stopped_run() -> None:
+    watch = Watch()
+    watch.hear([replace(evaluation(10, 0.4, GOOD), is_best=True), evaluation(20, 0.6, [[10, 0], [10, 0]])])
+    assert "It always answers a" in said(watch)
+    watch.is_over = True
+    assert "Both labels are being predicted" in said(watch) and "always answers" not in said(watch)
+
+
+def test_a_label_without_rows_that_is_answered_is_an_answer_too() -> None:
+    watch = Watch()
+    watch.hear([evaluation(10, 0.5, [[10, 0, 0], [9, 0, 1], [0, 0, 0]], ("a", "b", "c"))])
+    assert "always answers" not in said(watch) and "b is never predicted" in said(watch)
+
+
+def test_a_loss_that_is_no_number_stands_first() -> None:
+    watch = Watch()
+    watch.outlook = outlook()
+    watch.hear([step(7, float("nan"))])
+    assert said(watch).startswith("wrong: The loss is no longer a number since step 7")
+
+
+def test_no_validation_rows_is_wrong_and_shared_texts_are_looked_at() -> None:
+    watch = Watch()
+    watch.outlook = outlook(num_validation=0)
+    assert said(watch).startswith("wrong: No rows are kept apart")
+    watch.outlook = outlook(num_leaking=3)
+    assert said(watch).startswith("look: 3 of the 20 validation rows share their text")
+
+
+def test_of_a_run_is_said_what_the_run_found_and_not_what_is_open() -> None:
+    watch = Watch()
+    watch.outlook = outlook(num_leaking=0, num_contradicting=4, counts=(99, 1), cut_share=0.5)
+    note = Sentence("{leaks} of {total} rows for validation stand in training.", {"leaks": 3, "total": 20})
+    started = InventedRun(("a", "b")).started(Path())
+    watch.hear([Noted(sentence=note), started])
+    assert said(watch) == f"look: {note}"
+    watch.start()
+    watch.hear([started])  # an older run, which kept no notes
+    assert said(watch) == ""
+
+
+def test_a_score_that_chance_alone_could_give_is_told_as_that() -> None:
+    watch = Watch()
+    watch.hear([evaluation(1, 0.5, [[8, 4], [5, 5]])])  # 13 of 22 right; always answering a: 12 of 22
+    assert "look: It may be no better than always answering a (54.5 %): the 95 %" in said(watch)
+    watch.hear([evaluation(2, 0.4, [[800, 400], [300, 700]])])
+    assert "no better" not in said(watch)
+    watch.hear([replace(evaluation(2, 0.4, [[8, 4], [5, 5]]), split="test")])
+    assert "look: On the test rows it may be no better than always answering a (54.5 %)" in said(watch)
+
+
+# ---- a run is a record
+
+
+def test_a_second_click_where_stop_was_reaches_nothing(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
+    place = page.stop_button.mapTo(page, page.stop_button.rect().center())
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    QApplication.processEvents()
+    for x in range(-55, 56, 5):
+        found = page.childAt(place.x() + x, place.y())
+        assert not isinstance(found, QPushButton) or not found.isEnabled(), found
+
+
+def test_another_table_opened_while_it_learns_changes_nothing_of_the_run(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
+    session = session_of(page)
+    before, said = page.run_card.facts(), page.charts.watching.advice.texts()
+    session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=9))
+    assert session.wait_idle()
+    page.setup.predict()
+    assert page.run_card.facts() == before and before["Data"] == "news.csv" and before["Labels"] == "5"
+    assert page.charts.watching.advice.texts() == said
+    qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
+    assert "news.csv" in QApplication.clipboard().text()
+    page.copy_button.rest()
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session.is_training)
+    assert page.run_card.facts() == before and not page.setup.isVisible()
+    qtbot.mouseClick(page.run_card.form_button, Qt.MouseButton.LeftButton)
+    assert page.setup.data_box.currentText() == "other.csv" and page.charts.loss.num_points == 0
+
+
+def test_who_comes_with_data_or_a_model_finds_the_form_and_not_the_run_that_ended(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    run = InventedRun(FIVE, num_steps=30, hold_at=13)
+    page = begin(run)
+    session_of(page).page_requested.emit("finetune")
+    assert page.run_card.isVisible()  # it is under way
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    session_of(page).page_requested.emit("data")
+    assert page.run_card.isVisible()
+    session_of(page).page_requested.emit("finetune")
+    assert page.setup.isVisible() and page.charts.loss.num_points == 0
+
+
+def test_a_start_that_is_refused_leaves_the_form_and_says_nothing_of_what_was_saved(
+    ready: FineTunePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    session = session_of(ready)
+    other = tmp_path / "test.csv"
+    other.write_text("label,sentence\nsport,the film\ntech,the story\n", encoding="utf-8")
+    ready.setup.set_values({"test_data": str(other)})
+    assert "Tested at the end on test.csv" in ready.setup.prediction.text()
+    qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session.is_training, timeout=20_000)
+    refusal = ready.findChild(object, "refusal_test_data")
+    assert ready.setup.isVisible() and refusal.isVisible()
+    assert refusal.text().startswith("Test data: ") and "has no column text" in refusal.text()
+    assert not ready.charts.watching.outcome.isVisible() and not list((tmp_path / "runs").glob("*"))
+
+
+def test_a_test_file_that_is_not_there_is_refused_beside_its_field(ready: FineTunePage) -> None:
+    ready.setup.set_values({"test_data": "/nowhere/test.csv"})
+    refusal = ready.findChild(object, "refusal_test_data")
+    assert refusal.isVisible() and "there is no file /nowhere/test.csv" in refusal.text()
+    assert "nowhere" not in ready.setup.prediction.text()
+
+
+def test_a_failed_run_that_learned_nothing_does_not_say_that_it_was_saved(tmp_path: Path) -> None:
+    run_dir = tmp_path / "20260101-120000-news"
+    (run_dir / "checkpoints" / "step-00000000").mkdir(parents=True)
+    assert "saved before" not in outcome_words("failed", run_dir, 0.0)
+    assert outcome_words("stopped", run_dir, 1.0) == "Stopped before it had learned anything."
+    (run_dir / "checkpoints" / "step-00000012").mkdir()
+    assert "What was saved before is in news" in outcome_words("failed", run_dir, 0.0)
+
+
+def test_an_earlier_run_waits_while_another_is_in_training(
+    begin: Callable[[InventedRun], FineTunePage], tmp_path: Path
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
+    points, name = page.charts.loss.num_points, page.run_card.name.text()
+    page.show_run(RunInfo(tmp_path / "old", "old", "stopped", 4, 9, "accuracy", 0.5), FineTuneConfig())
+    assert page.charts.loss.num_points >= points and page.run_card.name.text() == name
+    assert "old" in page.failure.text()
+
+
+@pytest.mark.parametrize("size", [(1104, 772), (848, 612)])
+def test_watching_shows_the_whole_of_how_a_run_ended(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    page = begin(InventedRun(FIVE, num_steps=30))
+    page.resize(*size)
+    card = page.charts.watching
+    for _ in range(5):  # a width brings a height, and that another layout
+        QApplication.processEvents()
+    for words in (card.result, card.outcome):
+        room = QRect(0, 0, words.width(), 9999)
+        needed = words.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, words.text())
+        assert words.height() >= needed.height()
+    parts = [card.advice, card._line, card.result, card.outcome, card.folder]
+    edges = [(part.mapTo(card, QPoint(0, 0)).y(), part.height()) for part in parts]
+    assert all(top + height <= below for (top, height), (below, _) in pairwise(edges))

@@ -1,0 +1,322 @@
+"""One text and a whole file on the Predict page, asked of a very small real model."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app import words
+from app.pages.predict import written as predict_written
+from app.pages.predict.page import PredictPage
+from app.pages.predict.requests import Desk, Told, choose_label, choose_roles, free_path
+from app.session import Session
+from app.settings import AppSettings
+from app.work.titles import model_title
+from engine.events import Evaluated
+from engine.inspect.predict import evaluate_file
+from engine.model.weights import save_model
+from engine.settings.finetune import FineTuneConfig, with_values
+from engine.text.examples import Roles
+from engine.text.table import read_table
+from tests.fakes import LABELS, tiny_classifier, tiny_wordpiece
+
+ROWS = ["good film", "bad film", "=1+1 film", "", "good play"]
+
+
+def trained(folder: Path, **cloze: object) -> Path:
+    """Write a model as Cloze saves it."""
+    about = {
+        "schema_version": 1, "task": "classification", "labels": list(LABELS), "max_length": 13,
+        "roles": {"text": "text", "text_pair": "", "label": "label"}, "truncation": "longest_first",
+    }  # fmt: skip
+    save_model(folder, tiny_classifier(), tiny_wordpiece(), {**about, **cloze})
+    return folder
+
+
+@pytest.fixture
+def page(qtbot: QtBot, tmp_path: Path) -> Iterator[PredictPage]:
+    session = Session(AppSettings(tmp_path / "settings.ini"))
+    made = PredictPage(session)
+    made.session = session  # type: ignore[attr-defined]
+    made.resize(1104, 772)
+    qtbot.addWidget(made)
+    made.show()
+    yield made
+    session.close()
+    assert session.wait_idle()
+
+
+@pytest.fixture
+def asking(page: PredictPage, tmp_path: Path, qtbot: QtBot) -> PredictPage:
+    """The page with a model that answers."""
+    page.set_model(trained(tmp_path / "model"))
+    qtbot.waitUntil(lambda: "3 labels" in page.model_card.words.text())
+    return page
+
+
+@pytest.fixture
+def with_file(asking: PredictPage, tmp_path: Path, qtbot: QtBot) -> PredictPage:
+    """The page with a file whose fourth row has no text."""
+    with (tmp_path / "films.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["id", "text"], *([str(i), text] for i, text in enumerate(ROWS))])
+    asking.open_file(tmp_path / "films.csv")
+    qtbot.waitUntil(asking.run_button.isEnabled)
+    return asking
+
+
+def session_of(page: PredictPage) -> Session:
+    found: Session = page.session  # type: ignore[attr-defined]
+    return found
+
+
+def predict(page: PredictPage, qtbot: QtBot) -> None:
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.run_button.isVisible() and not session_of(page).is_inspecting)
+
+
+def test_without_a_model_the_page_leads_to_fine_tuning(page: PredictPage, qtbot: QtBot) -> None:
+    assert page.empty.isVisible() and not page.run_button.isEnabled()
+    with qtbot.waitSignal(session_of(page).page_requested) as asked:
+        qtbot.mouseClick(page.empty.button, Qt.MouseButton.LeftButton)
+    assert asked.args == ["finetune"]
+
+
+def test_a_folder_that_holds_no_model_is_refused_in_one_sentence(
+    page: PredictPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page.set_model(tmp_path)
+    qtbot.waitUntil(page.model_card.refusal.isVisible)
+    assert str(tmp_path) in page.model_card.refusal.text()
+
+
+def test_enter_shows_the_probability_of_every_label(asking: PredictPage, qtbot: QtBot) -> None:
+    qtbot.keyClicks(asking.text_card.text_box, "good film")
+    qtbot.keyClick(asking.text_card.text_box, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not asking.text_card.bars.is_empty)
+    bars = dict(asking.text_card.bars.bars)
+    assert list(bars) == list(LABELS) and sum(bars.values()) == pytest.approx(1, abs=1e-5)
+    assert asking.text_card.bars.highlight == max(bars, key=lambda name: bars[name])
+    assert asking.text_card.text_box.toPlainText() == "good film"
+
+
+def test_an_answer_comes_when_typing_stops(asking: PredictPage, qtbot: QtBot) -> None:
+    qtbot.keyClicks(asking.text_card.text_box, "bad film")
+    qtbot.waitUntil(lambda: not asking.text_card.bars.is_empty)
+
+
+def test_an_answer_to_an_older_text_is_not_shown(asking: PredictPage, qtbot: QtBot) -> None:
+    from app.work.tables import Answer
+
+    asking.text_card.text_box.setPlainText("new text")
+    late = Told(LABELS, np.full(3, 1 / 3, np.float32), 4, 0, "")
+    asking._hear(asking._oracle, [Answer(value=late)], asked=("old text", ""))  # type: ignore[arg-type]
+    assert asking.text_card.bars.is_empty
+    qtbot.waitUntil(lambda: not asking.text_card.bars.is_empty)
+
+
+def test_a_text_that_is_too_long_says_what_was_not_read(asking: PredictPage, qtbot: QtBot) -> None:
+    asking.text_card.text_box.setPlainText("good film " * 20)
+    asking.text_card.ask()
+    qtbot.waitUntil(lambda: not asking.text_card.bars.is_empty)
+    said = asking.text_card.note.text()
+    assert said.startswith("29 pieces were not read") and "good film good" in said  # 40 pieces, room for 11
+
+
+def test_a_model_of_pairs_asks_for_a_second_text(page: PredictPage, qtbot: QtBot, tmp_path: Path) -> None:
+    page.set_model(trained(tmp_path / "model", roles={"text": "a", "text_pair": "b", "label": "c"}))
+    qtbot.waitUntil(page.text_card.pair_box.isVisible)
+    page.text_card.text_box.setPlainText("good")
+    assert not page.text_card.is_complete()
+    page.text_card.pair_box.setPlainText("bad")
+    page.text_card.ask()
+    qtbot.waitUntil(lambda: not page.text_card.bars.is_empty)
+
+
+def test_a_file_becomes_a_new_file_with_an_answer_beside_each_row(
+    with_file: PredictPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    predict(with_file, qtbot)
+    with (tmp_path / "films-predicted.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == [str(i) for i in range(5)]
+    assert [row["prediction"] in LABELS for row in rows] == [True, True, True, False, True]
+    shown = with_file.answers.model
+    assert shown.full_text(0, 2) == rows[0]["prediction"]
+    assert "films-predicted.csv" in with_file.file_card.status.text()
+    assert sum(value for _name, value in with_file.answers.bars.bars) == 4
+
+
+def test_a_row_that_cannot_be_used_is_listed_with_its_line(with_file: PredictPage) -> None:
+    assert with_file.answers.reported.texts() == ["Line 5 has no text in column text."]
+
+
+def test_cells_that_a_spreadsheet_would_run_are_guarded_unless_asked(
+    with_file: PredictPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    predict(with_file, qtbot)
+    assert "'=1+1 film" in (tmp_path / "films-predicted.csv").read_text(encoding="utf-8-sig")
+    with_file.file_card.safe_box.setChecked(False)
+    with_file.file_card.out_edit.setText("raw.csv")
+    predict(with_file, qtbot)
+    assert ",=1+1 film" in (tmp_path / "raw.csv").read_text(encoding="utf-8-sig")
+
+
+def test_nothing_is_overwritten(with_file: PredictPage, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("keep me", encoding="utf-8")
+    with_file.file_card.out_edit.setText("mine.csv")
+    qtbot.mouseClick(with_file.run_button, Qt.MouseButton.LeftButton)
+    assert "already there" in with_file.file_card.refusal.text()
+    assert (tmp_path / "mine.csv").read_text(encoding="utf-8") == "keep me"
+
+
+def test_the_command_names_model_file_and_new_file(with_file: PredictPage, qtbot: QtBot) -> None:
+    qtbot.mouseClick(with_file.copy_button, Qt.MouseButton.LeftButton)
+    command = QApplication.clipboard().text()
+    assert "predict" in command and "films.csv" in command and "films-predicted.csv" in command
+    with_file.copy_button.rest()
+
+
+def test_a_file_without_the_trained_column_gets_a_guess(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text("id,review\n1,a long and thoughtful note\n2,another thoughtful note\n", encoding="utf-8")
+    assert choose_roles(read_table(path), Roles(text="text")) == Roles(text="review")
+
+
+def test_the_new_file_never_has_the_name_of_an_old_one(tmp_path: Path) -> None:
+    (tmp_path / "a-predicted.csv").touch()
+    assert free_path(tmp_path / "a.csv").name == "a-predicted-2.csv"
+
+
+def test_typing_does_not_drop_a_file_that_is_being_predicted() -> None:
+    asked: list[str] = []
+    ends: list = []  # type: ignore[type-arg]
+
+    def inspect(task, *, heard, failed, ended, name) -> None:  # type: ignore[no-untyped-def]
+        asked.append(name)
+        ends.append(ended)
+
+    desk = Desk(inspect)
+    for kind in ("file", "tell", "tell"):
+        desk.put(kind, lambda: iter(()), lambda events: None, lambda error: None)
+    assert asked == ["file"]
+    ends.pop()()
+    ends.pop()()
+    assert asked == ["file", "tell"] and desk.current == ""
+
+
+# A file whose labels are known
+
+
+LABELLED = [
+    ("good film", "good"), ("bad film", "bad"), ("odd film", "strange"), ("good play", "good"), ("", "bad"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def labelled(asking: PredictPage, tmp_path: Path, qtbot: QtBot) -> PredictPage:
+    """The page with a file that holds labels, one of them unknown to the model."""
+    with (tmp_path / "known.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["note", "text", "label"], *(("x", *row) for row in LABELLED * 5)])
+    asking.open_file(tmp_path / "known.csv")
+    qtbot.waitUntil(asking.run_button.isEnabled)
+    return asking
+
+
+def test_a_labelled_file_gets_the_score_that_evaluate_gives(
+    labelled: PredictPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    assert labelled.file_card.label_box.currentData() == "label"
+    predict(labelled, qtbot)
+    data = with_values(FineTuneConfig(), {"data": str(tmp_path / "known.csv")}).data
+    events = list(evaluate_file(tmp_path / "model", data))
+    wanted = next(event for event in events if isinstance(event, Evaluated))
+    shown = labelled.answers.scores
+    assert wanted.confusion is not None and wanted.confusion.sum() == 15
+    assert [row[1:] for row in shown.confusion.numbers()[1:]] == wanted.confusion.tolist()
+    assert shown.isVisible()
+    assert shown.accuracy.value.text() == words.with_interval(wanted.metrics["accuracy"], 15)
+    assert shown.macro_f1.value.text() == words.score(wanted.metrics["macro_f1"])
+    assert "20 rows answered by" in labelled.answers.hint_label.text()
+    assert "15 scored" in labelled.answers.hint_label.text()
+    if (wanted.confusion.sum(0) > 0).sum() == 1:
+        assert "to every one of the 15 test rows" in shown.remark.text() and shown.remark.isVisible()
+    labelled.answers.view_choice.buttons["rows"].click()
+    said = labelled.answers.reported.texts()
+    assert any("the label strange, which is not among those learned" in line for line in said)
+
+
+def test_a_file_without_labels_that_the_model_knows_gets_no_score(
+    with_file: PredictPage, qtbot: QtBot
+) -> None:
+    assert with_file.file_card.label_box.currentText() == "none"
+    predict(with_file, qtbot)
+    assert with_file.answers.scores.current is None and not with_file.answers.view_choice.isVisible()
+
+
+def test_the_column_of_right_labels_is_found_by_what_stands_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "films.csv"
+    path.write_text("text,coarse,other\nbad,Good,x\nodd,bad,y\ngood,,good\n", encoding="utf-8")
+    table = read_table(path)
+    assert choose_label(table, "label", LABELS, ("text",)) == "coarse"
+    assert choose_label(table, "other", LABELS, ("text",)) == "other"
+    assert choose_label(table, "label", ("x1", "x2"), ("text",)) == ""
+
+
+def test_answers_say_which_model_gave_them_and_when_another_is_chosen(
+    with_file: PredictPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = with_file
+    page.text_card.text_box.setPlainText("good film")
+    page.text_card.ask()
+    predict(page, qtbot)
+    name = model_title(tmp_path / "model")
+    assert f"answered by {name}" in page.answers.hint_label.text()
+    assert not page.answers.other_model.isVisible()
+    assert name in page.file_card.status.text()
+    page.set_model(trained(tmp_path / "second"))
+    said = page.answers.other_model
+    assert f"answers of {name}, not of the model at the left" in said.text()
+    assert said.isVisible() and said.property("role") == "look"
+    page.resize(830, 560)
+    assert said.height() >= said.heightForWidth(said.width())  # whole, in a small window too
+    qtbot.waitUntil(lambda: not page.text_card.bars.is_empty)  # what is typed is asked again
+    predict(page, qtbot)
+    assert f"answered by {model_title(tmp_path / 'second')}" in page.answers.hint_label.text()
+    assert not page.answers.other_model.isVisible()
+
+
+def test_the_next_file_has_a_free_name_and_the_one_written_can_be_opened(
+    with_file: PredictPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(predict_written, "open_place", lambda place: opened.append(place.name) or False)
+    card = with_file.file_card
+    predict(with_file, qtbot)
+    assert card.out_edit.text() == "films-predicted-2.csv" and card.links.isVisible()
+    qtbot.mouseClick(card.links.open_button, Qt.MouseButton.LeftButton)
+    assert opened == ["films-predicted.csv"] and "films-predicted.csv" in card.links.place.text()
+    card.out_edit.setText("films-predicted.csv")
+    qtbot.mouseClick(with_file.run_button, Qt.MouseButton.LeftButton)
+    assert "already there" in card.refusal.text() and not card.status.text() and not card.links.isVisible()
+    qtbot.mouseClick(card.free_button, Qt.MouseButton.LeftButton)
+    assert card.out_edit.text() == "films-predicted-2.csv" and not card.refusal.isVisible()
+    predict(with_file, qtbot)
+    assert (tmp_path / "films-predicted-2.csv").is_file()
+    assert card.out_edit.text() == "films-predicted-3.csv"
+
+
+def test_rows_that_are_cut_are_counted_for_a_file(asking: PredictPage, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "long.csv").write_text("text\n" + "good film " * 20 + "\ngood\n", encoding="utf-8")
+    asking.open_file(tmp_path / "long.csv")
+    qtbot.waitUntil(asking.run_button.isEnabled)
+    predict(asking, qtbot)
+    assert asking.answers.reported.texts() == [
+        "Read to 13 WordPieces, as in training, and cut there: 1 of 2 texts."
+    ]

@@ -1,0 +1,125 @@
+"""The models in the box: whole, small, plain about where they come from, able to do what the window shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from assets.models.make import MODELS, STAGES, STARTER, TINY, recipe
+from engine.inspect.masked.follows import follows
+from engine.inspect.masked.probe import probe
+from engine.inspect.subject import Subject
+from engine.model.folder import read_json
+from engine.model.weights import load_pretraining
+from engine.text.wordpiece import WordPiece
+from engine.train.run.history import history
+from engine.train.run.runs import read_config, read_metrics
+
+STARTER_DIR, TINY_DIR = MODELS / STARTER, MODELS / TINY
+MOST_BYTES = 35_000_000
+PLACES = re.compile(r"(?:^|[\"' ])(?:/[a-z]|[A-Z]:\\)")  # of the machine that made them
+
+
+def model_folders() -> Iterator[Path]:
+    yield STARTER_DIR
+    yield from (kept.path for kept in history(TINY_DIR))
+
+
+def test_the_starter_has_both_heads_and_fits_in_35_megabytes() -> None:
+    _, report = load_pretraining(STARTER_DIR, seed=0)
+    assert not report.missing and not report.unexpected
+    assert sum(file.stat().st_size for file in STARTER_DIR.iterdir()) <= MOST_BYTES
+
+
+def test_transformers_opens_the_starter_whole_and_answers_alike() -> None:
+    transformers = pytest.importorskip("transformers")
+    ours, _ = load_pretraining(STARTER_DIR, seed=0)
+    theirs, loading = transformers.BertForPreTraining.from_pretrained(
+        STARTER_DIR, dtype=torch.float32, output_loading_info=True
+    )
+    assert not loading["missing_keys"] and not loading["unexpected_keys"]
+    wordpiece = WordPiece.from_folder(STARTER_DIR)
+    ids = torch.tensor(wordpiece.encode_ids(["the river flows into the sea ."])[0])[None]
+    with torch.inference_mode():
+        out = ours.eval()(ids)
+        peer = theirs.eval()(ids)
+        logits = ours.logits(out.hidden)[None]
+    assert torch.allclose(logits, peer.prediction_logits, atol=1e-4)
+    assert torch.allclose(out.next_sentence, peer.seq_relationship_logits, atol=1e-4)
+
+
+def test_trimming_left_no_character_out(real_data: Path) -> None:
+    whole = (real_data / "vocabs" / "bert-base-uncased-vocab.txt").read_text(encoding="utf-8").split("\n")
+    kept = set((STARTER_DIR / "vocab.txt").read_text(encoding="utf-8").split("\n"))
+    characters = {piece for piece in whole if len(piece.removeprefix("##")) == 1}
+    never = {piece for piece in characters if piece.startswith("##") and "\u4e00" <= piece[-1] <= "\u9fff"}
+    assert characters - never <= kept  # an ideograph is a word of its own, so none goes on with another
+
+
+@pytest.mark.parametrize(
+    ("text", "fitting"),
+    [
+        ("he was born in the united [MASK].", "states"),
+        ("a week has seven [MASK].", "days"),
+        ("the children [MASK] playing in the garden.", "were are"),
+        ("she is older [MASK] her brother.", "than"),
+        ("the film was directed [MASK] a young woman.", "by"),
+    ],
+)
+def test_the_starter_fills_a_gap_that_leaves_no_choice(text: str, fitting: str) -> None:
+    guesses = probe(Subject.open(STARTER_DIR), text, top_k=1).answers[0].guesses
+    assert guesses[0].word in fitting.split()
+
+
+def test_the_starter_tells_a_second_sentence_from_one_of_elsewhere() -> None:
+    subject = Subject.open(STARTER_DIR)
+    first = "The river Thames flows through the city of London."
+    near, far = (
+        follows(subject, first, second).probability
+        for second in (
+            "It is the longest river in England and reaches the sea in the east.",
+            "The band recorded their second album in the summer of that year.",
+        )
+    )
+    assert near > far
+
+
+def test_the_history_shows_a_model_that_learns() -> None:
+    kept = history(TINY_DIR)
+    assert len(kept) >= 5
+    for one in kept:
+        load_pretraining(one.path, seed=0)
+    records = read_metrics(TINY_DIR)
+    losses = [record["loss"] for record in records if record["event"] == "evaluated"]
+    assert losses[-1] < losses[0] - 1.0
+    assert sum(record["event"] == "pinned" for record in records) >= 5
+
+
+def test_no_shipped_model_names_a_place_on_the_machine_that_made_it() -> None:
+    texts = [TINY_DIR / name for name in ("config.toml", "metrics.jsonl", "status.json")]
+    texts += [folder / "cloze.json" for folder in model_folders()]
+    for file in texts:
+        assert not PLACES.search(file.read_text(encoding="utf-8")), file
+
+
+def test_the_recipes_are_those_the_models_were_made_by() -> None:
+    chain = read_json(STARTER_DIR / "cloze.json")["chain"]
+    assert [stage["run"] for stage in chain] == list(STAGES)
+    for stage, name in zip(chain, STAGES, strict=True):
+        budget = recipe(name, Path()).budget
+        assert stage["learning_rate"] == budget.learning_rate and stage["tokens"] >= budget.tokens
+    config = read_config(TINY_DIR)
+    assert config.budget == recipe(TINY, Path()).budget
+
+
+def test_every_model_says_in_its_card_where_it_comes_from() -> None:
+    card = (MODELS / "README.md").read_text(encoding="utf-8")
+    for name in ("all-MiniLM-L6-v2", "Apache-2.0", "CC BY-SA 3.0", "enwiki2015-core", "english-novels-95"):
+        assert name in card
+    sentences = json.loads((MODELS.parent / "samples" / "cloze50.json").read_text(encoding="utf-8"))
+    assert all(entry["text"] in card for entry in sentences)
