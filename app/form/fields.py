@@ -6,23 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
-from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QSizePolicy,
-    QStyle,
-    QStyleOptionComboBox,
-    QStylePainter,
     QToolButton,
     QWidget,
 )
 
 from app import words
 from app.look import theme
-from app.look.inputs import ComboBox, DoubleSpinBox, SpinBox
+from app.look.boxes import ElidedBox
+from app.look.inputs import DoubleSpinBox, SpinBox
 from app.look.widgets import tidy_spin
 from engine.settings.setting import Setting
 
@@ -125,26 +122,6 @@ class FloatField(TextField):
 
     def put(self, value: Any) -> None:
         super().put(float_text(value) if isinstance(value, int | float) else value)
-
-
-class ElidedBox(ComboBox):
-    """A box for texts of any length: what is shown is elided, not cut off."""
-
-    def elide_mode(self) -> Qt.TextElideMode:
-        return Qt.TextElideMode.ElideRight
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        option = QStyleOptionComboBox()
-        self.initStyleOption(option)
-        field = self.style().subControlRect(
-            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
-        )
-        text = option.currentText or self.placeholderText()
-        option.currentText = self.fontMetrics().elidedText(text, self.elide_mode(), field.width())
-        painter = QStylePainter(self)
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
-        painter.end()
 
 
 class BoolField(QCheckBox):

@@ -9,8 +9,8 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLayout, QSizePolicy, QToolButton, QWidget
 
 from app.look import theme
+from app.look.boxes import ChoiceBox
 from app.look.widgets import set_role
-from app.plots.buttons import ChoiceBox
 
 LEAST_BOX, MOST_BOX = 96, 160  # px
 ROOM = 20  # px around a word

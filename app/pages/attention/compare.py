@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.widgets import GAP, button, label, tidy_spin, tip
 from app.pages.attention.state import Chosen, Comparison
 from app.pages.inside.texts import BORDERS
-from app.plots.buttons import ChoiceBox
 from engine.inspect.subject import name_of
 
 WIDTH = 460

@@ -7,12 +7,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QStackedWidget, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.toggles import Toggles
 from app.look.widgets import Card, ElidedLabel, button, label
 from app.pages.attention.head_list import HeadList, HeadValues
 from app.pages.attention.state import Chosen
 from app.plots.attention_image import MosaicPicture
-from app.plots.buttons import ChoiceBox, yield_to_layout
+from app.plots.buttons import yield_to_layout
 from app.plots.mosaic import MosaicPlot
 from engine.inspect.attention.head_measures import MEASURES
 

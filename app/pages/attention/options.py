@@ -12,10 +12,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.inputs import ComboBox, Slider
 from app.look.widgets import label
 from app.pages.attention.state import Chosen
-from app.plots.buttons import ChoiceBox
 
 LEAST_SHARE = 1  # per cent
 ROOMY = 500  # px, enough for the share in words

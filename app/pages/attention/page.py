@@ -14,6 +14,7 @@ from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import words
+from app.look.copy_command import CopyCommandButton
 from app.look.widgets import GAP, button, label
 from app.pages.attention import captions
 from app.pages.attention.attribution import AttributionCard
@@ -28,7 +29,6 @@ from app.pages.attention.switcher import Switcher
 from app.pages.attention.tasks import Asked, Drawn
 from app.pages.inside.page import LookingPage, TextPair
 from app.plots.attention_image import MosaicPicture
-from app.plots.buttons import CopyCommandButton
 from app.plots.figure import Figure
 from app.remembered import keep_heads, kept_heads
 from app.session import Session

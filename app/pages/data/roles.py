@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app import words
-from app.form.fields import ElidedBox
+from app.look.boxes import ElidedBox
 from app.look.widgets import button, label, tip
 from app.session import ROLES, Session
 from engine.text.examples import Roles

@@ -7,9 +7,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.widgets import Card, label
 from app.pages.embeddings.requests import Layers, Matrix
-from app.plots.buttons import ChoiceBox, save_icon, yield_to_layout
+from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
 from app.plots.marks import Classes
 from app.plots.similarity import SimilarityPlot

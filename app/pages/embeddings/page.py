@@ -10,13 +10,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
+from app.look.copy_command import CopyCommandButton
 from app.look.widgets import GAP, SETTINGS_WIDTH, ElidedLabel, button, say, set_role, tip
 from app.pages.embeddings.requests import WORD, Held, Source, vectors_task
 from app.pages.embeddings.settings import MapSettings, VectorsCard
 from app.pages.embeddings.tabs import KEYS, POOLINGS, Views
 from app.pages.embeddings.texts import TYPED, SourceCard
 from app.pages.inside.page import LookingPage
-from app.plots.buttons import CopyCommandButton
 from app.session import Session
 from engine.commands.command_line import embed_command, word_command
 from engine.events import Event, Progress

@@ -6,10 +6,10 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.inputs import Slider, SpinBox
 from app.look.widgets import Card, label, tidy_spin, tip
 from app.pages.embeddings.requests import WORD, Held
-from app.plots.buttons import ChoiceBox
 from engine.inspect.embeddings.projection import MOST_TSNE, PERPLEXITY, most_perplexity
 from engine.inspect.embeddings.vectors import KINDS, LAYERED, Pooling
 from engine.inspect.subject import About

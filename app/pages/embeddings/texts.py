@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.widgets import Card, button, label, tidy_spin, tip
 from app.pages.embeddings.requests import Source, sample_rows, typed_lines
-from app.plots.buttons import ChoiceBox
 from app.session import Session
 from engine.inspect.example_texts import Senses, Topics, senses_for, topics_for
 from engine.inspect.subject import About

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.widgets import label
 from app.pages.run.model_choice import (
     add_path,
@@ -19,7 +20,6 @@ from app.pages.run.model_choice import (
     sample_vocabulary,
     vocabularies,
 )
-from app.plots.buttons import ChoiceBox
 from app.session import Session
 from app.shipped import starter_model
 from app.work.titles import model_title

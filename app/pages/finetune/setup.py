@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QApplication, QGridLayout, QHBoxLayout, QWidget
 
 from app import words
 from app.form.form import SettingsForm
+from app.look.boxes import ChoiceBox
 from app.look.widgets import SETTINGS_WIDTH, Card, ElidedLabel, button, label, say
 from app.pages.finetune.advice import Outlook, is_default_split
 from app.pages.finetune.model import ModelChooser
-from app.plots.buttons import ChoiceBox
 from app.session import Session
 from engine.errors import ConfigError, UserError, marked
 from engine.settings.finetune import FineTuneConfig, with_values

@@ -12,9 +12,9 @@ from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.widgets import ElidedLabel, label, tip
 from app.pages.run.model_choice import start_folder
-from app.plots.buttons import ChoiceBox
 from app.plots.history import HistoryPlot
 from app.session import Session
 from app.work.inspector import Bench

@@ -8,9 +8,9 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.widgets import Card, label, tidy_spin, tip
-from app.plots.buttons import ChoiceBox
 from engine.errors import ModelError
 from engine.model.arithmetic import POSITIONS, VOCABULARY, Heads, preset_of, sizes_of
 from engine.model.config import PRESETS, BertConfig

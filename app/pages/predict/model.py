@@ -8,9 +8,9 @@ from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.widgets import Card, label, tip
 from app.pages.predict.requests import Described
-from app.plots.buttons import ChoiceBox
 from app.session import Session
 from app.work.titles import model_title
 from engine.errors import ModelError

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLa
 
 from app import words
 from app.look import theme
+from app.look.copy_command import CopyCommandButton
 from app.look.widgets import GAP, SETTINGS_WIDTH, Card, EmptyState, Page, button
 from app.pages.predict.answers import AnswersCard
 from app.pages.predict.file import FileCard
@@ -33,7 +34,6 @@ from app.pages.predict.requests import (
     preview_roles,
 )
 from app.pages.predict.text import TextCard
-from app.plots.buttons import CopyCommandButton
 from app.session import Session, sample_data_path
 from app.settings import AppSettings
 from app.work.tables import Answer

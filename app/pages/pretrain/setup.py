@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QApplication, QGridLayout, QHBoxLayout, QSizePolic
 
 from app import words
 from app.form.form import SettingsForm
+from app.look.boxes import ChoiceBox
 from app.look.inputs import DoubleSpinBox
 from app.look.widgets import SETTINGS_WIDTH, Card, label, say, set_role, tidy_spin, tip
 from app.pages.pretrain.start import NAMES as START_NAMES
 from app.pages.pretrain.start import StartChooser
 from app.pages.pretrain.text import TextChooser
-from app.plots.buttons import ChoiceBox
 from app.session import Session
 from engine.errors import ConfigError, ModelError, UserError
 from engine.model.config import BertConfig

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.widgets import label, tidy_spin, tip
 from app.pages.run.model_choice import (
@@ -21,7 +22,6 @@ from app.pages.run.model_choice import (
     fill_sizes,
     remember_vocabulary,
 )
-from app.plots.buttons import ChoiceBox
 from app.session import Session
 from app.work.tables import ModelInfo, answers, read_model_task
 from app.work.titles import model_title

@@ -9,10 +9,11 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.widgets import Card, label, tip
 from app.pages.probe.requests import LensAnswer, lens_task
 from app.pages.probe.state import Enquiry
-from app.plots.buttons import ChoiceBox, save_icon
+from app.plots.buttons import save_icon
 from app.plots.layers import Layer, LayersPlot
 from app.work.inspector import Laboratory
 from engine.inspect.masked.lens import Lens

@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
+from app.look.boxes import ChoiceBox
+from app.look.copy_command import CopyCommandButton
 from app.look.widgets import GAP, button, label, tip
 from app.pages.inside.page import LookingPage
 from app.pages.probe.command import (
@@ -47,7 +49,6 @@ from app.pages.probe.templates import FILE_KEY, TemplatesView
 from app.pages.probe.templates import KEY as TEMPLATES_KEY
 from app.pages.probe.words import KEYS, WordsView
 from app.pages.run.model_choice import start_folder
-from app.plots.buttons import ChoiceBox, CopyCommandButton
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_TEXT

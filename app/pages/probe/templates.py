@@ -11,6 +11,7 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card, button, label
 from app.pages.inside.model_bar import model_caption
@@ -18,7 +19,7 @@ from app.pages.probe.grid import CORRECTED, PROBABILITY, GridDelegate, GridModel
 from app.pages.probe.parts import Switch
 from app.pages.probe.requests import read_templates_task, templates_task, write_grids_task
 from app.pages.probe.state import Enquiry
-from app.plots.buttons import ChoiceBox, save_icon
+from app.plots.buttons import save_icon
 from app.plots.slope import SlopePlot
 from app.work.inspector import Laboratory
 from engine.errors import UserError

@@ -9,8 +9,8 @@ from PySide6.QtCore import QDir, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.widgets import tip
-from app.plots.buttons import ChoiceBox
 from app.settings import AppSettings
 from app.shipped import assets
 from engine.model.config import PRESETS, BertConfig, count_parameters

@@ -17,12 +17,12 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from app import words
 from app.look.banner import Banner
+from app.look.copy_command import CopyCommandButton
 from app.look.widgets import SETTINGS_WIDTH, Page, button, set_role, tip
 from app.pages.run.card import RunCard
 from app.pages.run.earlier_runs import EarlierRuns, state_words
 from app.pages.run.facts import facts_of
 from app.pages.run.past_run import past_events
-from app.plots.buttons import CopyCommandButton
 from app.plots.figure import Figure
 from app.session import Session
 from app.work.tables import Answer

@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QToolButton, QWidget
 
 from app import words
 from app.look.banner import Banner
+from app.look.copy_command import CopyCommandButton
 from app.look.widgets import Page, button, set_role
 from app.pages.tokenizer.learn import LearnDialog
 from app.pages.tokenizer.table import TableMeasures
 from app.pages.tokenizer.text import TextView
 from app.pages.tokenizer.vocabulary import VocabularyBar
-from app.plots.buttons import CopyCommandButton
 from app.session import Session
 from engine.commands.inspect import inspect_command
 from engine.errors import UserError

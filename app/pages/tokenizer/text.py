@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.form.fields import ElidedBox
 from app.look import theme
+from app.look.boxes import ElidedBox
 from app.look.inputs import SpinBox
 from app.look.widgets import GAP, Card, label, tidy_spin
 from app.pages.inside.page import TextPair

@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
+from app.look.boxes import ChoiceBox
 from app.look.widgets import ElidedLabel, label, tip
 from app.pages.run.model_choice import (
     add_path,
@@ -21,7 +22,6 @@ from app.pages.run.model_choice import (
 )
 from app.pages.tokenizer.requests import Vocabulary, read_vocabulary
 from app.pages.tokenizer.words import vocabulary_words
-from app.plots.buttons import ChoiceBox
 from app.session import Session
 from app.work.titles import model_title
 

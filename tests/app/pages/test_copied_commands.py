@@ -14,10 +14,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.look.copy_command import CopyCommandButton
 from app.pages.embeddings.page import COMMAND_FILE, WORD_FILE, EmbeddingsPage
 from app.pages.probe.page import LAYERS, NEXT, SURPRISE, TEMPLATES, ProbePage
 from app.pages.tokenizer.page import TokenizerPage
-from app.plots.buttons import CopyCommandButton
 from app.session import Session
 from app.settings import AppSettings
 from engine.commands.command_line import main

@@ -1,0 +1,48 @@
+"""The button that copies a command: what the window just did, for a terminal."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from app.look.widgets import show_icon, tip
+
+COPIED_MS = 1_500
+
+
+class CopyCommandButton(QPushButton):
+    """Puts a command on the clipboard, and says so for a moment."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, autoDefault=False)
+        self.setObjectName("copy_command")
+        show_icon(self, "copy")
+        self._said = QTimer(self, singleShot=True, interval=COPIED_MS)
+        self._said.timeout.connect(self.rest)
+        self._is_short = False
+        self.rest()
+
+    def copy(self, command: str) -> None:
+        """Copy a command."""
+        QGuiApplication.clipboard().setText(command)
+        self.setText(self.tr("Copied"))
+        self._said.start()
+
+    def offer(self, lacking: str, said: str = "") -> None:
+        """Be there to press, or say in the tooltip what a command lacks. Args: said: of what it does."""
+        self.setEnabled(not lacking)
+        self.setToolTip(tip(lacking or said))
+
+    @Slot()
+    def rest(self) -> None:
+        """Say what it does, at once."""
+        self._said.stop()
+        self.setText(self.tr("Copy") if self._is_short else self.tr("Copy as command"))
+
+    def set_short(self, is_short: bool) -> None:
+        """Take less room; it is called the same."""
+        if is_short != self._is_short:
+            self._is_short = is_short
+            self.setAccessibleName(self.tr("Copy as command"))
+            self.rest()
