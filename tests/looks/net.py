@@ -1,13 +1,13 @@
 """The net under a change of structure: what every page says and shows in its states, and what training gives.
 
-    python -m tests.looks.net record FOLDER
+    python -m tests.looks.net record FOLDER [--only looking,refused]
     python -m tests.looks.net compare BEFORE AFTER
 
 `record` opens the window in light and dark at 1280x800, page by page: empty, with data, with a model, while
 it trains, after a run, and where something is refused. For each state it writes a PNG and what stands there:
 every widget with its name, text, tooltip and place, every figure with its numbers and caption. Beside them
 it writes the losses of two small trainings to the last bit, and every string that is to be translated.
-`compare` lists what differs.
+`compare` lists what differs in what was recorded after.
 """
 
 from __future__ import annotations
@@ -110,9 +110,10 @@ class Stage:
         QApplication.processEvents()
 
 
-def states(root: Path) -> Iterator[State]:
+def states(root: Path, only: list[str]) -> Iterator[State]:
     """Bring the window into one state after the other; each is whole when it is given."""
-    for part in (empty, with_data, looking, fine_tuning, pretraining, refused):
+    parts = (empty, with_data, looking, fine_tuning, pretraining, refused)
+    for part in [each for each in parts if each.__name__ in only or not only]:
         stage = Stage(root, part.__name__)
         try:
             for name in part(stage):
@@ -364,14 +365,14 @@ def translatable(root: Path) -> list[str]:
 # ---- recording and comparing
 
 
-def record(folder: Path) -> None:
-    """Write all states, losses and strings to a folder."""
+def record(folder: Path, only: list[str]) -> None:
+    """Write all states, or those of some parts only, to a folder, and beside them losses and strings."""
     folder.mkdir(parents=True, exist_ok=True)
     root = Path(tempfile.mkdtemp(prefix="cloze-net-"))
     application = make_application(["cloze"], AppSettings(root / "settings.ini"))
     pretrain_findings.forecast = invented_forecast  # the engine's would measure this machine
     try:
-        for name, window in states(root):
+        for name, window in states(root, only):
             found: dict[str, Any] = {}
             for mode in ("light", "dark"):
                 theme.apply_theme(application, mode)
@@ -396,7 +397,7 @@ def _write(path: Path, value: Any) -> None:
 
 def compare(before: Path, after: Path) -> int:
     """Print what differs between two recordings; return how many states, or lists, do."""
-    names = sorted({path.name for folder in (before, after) for path in folder.glob("*.json")})
+    names = sorted(path.name for path in after.glob("*.json"))
     num_different = 0
     for name in names:
         one, other = (_read(folder / name) for folder in (before, after))
@@ -440,12 +441,13 @@ def main() -> int:
     verbs = parser.add_subparsers(dest="verb", required=True)
     recording = verbs.add_parser("record")
     recording.add_argument("folder", type=Path)
+    recording.add_argument("--only", default="", help="names of parts, with commas; all when left out")
     comparing = verbs.add_parser("compare")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
     chosen = parser.parse_args()
     if chosen.verb == "record":
-        record(chosen.folder)
+        record(chosen.folder, [name for name in chosen.only.split(",") if name])
         return 0
     return 1 if compare(chosen.before, chosen.after) else 0
 
