@@ -49,7 +49,7 @@ class DataPage(Page):
         super().__init__(self.tr("Data"), self.tr("Open a table and see what may mislead a model."))
         self.setParent(parent)
         self.setObjectName("data_page")
-        self._session = session
+        self.session = session
         self._add_actions()
         self.banner = Banner(name="data_banner")
         self.body.addWidget(self.banner)
@@ -91,7 +91,7 @@ class DataPage(Page):
         columns.setSpacing(GAP)
         left = QVBoxLayout()
         left.setSpacing(GAP)
-        self.table_card = TableCard(self._session)
+        self.table_card = TableCard(self.session)
         self.table_card.lines_wanted.connect(self._show_lines)
         left.addWidget(self.table_card, 3)
         below = QHBoxLayout()
@@ -132,7 +132,7 @@ class DataPage(Page):
         self.max_length_box.setAccessibleName(words.label_of("max_length"))
         self.max_length_box.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.max_length_box.setFixedWidth(64)
-        self.max_length_box.valueChanged.connect(self._session.set_max_length)
+        self.max_length_box.valueChanged.connect(self.session.set_max_length)
         self.model_button = button(self.tr("choose a model"), "link", name="choose_model")
         self.model_button.setToolTip(
             self.tr("Count in the WordPieces of a model's vocabulary instead of words")
@@ -156,19 +156,19 @@ class DataPage(Page):
     @Slot()
     def _show_table(self) -> None:
         self.banner.hide()
-        self.stack.setCurrentIndex(0 if self._session.table is None else 1)
+        self.stack.setCurrentIndex(0 if self.session.table is None else 1)
         for action in (self.recent_button, self.open_button):
-            action.setVisible(self._session.table is not None)
-        self.next_button.setVisible(self._session.table is not None)
+            action.setVisible(self.session.table is not None)
+        self.next_button.setVisible(self.session.table is not None)
         self._show_state()
 
     @Slot()
     def _show_state(self) -> None:
-        table, roles = self._session.table, self._session.roles
+        table, roles = self.session.table, self.session.roles
         if table is None or roles is None:
             return
         reason = "" if roles.text else self.tr("Say first which column holds the text.")
-        study = self._session.study
+        study = self.session.study
         if roles.text and not roles.label:
             reason = self.tr("Say first which column holds the label.")
         elif study is not None and study.refusal is not None:
@@ -178,9 +178,9 @@ class DataPage(Page):
         self._show_advice()
 
     def _show_advice(self) -> None:
-        table, roles = self._session.table, self._session.roles
+        table, roles = self.session.table, self.session.roles
         if table is not None and roles is not None:
-            found = remarks(table, roles, self._session.study, self._session.max_length)
+            found = remarks(table, roles, self.session.study, self.session.max_length)
             actions = {remark.text: self._actions(remark) for remark in found}
             self.advice.set_items([(remark.level, remark.text) for remark in found], actions)
             hint = words.counted(len(found), self.tr("{count} remark"), self.tr("{count} remarks"))
@@ -197,25 +197,23 @@ class DataPage(Page):
         if remark.choice is not None:
             name, value = remark.choice
             said = {"merge_labels": self.tr("Merge"), "whole_labels": self.tr("Take as classes")}[name]
-            choose = partial(self._session.choose_for_labels, name, value)
+            choose = partial(self.session.choose_for_labels, name, value)
             found.append((said if value else self.tr("Undo"), lambda: choose()))
         return found
 
     @Slot()
     def _show_study(self) -> None:
-        study = self._session.study
+        study = self.session.study
         if study is None:
             waiting = (
-                self.tr("Counting…")
-                if self._session.is_studying
-                else self.tr("Choose the text column above.")
+                self.tr("Counting…") if self.session.is_studying else self.tr("Choose the text column above.")
             )
             for plot in (self.labels_plot, self.lengths_plot):
                 plot.clear()
                 plot.set_empty_text(waiting)
             self.labels_card.set_hint("")
         else:
-            path = self._session.table_path
+            path = self.session.table_path
             for plot in (self.labels_plot, self.lengths_plot):
                 plot.set_caption([(self.tr("table"), path.name)] if path else [])
             self._show_state()
@@ -244,13 +242,13 @@ class DataPage(Page):
 
     @Slot()
     def _show_length(self) -> None:
-        study, model, maximum = self._session.study, self._session.model, self._session.max_length
+        study, model, maximum = self.session.study, self.session.model, self.session.max_length
         in_pieces = model is not None
         self._show_length_title()
         self.max_length_box.setVisible(in_pieces)
         self.model_button.setVisible(not in_pieces)
         self.max_length_box.blockSignals(True)
-        self.max_length_box.setMaximum(self._session.max_length_limit)
+        self.max_length_box.setMaximum(self.session.max_length_limit)
         self.max_length_box.setValue(maximum)
         self.max_length_box.blockSignals(False)
         hint = ""
@@ -262,7 +260,7 @@ class DataPage(Page):
         self._show_advice()
 
     def _show_length_title(self) -> None:
-        in_pieces = self._session.model is not None
+        in_pieces = self.session.model is not None
         title = self.tr("Length in WordPieces") if in_pieces else self.tr("Length in words")
         self.lengths_plot.set_title(title)
         short = self.tr("WordPieces") if in_pieces else self.tr("Words")
@@ -270,7 +268,7 @@ class DataPage(Page):
 
     def _cut_words(self, study: Study) -> str:
         """Return words that the box with the maximum length ends as a sentence."""
-        cut = study.cut_share(self._session.max_length)
+        cut = study.cut_share(self.session.max_length)
         if not cut:
             return self.tr("none cut at")
         return self.tr("{share} cut at").format(share=words.share(cut, 0 if cut >= 0.095 else 1))
@@ -279,16 +277,16 @@ class DataPage(Page):
     def _show_problem(self, error: BaseException) -> None:
         """Say in place what could not be read; a fault of ours goes to the error dialog."""
         if not isinstance(error, UserError):
-            self._session.problem.emit(error)
+            self.session.problem.emit(error)
             return
         text = words.say_error(error)
-        if self._session.table is not None:
-            kept = self.tr("{name} stays open.").format(name=self._session.table.path.name)
+        if self.session.table is not None:
+            kept = self.tr("{name} stays open.").format(name=self.session.table.path.name)
             text = f"{text} {kept}"
         values = error.sentence.values
         actions: list[tuple[str, Callable[[], None]]] = []
         if "unless" in values and "path" in values:  # it may be a table after all
-            read = partial(self._session.open_table, values["path"], quoting="none")
+            read = partial(self.session.open_table, values["path"], quoting="none")
             actions.append((self.tr("Read as a table"), lambda: read()))
         self.banner.show_text("wrong", text, actions)
 
@@ -297,7 +295,7 @@ class DataPage(Page):
     @Slot()
     def choose_file(self) -> None:
         """Ask for a table and open it."""
-        start = str(self._session.table_path.parent) if self._session.table_path else ""
+        start = str(self.session.table_path.parent) if self.session.table_path else ""
         filters = ";;".join(
             (self.tr("Tables (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json)"), self.tr("All files (*)"))
         )
@@ -308,17 +306,17 @@ class DataPage(Page):
     def open_path(self, path: str | Path) -> None:
         """Open a file; one that is gone is said to be, and forgotten."""
         if not Path(path).exists():
-            self._session.settings.forget_recent(str(path))
+            self.session.settings.forget_recent(str(path))
             self.empty.show_recent()
             self._show_problem(UserError(marked("engine", "{path} is not there any more."), path=path))
         else:
-            self._session.open_table(path)
+            self.session.open_table(path)
 
     @Slot()
     def _fill_recent(self) -> None:
         menu = self.recent_button.menu()
         menu.clear()
-        for path in self._session.settings.recent_files:
+        for path in self.session.settings.recent_files:
             action = menu.addAction(words.shorten(Path(path).name, 60))
             action.setToolTip(tip(path))
             action.triggered.connect(lambda _checked=False, path=path: self.open_path(path))
@@ -332,29 +330,29 @@ class DataPage(Page):
         menu = QMenu(self)
         menu.setObjectName("models_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for folder in self._session.library.folders():
+        for folder in self.session.library.folders():
             action = menu.addAction(words.shorten(model_title(folder), 70))
-            action.triggered.connect(lambda _checked=False, path=str(folder): self._session.set_model(path))
+            action.triggered.connect(lambda _checked=False, path=str(folder): self.session.set_model(path))
         menu.addSeparator()
         menu.addAction(self.tr("Model folder…")).triggered.connect(self._choose_model)
         new = menu.addAction(self.tr("New model, from random weights…"))
-        new.triggered.connect(lambda: self._session.page_requested.emit("finetune"))
+        new.triggered.connect(lambda: self.session.page_requested.emit("finetune"))
         menu.popup(self.model_button.mapToGlobal(QPoint(0, self.model_button.height())))
 
     @Slot()
     def _choose_model(self) -> None:
         path = QFileDialog.getExistingDirectory(self, self.tr("Choose a model folder"))
         if path:
-            self._session.set_model(path)
+            self.session.set_model(path)
 
     @Slot()
     def _show_lines(self) -> None:
-        if self._session.table is not None:
-            LinesDialog(self._session.table, self._session.study, self).open()
+        if self.session.table is not None:
+            LinesDialog(self.session.table, self.session.study, self).open()
 
     @Slot()
     def _go_on(self) -> None:
-        self._session.page_requested.emit("finetune")
+        self.session.page_requested.emit("finetune")
 
 
 def _example() -> int:

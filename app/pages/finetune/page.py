@@ -87,15 +87,15 @@ class FineTunePage(TrainingPage):
         self.random_link.clicked.connect(self.setup.chooser.start_from_random_weights)
         self.starter_button.clicked.connect(self.setup.chooser.start_from_starter)
         self.setup.changed.connect(self._setup_changed)
-        self._session.training_ended.connect(self.put_back)
-        self._session.table_problem.connect(self._data_failed)
-        self._session.study_changed.connect(self._data_changed)
+        self.session.training_ended.connect(self.put_back)
+        self.session.table_problem.connect(self._data_failed)
+        self.session.study_changed.connect(self._data_changed)
 
     # ---- what is missing
 
     def missing(self) -> str:
         """Return what a run still lacks: "data", "roles", "labels", "model"; "" for nothing."""
-        session = self._session
+        session = self.session
         if session.table is None:
             return "data"
         if session.roles is None or not session.roles.text or not session.roles.label:
@@ -106,7 +106,7 @@ class FineTunePage(TrainingPage):
 
     def reason(self) -> str:
         missing = self.missing()
-        ready = not missing and self._session.study is not None
+        ready = not missing and self.session.study is not None
         return "" if ready else self._missing_words(missing)
 
     def show_moment(self) -> None:
@@ -135,7 +135,7 @@ class FineTunePage(TrainingPage):
 
     def _data_refusal(self) -> str:
         """Return why nothing can be learned from the table as it is; "" where it can, or is not known yet."""
-        study = self._session.study
+        study = self.session.study
         if study is not None:
             return words.say(study.refusal) if study.refusal is not None else ""
         return words.say_error(self._data_problem) if self._data_problem is not None else ""
@@ -145,13 +145,11 @@ class FineTunePage(TrainingPage):
         if self.missing() == "model":
             self.setup.chooser.browse()
         else:
-            self._session.page_requested.emit("data")
+            self.session.page_requested.emit("data")
 
     @Slot(object)
     def _data_failed(self, error: BaseException) -> None:
-        if (
-            self._session.table is not None and self._session.study is None
-        ):  # read, but not to be learned from
+        if self.session.table is not None and self.session.study is None:  # read, but not to be learned from
             self._data_problem = error
             self.refresh()
 
@@ -171,7 +169,7 @@ class FineTunePage(TrainingPage):
 
     def command(self) -> str:
         config = self.run_config if self._has_run else self.setup.config()
-        return finetune_command(config, new_run_dir(self._session.runs_root, Path(config.data.data).stem))
+        return finetune_command(config, new_run_dir(self.session.runs_root, Path(config.data.data).stem))
 
     def show_refusal(self, error: UserError) -> bool:
         return self.setup.show_refusal(error)
@@ -181,7 +179,7 @@ class FineTunePage(TrainingPage):
 
     @Slot()
     def lead_on(self) -> None:
-        self._session.page_requested.emit("predict")
+        self.session.page_requested.emit("predict")
 
     def lend(self, values: dict[str, Any]) -> None:
         """Put other settings into the form for one training; the person's own come back with its end."""
@@ -197,7 +195,7 @@ class FineTunePage(TrainingPage):
             self.setup.set_values(own)
 
     def take_settings(self, config: FineTuneConfig) -> None:
-        session, data, gone = self._session, config.data, list[str]()
+        session, data, gone = self.session, config.data, list[str]()
         values = values_of(config)
         self.setup.take_apart(data.data, *(values.pop(name) for name in APART))
         self.setup.form.set_values(values)

@@ -203,7 +203,7 @@ class PretrainPage(TrainingPage):
 
     def command(self) -> str:
         config = self.run_config if self._has_run else self.setup.config()
-        return pretrain_command(config, new_run_dir(self._session.runs_root, run_name(config)))
+        return pretrain_command(config, new_run_dir(self.session.runs_root, run_name(config)))
 
     def show_refusal(self, error: UserError) -> bool:
         return self.setup.show_refusal(error)
@@ -236,8 +236,8 @@ class PretrainPage(TrainingPage):
     def lead_on(self) -> None:
         """Take the model to where it learns labels."""
         if self.model_folder is not None:
-            self._session.set_model(str(self.model_folder))
-        self._session.page_requested.emit("finetune")
+            self.session.set_model(str(self.model_folder))
+        self.session.page_requested.emit("finetune")
 
     # ---- the run
 
@@ -256,10 +256,10 @@ class PretrainPage(TrainingPage):
     @Slot(str)
     def _ask(self, sentence: str) -> None:
         """Put a question to the model in training, or to the one that the run has left."""
-        pinned, questions = self.charts.pinned, self._session.questions
+        pinned, questions = self.charts.pinned, self.session.questions
         if self.is_running and questions is not None:
             questions.ask(sentence)
-            paused = self._session.training.state == "paused"
+            paused = self.session.training.state == "paused"
             pinned.say(
                 self.tr("It answers when training goes on.")
                 if paused
@@ -291,8 +291,8 @@ class PretrainPage(TrainingPage):
     @Slot(list)
     def _pin(self, sentences: list[str]) -> None:
         self._pins = sentences
-        if self._session.questions is not None:
-            self._session.questions.pin(sentences)
+        if self.session.questions is not None:
+            self.session.questions.pin(sentences)
 
 
 def main() -> int:

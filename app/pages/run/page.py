@@ -50,7 +50,7 @@ class TrainingPage(Page):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
-        self._session = session
+        self.session = session
         self.run_dir: Path | None = None  # of the run that is shown
         self._outcome = ""
         self._has_run = False  # whether the page shows a run, and not the form for a new one
@@ -123,10 +123,10 @@ class TrainingPage(Page):
         self.run_card.form_wanted.connect(self.leave_run)
         self.earlier.chosen.connect(self.show_run)
         self.copy_button.clicked.connect(self.copy_command)
-        self.pause_button.clicked.connect(self._session.pause_training)
+        self.pause_button.clicked.connect(self.session.pause_training)
         self.go_on_button.clicked.connect(self._go_on)
         self.start_button.clicked.connect(self.start)
-        self.stop_button.clicked.connect(self._session.stop_training)
+        self.stop_button.clicked.connect(self.session.stop_training)
         self.try_button.clicked.connect(self._try)
 
     def _actions(self) -> tuple[QPushButton, ...]:
@@ -137,7 +137,7 @@ class TrainingPage(Page):
 
     def _hear_session(self) -> None:
         """Connect to the session, once the page is whole; show the run that is under way."""
-        session = self._session
+        session = self.session
         session.training_started.connect(self._run_started)
         session.training_heard.connect(self._hear)
         session.training_changed.connect(self.refresh)
@@ -151,12 +151,12 @@ class TrainingPage(Page):
     @property
     def is_mine(self) -> bool:
         """Whether the running or last training job is of this page's kind."""
-        return isinstance(self._session.training_config, self.kind)
+        return isinstance(self.session.training_config, self.kind)
 
     @property
     def is_running(self) -> bool:
         """Whether a run of this page is under way, pauses included."""
-        return self.is_mine and self._session.is_training
+        return self.is_mine and self.session.is_training
 
     @property
     def is_finished(self) -> bool:
@@ -177,7 +177,7 @@ class TrainingPage(Page):
     @Slot()
     def refresh(self) -> None:
         """Show the run or the form, and the actions that fit the moment."""
-        session, reason = self._session, self.reason()
+        session, reason = self.session, self.reason()
         running, can_resume, finished = self.is_running, self.can_resume, self.is_finished
         elsewhere = session.is_training and not running
         state = session.training.state if running else ""
@@ -210,8 +210,8 @@ class TrainingPage(Page):
         card, state = self.run_card, self._outcome
         assert self.run_dir is not None
         if self.is_running:
-            state = self._session.training.state
-            card.progress.show_state(self._session.training)
+            state = self.session.training.state
+            card.progress.show_state(self.session.training)
         else:
             card.progress.show_end(self._step, self._started.num_steps if self._started else 0, state)
         card.show_run(self.run_dir, self.tr("in training") if state == "running" else state_words(state))
@@ -225,25 +225,25 @@ class TrainingPage(Page):
         self._set_failure(None)
         self.clear_refusals()
         try:
-            self._session.start_training(self.config())
+            self.session.start_training(self.config())
         except UserError as error:
             self._refuse(error)
 
     @Slot()
     def _go_on(self) -> None:
         if self.is_running:
-            self._session.continue_training()
+            self.session.continue_training()
         elif self.run_dir is not None:
             self._set_failure(None)
             try:
-                self._session.resume_training(self.run_dir)
+                self.session.resume_training(self.run_dir)
             except UserError as error:
                 self._refuse(error)
 
     @Slot(object)
     def _run_started(self, run_dir: Path) -> None:
         if self.is_mine:
-            self._take_run(run_dir, "", self._session.training_config)
+            self._take_run(run_dir, "", self.session.training_config)
         self.refresh()
 
     @Slot(object, object)
@@ -337,7 +337,7 @@ class TrainingPage(Page):
         if isinstance(error, UserError):
             self._set_failure(error)
         else:
-            self._session.problem.emit(error)
+            self.session.problem.emit(error)
 
     def _past_heard(self) -> None:
         waiting, self._waiting = self._waiting, None
@@ -358,7 +358,7 @@ class TrainingPage(Page):
     @Slot()
     def _run_ended(self) -> None:
         if self.is_mine:
-            training = self._session.training
+            training = self.session.training
             self._outcome = training.outcome
             step = training.step
             if step is None and not self._left_something():
@@ -417,8 +417,8 @@ class TrainingPage(Page):
     def look_inside(self) -> None:
         """Open the model that the shown run has left on the pages that look inside."""
         if self.model_folder is not None:
-            self._session.laboratory.choose(self.model_folder)
-            self._session.page_requested.emit(self.inside)
+            self.session.laboratory.choose(self.model_folder)
+            self.session.page_requested.emit(self.inside)
 
     @Slot()
     def open_folder(self) -> None:

@@ -25,7 +25,6 @@ ROWS = "".join(f"{'sport' if i % 3 else 'tech'};a café number {i}\n" for i in r
 def page(qtbot: QtBot, tmp_path: Path) -> Iterator[DataPage]:
     session = Session(AppSettings(tmp_path / "settings.ini"))
     made = DataPage(session)
-    made.session = session  # type: ignore[attr-defined]
     made.resize(1104, 772)
     qtbot.addWidget(made)
     made.show()
@@ -71,7 +70,7 @@ def lines_shown(page: DataPage) -> list[int]:
 
 
 def open_file(page: DataPage, path: Path, **overrides: str) -> Session:
-    session: Session = page.session  # type: ignore[attr-defined]
+    session: Session = page.session
     session.open_table(path, **overrides)
     assert session.wait_idle()
     return session
@@ -224,7 +223,7 @@ def test_the_maximum_length_is_set_here_and_the_cut_share_follows(
 def test_a_recent_file_that_is_gone_is_said_and_forgotten(
     qtbot: QtBot, page: DataPage, table_file: Path
 ) -> None:
-    session: Session = page.session  # type: ignore[attr-defined]
+    session: Session = page.session
     session.settings.add_recent_file(table_file)
     page.empty.show_recent()
     entry = page.empty.findChild(QPushButton, "recent_1")

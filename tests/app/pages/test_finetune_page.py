@@ -35,7 +35,6 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[FineTunePage]:
     settings.set_value("vocabularies", [str(write_vocabulary(tmp_path / "vocab.txt"))])
     session = Session(settings)
     made = FineTunePage(session)
-    made.session = session  # type: ignore[attr-defined]
     made.resize(1104, 772)
     qtbot.addWidget(made)
     made.show()
@@ -50,7 +49,7 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[FineTunePage]:
 @pytest.fixture
 def ready(page: FineTunePage, tmp_path: Path) -> FineTunePage:
     """The page with five labels and new weights to learn them with."""
-    session = session_of(page)
+    session = page.session
     session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert session.wait_idle()
     page.setup.chooser.start_from_random_weights()
@@ -68,7 +67,7 @@ def begin(
     def start(run: InventedRun) -> FineTunePage:
         monkeypatch.setattr(session_module, "fine_tune", run.fine_tune)
         qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
-        session = session_of(ready)
+        session = ready.session
         if run.hold_at:
             qtbot.waitUntil(
                 lambda: session.training.step is not None and session.training.step.step == run.hold_at
@@ -78,11 +77,6 @@ def begin(
         return ready
 
     return start
-
-
-def session_of(page: FineTunePage) -> Session:
-    found: Session = page.session  # type: ignore[attr-defined]
-    return found
 
 
 def visible_actions(page: FineTunePage) -> list[str]:
@@ -100,7 +94,7 @@ def test_a_computer_that_shows_no_folders_is_told_where_the_run_lies(
 
 def test_a_page_without_data_says_so_and_leads_to_the_data(page: FineTunePage, qtbot: QtBot) -> None:
     assert "table" in page.empty.label.text() and not page.start_button.isEnabled()
-    with qtbot.waitSignal(session_of(page).page_requested) as asked:
+    with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.empty.button, Qt.MouseButton.LeftButton)
     assert asked.args == ["data"]
 
@@ -108,7 +102,7 @@ def test_a_page_without_data_says_so_and_leads_to_the_data(page: FineTunePage, q
 def test_data_without_a_model_can_start_from_random_weights(
     page: FineTunePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    session = session_of(page)
+    session = page.session
     session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert session.wait_idle()
     assert page.missing() == "model"
@@ -120,7 +114,7 @@ def test_data_without_a_model_can_start_from_random_weights(
 def test_data_without_a_model_can_start_from_the_model_that_ships(
     page: FineTunePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    session = session_of(page)
+    session = page.session
     session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert session.wait_idle()
     starter = starter_model()
@@ -144,7 +138,7 @@ def test_the_learning_rate_says_what_automatic_means(ready: FineTunePage) -> Non
 def test_a_refused_setting_is_said_beside_its_field(ready: FineTunePage, qtbot: QtBot) -> None:
     ready.setup.form.set_values({"learning_rate": "fast"})
     qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
-    assert not session_of(ready).is_training
+    assert not ready.session.is_training
     refusal = ready.findChild(object, "refusal_learning_rate")
     assert refusal.isVisible() and "Learning rate" in refusal.text()
 
@@ -152,7 +146,7 @@ def test_a_refused_setting_is_said_beside_its_field(ready: FineTunePage, qtbot: 
 def test_a_new_run_from_an_earlier_one_reads_its_labels_as_that_did(
     ready: FineTunePage, tmp_path: Path
 ) -> None:
-    session = session_of(ready)
+    session = ready.session
     write_table(tmp_path / "spelled.csv", ("tech", "Tech", "sport"))
     values = {"data": str(tmp_path / "spelled.csv"), "text": "text", "label": "label", "merge_labels": True}
     ready.take_settings(with_values(FineTuneConfig(), values))
@@ -162,7 +156,7 @@ def test_a_new_run_from_an_earlier_one_reads_its_labels_as_that_did(
 
 
 def test_one_label_only_is_refused_before_time_is_spent(page: FineTunePage, tmp_path: Path) -> None:
-    session = session_of(page)
+    session = page.session
     session.open_table(write_table(tmp_path / "news.csv", ("same",), rows_a_label=9))
     assert session.wait_idle()
     assert page.missing() == "labels" and "same" in page.empty.label.text()
@@ -189,9 +183,9 @@ def test_pause_stands_still_and_resume_goes_on(
     assert visible_actions(page) == ["copy_command", "go_on", "stop"]
     assert page.run_card.progress.where.text().startswith("Paused · Step 13 of 30")
     run.let_go()
-    assert session_of(page).training.step.step <= 14  # type: ignore[union-attr]
+    assert page.session.training.step.step <= 14  # type: ignore[union-attr]
     qtbot.mouseClick(page.go_on_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    qtbot.waitUntil(lambda: not page.session.is_training)
     assert page.charts.loss.num_points == 30
 
 
@@ -201,7 +195,7 @@ def test_stop_and_keep_ends_the_task_and_offers_what_it_kept(
     run = InventedRun(FIVE, num_steps=30, hold_at=13)
     page = begin(run)
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    qtbot.waitUntil(lambda: not page.session.is_training)
     assert run.closed
     assert visible_actions(page) == ["copy_command", "go_on", "new_run"]
     assert page.charts.watching.onwards.isVisible() and "Stopped" in page.charts.watching.outcome.text()
@@ -216,7 +210,7 @@ def test_a_finished_run_offers_its_model_onwards(
     assert "(95 %: " in page.charts.watching.result.text()
     assert "95 times in a hundred" in page.charts.watching.result.toolTip()
     assert not page.charts.confusion.is_empty
-    with qtbot.waitSignal(session_of(page).page_requested) as asked:
+    with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
     assert asked.args == ["predict"]
 
@@ -251,7 +245,7 @@ def test_a_resumed_run_shows_every_step_once(
     monkeypatch.setattr("app.pages.run.past_run.read_events", lambda run_dir: iter(before))
     monkeypatch.setattr(session_module, "resume", again)
     monkeypatch.setattr(session_module, "read_config", lambda run_dir: FineTuneConfig())
-    session = session_of(ready)
+    session = ready.session
     session.resume_training(tmp_path / "run")
     qtbot.waitUntil(lambda: not session.is_training and ready.charts.loss.num_points == 30)
     assert [row[0] for row in ready.charts.loss.numbers()[1:]] == list(range(1, 31))
@@ -379,7 +373,7 @@ def test_a_second_click_where_stop_was_reaches_nothing(
     page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
     place = page.stop_button.mapTo(page, page.stop_button.rect().center())
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    qtbot.waitUntil(lambda: not page.session.is_training)
     QApplication.processEvents()
     for x in range(-55, 56, 5):
         found = page.childAt(place.x() + x, place.y())
@@ -390,7 +384,7 @@ def test_another_table_opened_while_it_learns_changes_nothing_of_the_run(
     begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot, tmp_path: Path
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
-    session = session_of(page)
+    session = page.session
     before, said = page.run_card.facts(), page.charts.watching.advice.texts()
     session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=9))
     assert session.wait_idle()
@@ -412,20 +406,20 @@ def test_who_comes_with_data_or_a_model_finds_the_form_and_not_the_run_that_ende
 ) -> None:
     run = InventedRun(FIVE, num_steps=30, hold_at=13)
     page = begin(run)
-    session_of(page).page_requested.emit("finetune")
+    page.session.page_requested.emit("finetune")
     assert page.run_card.isVisible()  # it is under way
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not session_of(page).is_training)
-    session_of(page).page_requested.emit("data")
+    qtbot.waitUntil(lambda: not page.session.is_training)
+    page.session.page_requested.emit("data")
     assert page.run_card.isVisible()
-    session_of(page).page_requested.emit("finetune")
+    page.session.page_requested.emit("finetune")
     assert page.setup.isVisible() and page.charts.loss.num_points == 0
 
 
 def test_a_start_that_is_refused_leaves_the_form_and_says_nothing_of_what_was_saved(
     ready: FineTunePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    session = session_of(ready)
+    session = ready.session
     other = tmp_path / "test.csv"
     other.write_text("label,sentence\nsport,the film\ntech,the story\n", encoding="utf-8")
     ready.setup.set_values({"test_data": str(other)})

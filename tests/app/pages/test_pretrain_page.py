@@ -39,7 +39,6 @@ def page(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     settings.runs_root = str(tmp_path / "runs")
     session = Session(settings)
     made = PretrainPage(session)
-    made.session = session  # type: ignore[attr-defined]
     made.resize(1104, 772)
     qtbot.addWidget(made)
     made.show()
@@ -66,7 +65,7 @@ def begin(ready: PretrainPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) ->
     def start(run: InventedReading) -> PretrainPage:
         monkeypatch.setattr(session_module, "pretrain", run.pretrain)
         qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
-        session = session_of(ready)
+        session = ready.session
         if run.hold_at:
             qtbot.waitUntil(
                 lambda: session.training.step is not None and session.training.step.step == run.hold_at
@@ -78,16 +77,11 @@ def begin(ready: PretrainPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) ->
     return start
 
 
-def session_of(page: PretrainPage) -> Session:
-    found: Session = page.session  # type: ignore[attr-defined]
-    return found
-
-
 def settle(page: PretrainPage) -> None:
     """Wait until everything that can be found out about the settings is."""
     for _ in range(4):  # one answer may bring the next question
         page.setup.settle()
-        assert session_of(page).wait_idle()
+        assert page.session.wait_idle()
         QApplication.processEvents()
 
 
@@ -171,7 +165,7 @@ def test_a_table_dropped_here_gives_its_text_column(page: PretrainPage, tmp_path
         "label,text\n" + "".join(f"good,A film number {n} that plays well.\n" for n in range(40))
     )
     page.take([str(table)])
-    assert session_of(page).wait_idle()
+    assert page.session.wait_idle()
     settle(page)
     assert page.setup.config().text.column == "text" and text_of(page, "text_documents") == "40"
 
@@ -349,7 +343,7 @@ def test_pause_stands_still_and_stop_keeps(begin: Begin, qtbot: QtBot) -> None:
     qtbot.mouseClick(page.pause_button, Qt.MouseButton.LeftButton)
     assert visible_actions(page) == ["copy_command", "go_on", "stop"]
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not session_of(page).is_training)
+    qtbot.waitUntil(lambda: not page.session.is_training)
     assert run.closed and visible_actions(page) == ["copy_command", "go_on", "new_run"]
     assert "Stopped" in page.charts.watching.outcome.text() and page.charts.watching.onwards.isVisible()
 
@@ -358,7 +352,7 @@ def test_a_finished_run_leads_to_fine_tuning(begin: Begin, qtbot: QtBot) -> None
     page = begin(InventedReading(num_steps=120))
     assert visible_actions(page) == ["copy_command", "try_it", "new_run"]
     assert "perplexity" in page.charts.watching.result.text()
-    with qtbot.waitSignal(session_of(page).page_requested) as asked:
+    with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
     assert asked.args == ["finetune"]
 
@@ -370,7 +364,7 @@ def test_an_error_in_training_is_said_on_the_page(begin: Begin) -> None:
 
 def test_fine_tuning_waits_while_a_model_is_pretrained(begin: Begin, qtbot: QtBot) -> None:
     page = begin(InventedReading(hold_at=60))
-    other = FineTunePage(session_of(page))
+    other = FineTunePage(page.session)
     qtbot.addWidget(other)
     other.show()
     assert not other.start_button.isEnabled() and not other.pause_button.isVisible()
@@ -392,9 +386,9 @@ def test_a_resumed_run_shows_every_step_once(
     monkeypatch.setattr("app.pages.run.past_run.read_events", lambda run_dir: iter(steps[:17]))
     monkeypatch.setattr(session_module, "resume", again)
     monkeypatch.setattr(session_module, "read_config", lambda run_dir: config)
-    session_of(ready).resume_training(tmp_path / "run")
+    ready.session.resume_training(tmp_path / "run")
     loss = ready.charts.measure("loss").plot
-    qtbot.waitUntil(lambda: not session_of(ready).is_training and loss.num_points == 30)
+    qtbot.waitUntil(lambda: not ready.session.is_training and loss.num_points == 30)
     assert [row[0] for row in loss.numbers()[1:]] == list(range(1, 31))
     assert ready.run_card.facts()["Train for"] == "30 steps"
 
@@ -417,7 +411,7 @@ def test_an_earlier_run_is_shown_as_its_files_tell_it(
     qtbot.mouseClick(ready.new_button, Qt.MouseButton.LeftButton)
     assert ready.setup.isVisible() and ready.setup.config().budget.tokens == 9000
     assert not ready.charts.isVisible() and ready.charts.measure("loss").plot.num_points == 0
-    assert not session_of(ready).is_training
+    assert not ready.session.is_training
 
 
 def test_the_number_of_the_newest_step_is_told(begin: Begin, qtbot: QtBot) -> None:
