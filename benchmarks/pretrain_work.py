@@ -24,7 +24,7 @@ from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.instances import MaskedBatch
 from engine.text.wordpiece import WordPiece
 from engine.train.pretrain import pretrain
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.text_feed import TextFeed
 from engine.train.run.runs import SETUP
 
@@ -70,12 +70,12 @@ class Work:
 
     def run(self, name: str, config: PretrainConfig) -> Iterator[Event]:
         """Return the engine's own task; its token store goes into this folder, not into the user's cache."""
-        with patch.object(pretext, "default_store_root", lambda: self.folder.parent / "tokens"):
+        with patch.object(pretraining_setup, "default_store_root", lambda: self.folder.parent / "tokens"):
             yield from pretrain(config, self.folder / name)
 
     def tokens(self, name: str) -> Path:
         """Return the token store of a run."""
-        return self.folder / name / SETUP / pretext.TOKENS
+        return self.folder / name / SETUP / pretraining_setup.TOKENS
 
 
 def make_text(folder: Path) -> str:

@@ -30,7 +30,7 @@ from engine.model.weights import load_pretraining, save_model
 from engine.settings.finetune import with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.train.pretrain import pretrain
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.first_weights import starting_model
 from engine.train.run.runs import SETUP
 from tests.engine.tiny_texts import result_of
@@ -69,11 +69,11 @@ class Duel:
     def prepare(self) -> None:
         """Trim the encoder and give it its head, as the recipe's run does before its first step."""
         config = self.config(self.encoder)
-        setup = result_of(pretext.prepare(config))
+        setup = result_of(pretraining_setup.prepare(config))
         model, _ = result_of(starting_model(config, setup))
         save_model(self.start, model, setup.wordpiece)
         own = self.config(self.start, trim_vocab=0)
-        result_of(pretext.prepare(own)).save(self.folder / SETUP)
+        result_of(pretraining_setup.prepare(own)).save(self.folder / SETUP)
 
 
 def serve_cloze(line: Line, duel: Duel) -> None:
@@ -99,7 +99,7 @@ def serve_trainer(line: Line, duel: Duel) -> None:
     """Train in the Trainer's own loop, its rate following the clock of its own turns."""
     torch.set_num_threads(num_cores())
     config = duel.config(duel.start, trim_vocab=0)
-    setup = result_of(pretext.load(duel.folder / SETUP, config))
+    setup = result_of(pretraining_setup.load(duel.folder / SETUP, config))
     budget, length = config.budget, config.objective.max_length
     turns = _Turns(line, duel, setup)
     args = quiet_arguments(
@@ -140,11 +140,11 @@ class _Trainer(transformers.Trainer):
 class _Turns(transformers.TrainerCallback):
     """Stands still between two turns, in the middle of the Trainer's loop; measuring is not counted."""
 
-    def __init__(self, line: Line, duel: Duel, setup: pretext.Pretext) -> None:
+    def __init__(self, line: Line, duel: Duel, setup: pretraining_setup.PretrainSetup) -> None:
         config = duel.config(duel.start, trim_vocab=0)
         self._line, self._folder, self._num_points = line, duel.folder / "measured", duel.num_points
         self._budget_s, self._warmup = 60 * duel.minutes, config.budget.warmup_ratio
-        self._batches = pretext.validation_batches(setup, config, HELD_OUT_TOKENS, AT_ONCE)
+        self._batches = pretraining_setup.validation_batches(setup, config, HELD_OUT_TOKENS, AT_ONCE)
         self.model: Any = None
         self._used, self._began, self._end = 0.0, 0.0, 0.0
         self._points: list[dict[str, float]] = []
@@ -193,9 +193,9 @@ def _figures(metrics: dict[str, float]) -> dict[str, float]:
     return {"loss": metrics["mlm_loss"], "accuracy": metrics["mlm_accuracy"]}
 
 
-def _rows(duel: Duel, setup: pretext.Pretext, length: int) -> list[dict[str, list[int]]]:
+def _rows(duel: Duel, setup: pretraining_setup.PretrainSetup, length: int) -> list[dict[str, list[int]]]:
     """Return full blocks of some of the documents to train on, as run_mlm.py would hand them over."""
-    train = pretext.split(setup, duel.config(duel.start, trim_vocab=0))[1]
+    train = pretraining_setup.split(setup, duel.config(duel.start, trim_vocab=0))[1]
     documents = np.random.Generator(np.random.PCG64(7)).permutation(train)[:DOCUMENTS]
-    spec = PeerSpec(duel.start, duel.folder / SETUP / pretext.TOKENS, length, 0, 0.0, {})
+    spec = PeerSpec(duel.start, duel.folder / SETUP / pretraining_setup.TOKENS, length, 0, 0.0, {})
     return list(blocks(spec, documents))

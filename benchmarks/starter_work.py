@@ -23,9 +23,9 @@ from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.instances import MaskedBatch
 from engine.text.wordpiece import WordPiece
 from engine.train.finetune import fine_tune
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.language import LanguageModel
-from engine.train.pretraining.pretext import Pretext
+from engine.train.pretraining.setup import PretrainSetup
 from tests.engine.tiny_texts import result_of
 
 WIKIPEDIA = "enwiki2015-core.txt.xz"
@@ -43,17 +43,19 @@ def settings(data: Path, model: Path, **changes: Any) -> PretrainConfig:
     return with_values(config, {"trim_vocab": 0, **changes})
 
 
-def held_out_articles(config: PretrainConfig, setup: Pretext, num_tokens: int) -> list[MaskedBatch]:
+def held_out_articles(config: PretrainConfig, setup: PretrainSetup, num_tokens: int) -> list[MaskedBatch]:
     """Return masked batches of the Wikipedia articles that no stage has seen, without the held-out novel."""
     articles = setup.stores[0].num_documents - NOVELS
-    return pretext.validation_batches(setup, config, num_tokens, AT_ONCE, before=articles)
+    return pretraining_setup.validation_batches(setup, config, num_tokens, AT_ONCE, before=articles)
 
 
-def other_text(config: PretrainConfig, path: Path, num_tokens: int) -> tuple[Pretext, list[MaskedBatch]]:
+def other_text(
+    config: PretrainConfig, path: Path, num_tokens: int
+) -> tuple[PretrainSetup, list[MaskedBatch]]:
     """Return masked batches of all documents of another file."""
     config = with_values(config, {"text": str(path), "validation_text": str(path), "next_sentence": False})
-    setup = result_of(pretext.prepare(config))
-    return setup, pretext.validation_batches(setup, config, num_tokens, AT_ONCE)
+    setup = result_of(pretraining_setup.prepare(config))
+    return setup, pretraining_setup.validation_batches(setup, config, num_tokens, AT_ONCE)
 
 
 def measure(model: PreTraining, batches: list[MaskedBatch], next_sentence: bool = False) -> dict[str, float]:
@@ -70,7 +72,7 @@ def on_held_out(model_dir: Path, data: Path, num_tokens: int) -> Iterator[tuple[
     model.eval()
     for length, pairs in ((128, False), (512, False), (128, True)):
         config = settings(data, model_dir, max_length=length, next_sentence=pairs)
-        setup = result_of(pretext.prepare(config))
+        setup = result_of(pretraining_setup.prepare(config))
         batches = held_out_articles(config, setup, num_tokens)
         name = f"held-out articles, {'pairs' if pairs else 'text'} of {length}"
         yield name, measure(model, batches, pairs)

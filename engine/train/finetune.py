@@ -23,13 +23,7 @@ from engine.model.weights import load_classifier, save_model
 from engine.settings.finetune import FineTuneConfig
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
-from engine.train.loop import Loop, evaluated
-from engine.train.metrics import ONE_ANSWER, notes_on
-from engine.train.optimizer import default_learning_rate
-from engine.train.prepare import Setup, prepare
-from engine.train.ranks import check_alone
-from engine.train.run.checkpoint import Checkpoint
-from engine.train.run.conduct import (
+from engine.train.lifecycle import (
     as_before,
     check_space,
     fitting,
@@ -39,6 +33,12 @@ from engine.train.run.conduct import (
     recipe_of,
     reopened,
 )
+from engine.train.loop import Loop, evaluated
+from engine.train.metrics import ONE_ANSWER, notes_on
+from engine.train.optimizer import default_learning_rate
+from engine.train.prepare import Setup, prepare
+from engine.train.ranks import check_alone
+from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.history import Keeper
 from engine.train.run.records import event_from_record
 from engine.train.run.runs import (

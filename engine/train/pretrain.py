@@ -18,17 +18,17 @@ from engine.model.heads import PreTraining
 from engine.model.weights import save_model
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.masking import Masker
+from engine.train.lifecycle import as_before, check_space, fitting, guarded, keeping, recipe_of, reopened
 from engine.train.loop import Loop
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.first_weights import placed, starting_model
 from engine.train.pretraining.language import LanguageModel
-from engine.train.pretraining.pretext import Pretext
 from engine.train.pretraining.refusals import check_quickly, check_ranks
+from engine.train.pretraining.setup import PretrainSetup
 from engine.train.pretraining.text_feed import Growth, TextFeed
 from engine.train.pretraining.watch import PinWatch, Questions
 from engine.train.ranks import PeerLost, Ranks, is_restarted, joined_ranks
 from engine.train.run.checkpoint import Checkpoint
-from engine.train.run.conduct import as_before, check_space, fitting, guarded, keeping, recipe_of, reopened
 from engine.train.run.history import Keeper
 from engine.train.run.runs import (
     MODEL,
@@ -53,7 +53,7 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
     Args:   questions: sentences to ask while it learns; None: those pinned in the settings.
     Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
     """
-    run_dir, config = Path(run_dir), pretext.absolute(config)
+    run_dir, config = Path(run_dir), pretraining_setup.absolute(config)
     if is_restarted() and _is_same(run_dir, config):  # torchrun's second try of the same work
         yield from resume(run_dir, questions=questions)
         return
@@ -66,7 +66,7 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
         device = open_device(config.device)
         ranks.check(device)
         check_quickly(config)
-        check_space(run_dir, pretext.shape_of(config.start), config.budget.kept_weights)
+        check_space(run_dir, pretraining_setup.shape_of(config.start), config.budget.kept_weights)
         is_begun, was_there = False, run_dir.is_dir()
         try:
             with Run.create(run_dir, config) as run:
@@ -115,7 +115,7 @@ def _follow(run_dir: Path, config: PretrainConfig, ranks: Ranks) -> Iterator[Eve
 
 def _beside(run: FollowedRun, config: PretrainConfig, ranks: Ranks) -> Iterator[Event]:
     device = yield from ranks.told(config.device)  # when the first one has settled everything
-    setup = yield from pretext.load(run.path / SETUP, config)
+    setup = yield from pretraining_setup.load(run.path / SETUP, config)
     checkpoint = run.newest_checkpoint()
     yield from ranks.join(device)
     yield from _train(run, config, setup, device, checkpoint, None, ranks)
@@ -124,7 +124,7 @@ def _beside(run: FollowedRun, config: PretrainConfig, ranks: Ranks) -> Iterator[
 def _anew(
     run: Run, config: PretrainConfig, device: Device, questions: Questions | None, ranks: Ranks
 ) -> Iterator[Event]:
-    setup = yield from pretext.prepare(config)
+    setup = yield from pretraining_setup.prepare(config)
     chain = chain_of(config.start.model)
     about = {"recipe": recipe_of(device), "chain": chain, "notes": notes_document(run.notes)}
     setup = replace(setup, about={**setup.about, **about})
@@ -139,7 +139,7 @@ def _again(run: Run, config: PretrainConfig, questions: Questions | None, ranks:
         ranks.check(device)
         yield from _anew(run, config, device, questions, ranks)
         return
-    setup = yield from pretext.load(run.path / SETUP, config)
+    setup = yield from pretraining_setup.load(run.path / SETUP, config)
     checkpoint = run.newest_checkpoint()
     if checkpoint is None:  # metrics.jsonl begins anew
         yield from notes_from(setup.about.get("notes"))
@@ -154,7 +154,7 @@ def _again(run: Run, config: PretrainConfig, questions: Questions | None, ranks:
 def _train(
     run: Run,
     config: PretrainConfig,
-    setup: Pretext,
+    setup: PretrainSetup,
     device: Device,
     checkpoint: Checkpoint | None,
     questions: Questions | None,
@@ -190,16 +190,16 @@ def _train(
 
 
 def loop_of(
-    run: Run, config: PretrainConfig, setup: Pretext, device: Device, model: PreTraining, ranks: Ranks
+    run: Run, config: PretrainConfig, setup: PretrainSetup, device: Device, model: PreTraining, ranks: Ranks
 ) -> Loop:
     """Return the training loop of a run, at its beginning."""
     objective, budget = config.objective, config.budget
-    store, documents, _, _ = pretext.split(setup, config)
+    store, documents, _, _ = pretraining_setup.split(setup, config)
     feed = TextFeed(
         store,
         documents,
         setup.wordpiece,
-        Masker(pretext.masking_of(objective, setup.wordpiece), setup.wordpiece, budget.seed),
+        Masker(pretraining_setup.masking_of(objective, setup.wordpiece), setup.wordpiece, budget.seed),
         Growth(objective.start_length if is_new(config) else 0, objective.max_length, objective.growth_share),
         budget.batch_tokens,
         objective.next_sentence,
@@ -221,7 +221,7 @@ def loop_of(
         betas=(0.9, budget.adam_beta2),
         ranks=ranks,
     )
-    batches = pretext.validation_batches(
+    batches = pretraining_setup.validation_batches(
         setup, config, config.text.validation_tokens, device.micro_batch_tokens
     )
     if batches:
@@ -257,8 +257,8 @@ def _what_pairs_show(feed: TextFeed) -> Sentence:
     return Sentence(template, {"length": feed.at.length, "percent": int(100 * share)})
 
 
-def _started(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> Started:
-    _, train, _, held_out = pretext.split(setup, config)
+def _started(run: Run, config: PretrainConfig, setup: PretrainSetup, loop: Loop) -> Started:
+    _, train, _, held_out = pretraining_setup.split(setup, config)
     return Started(
         run_dir=run.path,
         task=loop.task.name,
@@ -278,7 +278,7 @@ def _started(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> St
     )
 
 
-def _finish(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> Iterator[Event]:
+def _finish(run: Run, config: PretrainConfig, setup: PretrainSetup, loop: Loop) -> Iterator[Event]:
     if not loop.ranks.is_first:
         return
     save_result(run, config, setup, loop)
@@ -288,7 +288,7 @@ def _finish(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> Ite
     yield finished
 
 
-def _keep(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> None:
+def _keep(run: Run, config: PretrainConfig, setup: PretrainSetup, loop: Loop) -> None:
     """Leave the newest weights in model/ when a run ends before its time."""
     kept = run.newest_checkpoint() if loop.ranks.is_first else None
     if kept is not None and kept.step > 0:  # the model in memory may hold what went wrong
@@ -299,7 +299,7 @@ def _keep(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> None:
         save_result(run, config, setup, loop)
 
 
-def save_result(run: Run, config: PretrainConfig, setup: Pretext, loop: Loop) -> None:
+def save_result(run: Run, config: PretrainConfig, setup: PretrainSetup, loop: Loop) -> None:
     """Write model/: the published layout, and cloze.json with what it came from, on what, for how long."""
     assert isinstance(loop.model, PreTraining)
     stage: dict[str, Any] = {

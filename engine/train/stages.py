@@ -21,8 +21,8 @@ from engine.text.corpus.corpus import Corpus
 from engine.text.examples import examples_from
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import check_lengths, open_table, roles_of, split_of, starting_config
-from engine.train.pretraining.pretext import corpus_of
 from engine.train.pretraining.refusals import check_quickly
+from engine.train.pretraining.setup import corpus_of
 from engine.train.run.runs import CONFIG, MODEL
 
 TASK_TEXT = "task.txt"

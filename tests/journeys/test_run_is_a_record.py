@@ -192,7 +192,7 @@ def test_every_remark_of_a_run_is_true_live_and_reopened_with_another_table_open
 def test_what_pretraining_noted_is_said_live_and_reopened_beside_another_text(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.train.pretraining.pretext.default_store_root", lambda: tmp_path / "tokens")
+    monkeypatch.setattr("engine.train.pretraining.setup.default_store_root", lambda: tmp_path / "tokens")
     text = write_text(tmp_path / "story.txt", documents=60)
     documents = text.read_text(encoding="utf-8").strip().split("\n\n")
     others = write_text(tmp_path / "more.txt", documents=13, seed=8).read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from tests.looks.language_scenes import write_text
 def test_plain_text_becomes_a_model_to_fine_tune(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.train.pretraining.pretext.default_store_root", lambda: tmp_path / "tokens")
+    monkeypatch.setattr("engine.train.pretraining.setup.default_store_root", lambda: tmp_path / "tokens")
     text = write_text(tmp_path / "story.txt", documents=60)
     session, hand = window.session, Hand(window, qtbot)
 

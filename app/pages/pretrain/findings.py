@@ -20,8 +20,8 @@ from engine.settings.finetune import values_of
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import CorpusReport, look
 from engine.train.pretraining.forecast import Forecast, forecast
-from engine.train.pretraining.pretext import corpus_of
 from engine.train.pretraining.preview import Preview, preview
+from engine.train.pretraining.setup import corpus_of
 
 NUM_EXAMPLES = 20
 TEXT = ("text", "column", "layout", "encoding", "drop_repeated")

@@ -29,7 +29,7 @@ from engine.events import Event
 from engine.model.config import PRESETS, BertConfig
 from engine.settings.pretrain import StartConfig
 from engine.settings.setting import settings_of
-from engine.train.pretraining.pretext import shape_of
+from engine.train.pretraining.setup import shape_of
 
 FOLDER, NEW, BROWSE, LEARN, CUSTOM = "folder", "new", "browse", "", "custom"
 NEW_PREFIX = "new:"

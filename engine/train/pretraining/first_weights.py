@@ -26,15 +26,15 @@ from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.tokens import counts
 from engine.text.neighbours import MOST_TOKENS, neighbour_vectors
 from engine.text.wordpiece import WordPiece
-from engine.train.pretraining.pretext import Pretext, split
+from engine.train.lifecycle import fitting
+from engine.train.pretraining.setup import PretrainSetup, split
 from engine.train.run.checkpoint import Checkpoint
-from engine.train.run.conduct import fitting
 
 _AT_ONCE = 512  # documents whose pieces are counted together
 
 
 def starting_model(
-    config: PretrainConfig, setup: Pretext, checkpoint: Checkpoint | None = None
+    config: PretrainConfig, setup: PretrainSetup, checkpoint: Checkpoint | None = None
 ) -> Generator[Event, None, tuple[PreTraining, list[Sentence]]]:
     """Return the model that a run begins or goes on with, and what a person should know of its weights."""
     notes: list[Sentence] = []
@@ -78,7 +78,7 @@ def placed(model: PreTraining, config: PretrainConfig, device: Device) -> PreTra
     return model
 
 
-def _start(config: PretrainConfig, setup: Pretext, model: PreTraining) -> Iterator[Event]:
+def _start(config: PretrainConfig, setup: PretrainSetup, model: PreTraining) -> Iterator[Event]:
     """Give a new model its first weights."""
     counted, vectors = frequencies(setup, config), None
     if config.start.informed_start:
@@ -87,7 +87,7 @@ def _start(config: PretrainConfig, setup: Pretext, model: PreTraining) -> Iterat
     start_weights(model, torch.from_numpy(counted), vectors, config.budget.seed)
 
 
-def frequencies(setup: Pretext, config: PretrainConfig) -> np.ndarray:
+def frequencies(setup: PretrainSetup, config: PretrainConfig) -> np.ndarray:
     """Return (V,) int64: how often each piece stands in the documents to train on; 0 for what is never to be
     guessed.
     """
@@ -103,7 +103,7 @@ def frequencies(setup: Pretext, config: PretrainConfig) -> np.ndarray:
     return counted
 
 
-def _learned_from(setup: Pretext, config: PretrainConfig) -> np.ndarray:
+def _learned_from(setup: PretrainSetup, config: PretrainConfig) -> np.ndarray:
     """Return the tokens of the documents to train on, end to end, as many as neighbours are counted among."""
     ids, places = setup.stores[0].ids, _kept_apart(setup, config)
     if not places:
@@ -118,7 +118,7 @@ def _learned_from(setup: Pretext, config: PretrainConfig) -> np.ndarray:
     return np.concatenate(learned)
 
 
-def _kept_apart(setup: Pretext, config: PretrainConfig) -> list[tuple[int, int]]:
+def _kept_apart(setup: PretrainSetup, config: PretrainConfig) -> list[tuple[int, int]]:
     """Return the stretches of the text's tokens that are kept apart, in order; none where another text is."""
     learned, _, held_out, documents = split(setup, config)
     if held_out is not learned:

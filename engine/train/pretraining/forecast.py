@@ -30,8 +30,8 @@ from engine.text.vocabulary import read_vocab
 from engine.train.optimizer import Optimizer
 from engine.train.pretraining.first_weights import as_trained, placed
 from engine.train.pretraining.language import LanguageModel
-from engine.train.pretraining.pretext import corpus_of, shape_of
 from engine.train.pretraining.refusals import check_objective
+from engine.train.pretraining.setup import corpus_of, shape_of
 
 PIECES_PER_BYTE = 0.24  # of English text with 8,192 to 30,522 pieces, to guess how long a text is
 # log2 of a length, and the part of a text that pairs of it show: measured on English Wikipedia

@@ -18,7 +18,7 @@ from engine.text.corpus.instances import Instances, collate_masked, paired, sing
 from engine.text.corpus.masking import Masker
 from engine.text.corpus.new_vocabulary import train_vocabulary
 from engine.text.wordpiece import WordPiece
-from engine.train.pretraining.pretext import corpus_of, masking_of
+from engine.train.pretraining.setup import corpus_of, masking_of
 
 TEXT_CHARACTERS = 300_000  # read from the beginning of the text
 NOT_CHOSEN = -1

@@ -10,7 +10,7 @@ from engine.model.weights import read_config
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig, check_budget
 from engine.text.vocabulary import MASK
 from engine.text.wordpiece import WordPiece
-from engine.train.pretraining.pretext import corpus_of, published, shape_of, terms_of
+from engine.train.pretraining.setup import corpus_of, published, shape_of, terms_of
 from engine.train.ranks import Ranks
 
 _LEAST_LENGTH = 8  # of an example; below, a pair would hold next to nothing

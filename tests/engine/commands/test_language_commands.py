@@ -15,7 +15,7 @@ from engine.model.weights import save_model
 from engine.settings.finetune import values_of
 from engine.text.wordpiece import WordPiece
 from engine.train.pretrain import pretrain
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.runs import read_config, read_metrics, read_status
 from tests.engine.tiny_texts import SPECIALS, encoder_folder, promised, text_config, word_vocabulary, words_of
 from tests.fakes import TOKENS, model_folder, tiny_pretraining, tiny_wordpiece
@@ -42,7 +42,7 @@ def engine(capsys: pytest.CaptureFixture[str], unsynced: None) -> Engine:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with text.txt and the model folder start/, which has the heads of pretraining."""
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
     monkeypatch.chdir(tmp_path)
     text_config(tmp_path)
     save_model(tmp_path / "start", tiny_pretraining(), tiny_wordpiece())

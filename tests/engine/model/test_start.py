@@ -16,7 +16,7 @@ from engine.model.heads import PreTraining
 from engine.model.start import OFFSETS, WORD_LENGTH, start_weights
 from engine.model.weights import load_pretraining, save_model
 from engine.text.neighbours import neighbour_vectors
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.first_weights import frequencies, starting_model
 from tests.engine.tiny_texts import result_of, text_config
 from tests.fakes import same_weights, tiny_config, tiny_wordpiece
@@ -163,7 +163,7 @@ def test_words_with_the_same_neighbours_are_alike_and_special_tokens_have_no_vec
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
 @pytest.mark.usefixtures("cache", "unsynced")
@@ -171,7 +171,7 @@ def test_the_setting_chooses_between_the_informed_start_and_the_published_one(tm
     models = {}
     for informed in (True, False):
         config = text_config(tmp_path, informed_start=informed, seed=11)
-        setup = result_of(pretext.prepare(config))
+        setup = result_of(pretraining_setup.prepare(config))
         models[informed], notes = result_of(starting_model(config, setup))
         assert "The model is new" in str(notes[0])
     plain = PreTraining(setup.config)

@@ -12,7 +12,7 @@ import pytest
 
 from engine.text.corpus import overlap as module
 from engine.text.corpus.overlap import SHORTEST, overlap
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from tests.engine.tiny_texts import notes, result_of, text_config
 
 
@@ -71,7 +71,7 @@ def test_a_text_of_its_own_is_compared_with_all_that_is_learned_from() -> None:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
 @pytest.mark.usefixtures("cache", "unsynced")
@@ -80,7 +80,7 @@ def test_pretraining_tells_of_texts_that_stand_in_both_parts_and_only_then(tmp_p
 
     def told(documents: list[str], name: str, **settings: Any) -> str:
         (tmp_path / name).write_text("\n\n".join(documents) + "\n", encoding="utf-8")
-        task = pretext.prepare(text_config(tmp_path, text=str(tmp_path / name), **settings))
+        task = pretraining_setup.prepare(text_config(tmp_path, text=str(tmp_path / name), **settings))
         return notes(list(task))
 
     def document() -> str:

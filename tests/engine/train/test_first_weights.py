@@ -15,8 +15,9 @@ from engine.model.bert import initialize
 from engine.model.heads import PreTraining
 from engine.settings.finetune import with_values
 from engine.settings.pretrain import PretrainConfig
-from engine.train.pretraining import first_weights, pretext
+from engine.train.pretraining import first_weights
 from engine.train.pretraining import forecast as forecasting
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.first_weights import frequencies, starting_model
 from tests.engine.tiny_texts import encoder_folder, result_of, text_config
 from tests.fakes import same_weights
@@ -28,7 +29,7 @@ NAMES = [f"x{chr(97 + number)}" for number in range(20)]  # one for each documen
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
 def document(number: int) -> str:
@@ -54,13 +55,13 @@ def settings(folder: Path, **changes: Any) -> PretrainConfig:
     return text_config(folder, **{**values, **changes})
 
 
-def apart(setup: pretext.Pretext, config: PretrainConfig) -> list[int]:
-    return pretext.split(setup, config)[3].tolist()
+def apart(setup: pretraining_setup.PretrainSetup, config: PretrainConfig) -> list[int]:
+    return pretraining_setup.split(setup, config)[3].tolist()
 
 
 def test_a_name_that_stands_only_in_documents_kept_apart_starts_unknown(tmp_path: Path) -> None:
     config = settings(tmp_path)
-    setup = result_of(pretext.prepare(config))
+    setup = result_of(pretraining_setup.prepare(config))
     model, _ = result_of(starting_model(config, setup))
     held_out = apart(setup, config)
     assert 3 <= len(held_out) <= 5
@@ -79,13 +80,13 @@ def test_a_name_that_stands_only_in_documents_kept_apart_starts_unknown(tmp_path
 @pytest.mark.parametrize("next_sentence", [True, False])
 def test_a_model_starts_as_if_what_is_kept_apart_were_not_there(tmp_path: Path, next_sentence: bool) -> None:
     config = settings(tmp_path, next_sentence=next_sentence)
-    setup = result_of(pretext.prepare(config))
+    setup = result_of(pretraining_setup.prepare(config))
     held_out = apart(setup, config)
     learned = written(tmp_path / "learned.txt", [n for n in range(20) if n not in held_out])
     other = written(tmp_path / "apart.txt", held_out)
     two_files = settings(tmp_path, text=str(learned), validation_text=str(other), next_sentence=next_sentence)
     first, _ = result_of(starting_model(config, setup))
-    second, _ = result_of(starting_model(two_files, result_of(pretext.prepare(two_files))))
+    second, _ = result_of(starting_model(two_files, result_of(pretraining_setup.prepare(two_files))))
     assert same_weights(first, second)
 
 
@@ -93,17 +94,17 @@ def test_of_a_single_document_the_end_that_is_kept_apart_is_not_counted(tmp_path
     lines = "\n".join(map(document, range(20)))
     (tmp_path / "one.txt").write_text(lines + "\n", encoding="utf-8")
     config = settings(tmp_path, text=str(tmp_path / "one.txt"), next_sentence=False, validation_share=0.3)
-    setup = result_of(pretext.prepare(config))
+    setup = result_of(pretraining_setup.prepare(config))
     counted = frequencies(setup, config)
     pieces = [setup.wordpiece.tokens.index(name) for name in NAMES]
     assert counted[pieces[:13]].min() == 6 and not counted[pieces[15:]].any()
-    assert counted.sum() == int(np.asarray(pretext.split(setup, config)[0].doc_tokens)[1])
+    assert counted.sum() == int(np.asarray(pretraining_setup.split(setup, config)[0].doc_tokens)[1])
 
 
 def test_a_new_head_on_a_trained_encoder_has_not_seen_them_either(tmp_path: Path) -> None:
     encoder_folder(tmp_path / "encoder")
     config = text_config(tmp_path, model=str(tmp_path / "encoder"), validation_share=0.2)
-    setup = result_of(pretext.prepare(config))
+    setup = result_of(pretraining_setup.prepare(config))
     store, held_out = setup.stores[0], apart(setup, config)
     bounds = np.asarray(store.doc_tokens)
     wanted = np.zeros(setup.config.vocab_size, np.int64)
@@ -132,7 +133,7 @@ def test_the_forecast_measures_the_model_that_the_run_trains(
 
     monkeypatch.setattr(forecasting, "_one_step", one_step)
     result_of(forecasting.forecast(config))
-    trained, _ = result_of(starting_model(config, result_of(pretext.prepare(config))))
+    trained, _ = result_of(starting_model(config, result_of(pretraining_setup.prepare(config))))
     trained.train()
     shallow, optimizer = measured[-1]
     assert shallow.config.num_hidden_layers == trained.config.num_hidden_layers == 2

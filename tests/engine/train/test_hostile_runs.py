@@ -17,7 +17,7 @@ from engine.errors import UserError
 from engine.events import Evaluated, Event, Noted, Pinned, Step
 from engine.train.finetune import fine_tune
 from engine.train.pretrain import pretrain
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.resume import resume
 from engine.train.run.runs import list_runs, read_events, read_metrics
 from tests.engine.tiny_runs import tiny_config
@@ -46,7 +46,7 @@ def stopped_pretraining(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole run of pretraining, stopped after its fourth step."""
     folder = tmp_path_factory.mktemp("pretraining")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pretext, "default_store_root", lambda: folder / "cache")
+        patch.setattr(pretraining_setup, "default_store_root", lambda: folder / "cache")
         task = pretrain(text_config(folder, checkpoint_every_steps=2), folder / "run")
         next(event for event in task if isinstance(event, Step) and event.step == 4)
         task.close()  # type: ignore[attr-defined]

@@ -27,7 +27,7 @@ from engine.train.gains import FineTuned, StageFound, gain, table
 from engine.train.metrics import wilson_interval
 from engine.train.pipeline import pipeline, resume
 from engine.train.prepare import Setup
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.runs import chain_of, list_runs, read_metrics
 from engine.train.run.runs import read_config as settings_of
 from engine.train.stages import has_next_sentences
@@ -39,7 +39,9 @@ STAGES = ("base", "domain", "task")
 
 @pytest.fixture(autouse=True)
 def quick(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path_factory.getbasetemp() / "tokens")
+    monkeypatch.setattr(
+        pretraining_setup, "default_store_root", lambda: tmp_path_factory.getbasetemp() / "tokens"
+    )
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 
@@ -95,7 +97,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[
     """A pipeline of all stages and two seeds, and what it said."""
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pretext, "default_store_root", lambda: folder / "tokens")
+        patched.setattr(pretraining_setup, "default_store_root", lambda: folder / "tokens")
         patched.setattr("os.fsync", lambda _: None)
         patched.setattr("engine.device.num_cores", lambda: 1)
         pieces = [*TOKENS, *(f"##{letter}" for letter in ascii_lowercase)]  # 63, of which 58 must be kept

@@ -26,7 +26,7 @@ from engine.text.corpus.instances import MaskedBatch
 from engine.text.wordpiece import WordPiece
 from engine.train.loop import TrainingError
 from engine.train.pretrain import pretrain, resume
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.language import LanguageModel
 from engine.train.run.runs import read_metrics, read_status
 from tests.engine.tiny_runs import losses, promised_metrics
@@ -47,7 +47,7 @@ pytestmark = pytest.mark.usefixtures("unsynced", "cache")
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep token stores below the test's own folder."""
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
 @pytest.fixture
@@ -238,8 +238,8 @@ def test_one_document_is_cut_in_two_to_measure_on(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(text)
     config = text_config(tmp_path, next_sentence=False, validation_share=0.2)
     events = list(pretrain(config, tmp_path / "run"))
-    setup = result_of(pretext.load(tmp_path / "run" / "setup", config))
-    store, train, _, held = pretext.split(setup, config)
+    setup = result_of(pretraining_setup.load(tmp_path / "run" / "setup", config))
+    store, train, _, held = pretraining_setup.split(setup, config)
     assert (train.tolist(), held.tolist()) == ([0], [1])
     assert store.doc_tokens[1] / store.doc_tokens[2] == pytest.approx(0.8, abs=0.03)
     assert of(Evaluated, events)[-1].metrics["mlm_loss"] > 0
@@ -253,7 +253,7 @@ def test_every_evaluation_has_the_same_examples_and_masks_in_whatever_run(
         seen.clear()
         list(pretrain(text_config(tmp_path, **changes), tmp_path / str(number)))
         config, setup = _settled(tmp_path / str(number))
-        wanted = pretext.validation_batches(setup, config, config.text.validation_tokens, 4096)
+        wanted = pretraining_setup.validation_batches(setup, config, config.text.validation_tokens, 4096)
         measured = [one for one in seen if one.num_tokens == wanted[0].num_tokens and _same(one, wanted[0])]
         assert len(wanted) == 1 and len(measured) == len(
             [record for record in read_metrics(tmp_path / str(number)) if record["event"] == "evaluated"]
@@ -270,13 +270,13 @@ def _settled(run_dir: Path) -> tuple[Any, Any]:
     from engine.train.run.runs import read_config
 
     config = read_config(run_dir)
-    return config, result_of(pretext.load(run_dir / "setup", config))  # type: ignore[arg-type]
+    return config, result_of(pretraining_setup.load(run_dir / "setup", config))  # type: ignore[arg-type]
 
 
 def test_the_result_measured_again_gives_the_figures_of_the_last_evaluation(tmp_path: Path) -> None:
     events = list(pretrain(text_config(tmp_path), tmp_path / "run"))
     config, setup = _settled(tmp_path / "run")
-    batches = pretext.validation_batches(setup, config, config.text.validation_tokens, 64)
+    batches = pretraining_setup.validation_batches(setup, config, config.text.validation_tokens, 64)
     model, _ = load_pretraining(tmp_path / "run" / "model")
     device = Device(torch.device("cpu"), torch.float32, 1, 64)
     measures = result_of(LanguageModel(True).evaluate(model, batches, device))
@@ -303,7 +303,7 @@ def test_measuring_with_too_little_memory_gives_the_same_figures_in_smaller_batc
 ) -> None:
     list(pretrain(text_config(tmp_path, next_sentence=next_sentence), tmp_path / "run"))
     config, setup = _settled(tmp_path / "run")
-    batches = pretext.validation_batches(setup, config, config.text.validation_tokens, 4096)
+    batches = pretraining_setup.validation_batches(setup, config, config.text.validation_tokens, 4096)
     model, _ = load_pretraining(tmp_path / "run" / "model")
     device, sizes, measured = Device(torch.device("cpu"), torch.float32, 1, 4096), list[int](), []
     measured.append(result_of(LanguageModel(next_sentence).evaluate(model, batches, device)))

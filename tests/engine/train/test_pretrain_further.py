@@ -13,7 +13,7 @@ from engine.events import Evaluated, Saved, Step
 from engine.model.weights import load_encoder, load_pretraining, load_tensors
 from engine.text.wordpiece import WordPiece
 from engine.train.pretrain import pretrain, resume
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.runs import read_metrics
 from tests.engine.tiny_texts import (
     encoder_folder,
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("unsynced", "cache")
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep token stores below the test's own folder."""
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
 def test_an_encoder_without_heads_gets_them_and_is_trained_further(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from engine.events import Finished, Noted, Saved, Started, Step
 from engine.text.corpus.corpus import Corpus
 from engine.text.corpus.tokens import open_store
 from engine.train.pretrain import pretrain, resume
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.runs import Run, read_metrics, read_status
 from tests.engine.tiny_runs import outcome, run_engine, start_engine
 from tests.engine.tiny_texts import (
@@ -45,7 +45,7 @@ KILLS = int(os.environ.get("CLOZE_KILLS", "3"))
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep token stores below the test's own folder."""
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
 # kill -9

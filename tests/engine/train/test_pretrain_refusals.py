@@ -13,7 +13,7 @@ from engine.errors import ConfigError, DataError, ModelError, RunError, UserErro
 from engine.events import Step
 from engine.model.weights import save_model
 from engine.train.pretrain import pretrain, resume
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.forecast import forecast
 from engine.train.pretraining.refusals import check_quickly, check_ranks
 from engine.train.ranks import Ranks
@@ -27,7 +27,7 @@ SENTENCES = "the cat eats fish .\nthe dog eats grass .\n"
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
 def refused(folder: Path, kind: type[UserError], says: str, **settings: Any) -> UserError:

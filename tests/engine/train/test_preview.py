@@ -13,7 +13,7 @@ import pytest
 from engine.text.corpus import cutter
 from engine.text.corpus.instances import collate_masked, single
 from engine.text.corpus.masking import Masker
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.preview import NOT_CHOSEN, preview
 from tests.engine.tiny_stores import TOKENS, fake_words
 from tests.engine.tiny_texts import result_of, text_config
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("unsynced")
 def test_the_preview_hides_what_the_run_hides_words_of_a_segmenter_among_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
     monkeypatch.setattr(cutter, "import_module", lambda _: SimpleNamespace(cut=fake_words))
     rng = random.Random(1)
     said = [
@@ -42,10 +42,10 @@ def test_the_preview_hides_what_the_run_hides_words_of_a_segmenter_among_it(
     settings = {"segmenter": "jieba", "next_sentence": False, "mask_rate": 0.3, "validation_share": 0.0}
     config = text_config(tmp_path, **{**values, **settings, **changes})
     shown = result_of(preview(config, count=1000)).examples
-    setup = result_of(pretext.prepare(config))
+    setup = result_of(pretraining_setup.prepare(config))
     store, objective, seed = setup.stores[0], config.objective, config.budget.seed
     made = single(store, np.arange(store.num_documents), max_length=objective.max_length, seed=seed, epoch=0)
-    masker = Masker(pretext.masking_of(objective, setup.wordpiece), setup.wordpiece, seed)
+    masker = Masker(pretraining_setup.masking_of(objective, setup.wordpiece), setup.wordpiece, seed)
     wanted, found, num_words = [], [], 0
     for index in range(len(made)):
         one = np.array([index])

@@ -24,7 +24,7 @@ from engine.train import pretrain as pretrain_module
 from engine.train import ranks as ranks_module
 from engine.train.finetune import fine_tune
 from engine.train.pretrain import pretrain, resume
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.ranks import ALONE, Ranks, joined_ranks, settled
 from engine.train.run.runs import Run, read_metrics, read_status
 from tests.engine.tiny_runs import ROOT, tiny_config
@@ -39,7 +39,7 @@ MANY = {"batch_tokens": 256, "micro_batch_tokens": 50}  # several parts for each
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep token stores below the test's own folder."""
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
 @pytest.fixture
@@ -174,9 +174,10 @@ def test_a_process_alone_asks_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyP
 IMPATIENT = """
 import datetime, os, time
 import torch.distributed as dist
-from engine.train import language, pretext
+from engine.train.pretraining import language
+from engine.train.pretraining import setup as pretraining_setup
 
-form, prepare, evaluate = dist.init_process_group, pretext.prepare, language.LanguageModel.evaluate
+form, prepare, evaluate = dist.init_process_group, pretraining_setup.prepare, language.LanguageModel.evaluate
 
 def impatient(*args, **more):  # as NCCL, whose patience is ten minutes, scaled to six seconds
     form(*args, **{**more, "timeout": datetime.timedelta(seconds=6)})
@@ -189,7 +190,7 @@ def slowly(made):
     work.seconds = 9
     return work
 
-dist.init_process_group, pretext.prepare = impatient, slowly(prepare)
+dist.init_process_group, pretraining_setup.prepare = impatient, slowly(prepare)
 language.LanguageModel.evaluate = slowly(evaluate)
 """
 

@@ -23,7 +23,7 @@ from engine.train import finetune as finetune_module
 from engine.train import pretrain as pretrain_module
 from engine.train.finetune import fine_tune, resume
 from engine.train.pretrain import pretrain
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run import runs
 from engine.train.run.runs import list_runs, read_status
 from tests.engine.tiny_runs import command_of, run_engine, tiny_config
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("unsynced", "cache")
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep token stores below the test's own folder."""
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_after_a_full_disk_the_status_says_so_and_the_run_can_go_on(
     with pytest.raises(UserError, match="The disk is full"):
         list(task)
     monkeypatch.undo()
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
     info = list_runs(tmp_path)[0]
     assert info.state == "failed" and info.problem is None
     assert "The disk is full" in read_status(tmp_path / "run")["reason"]

@@ -141,7 +141,7 @@ def test_all_that_a_run_notes_stands_in_its_files_before_its_first_step(tmp_path
 
 
 def test_a_pretraining_run_keeps_its_notes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.train.pretraining.pretext.default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr("engine.train.pretraining.setup.default_store_root", lambda: tmp_path / "cache")
     config, run_dir = text_config(tmp_path, trim_vocab=20), tmp_path / "run"
     whole = noted(pretrain(config, tmp_path / "whole"))
     assert len(whole) > 1 and kept(tmp_path / "whole") == whole

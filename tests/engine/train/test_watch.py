@@ -9,7 +9,7 @@ import pytest
 
 from engine.events import Finished, Pinned, Step
 from engine.train.pretrain import pretrain
-from engine.train.pretraining import pretext
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.watch import Questions
 from engine.train.run.records import event_from_record
 from engine.train.run.runs import read_metrics
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("unsynced", "cache")
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep token stores below the test's own folder."""
-    monkeypatch.setattr(pretext, "default_store_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
 PINS = "the [cat] eats fish .\nthe king rules the [MASK] ."

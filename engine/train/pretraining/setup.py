@@ -41,7 +41,7 @@ _VALIDATION_SALT, _VALIDATION_SEED = 2**31, 7  # the same held-out examples and 
 
 
 @dataclass(frozen=True)
-class Pretext:
+class PretrainSetup:
     """Everything settled before the first step.
 
     keep: ids of the base model's vocabulary that are kept, (V,), or None for all. stores: of training and
@@ -68,7 +68,7 @@ class Pretext:
                 _link(self.stores[1].path, beside / VALIDATION_TOKENS)
 
 
-def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, Pretext]:
+def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
     """Read what `save` wrote; a token store that was cut or lost is built again from the text.
 
     Raises: DataError if the text is needed and has changed; ModelError if the rest is damaged.
@@ -81,7 +81,7 @@ def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, Pretext
     if places:
         path = folder / VALIDATION_TOKENS
         held_out = yield from _reopened(path, config, places, wordpiece, about, "validation_text")
-    return Pretext(read_config(folder), wordpiece, keep, (train, held_out), about)
+    return PretrainSetup(read_config(folder), wordpiece, keep, (train, held_out), about)
 
 
 def _read_keep(path: Path) -> np.ndarray:
@@ -96,7 +96,7 @@ def _read_keep(path: Path) -> np.ndarray:
     raise ModelError(marked("engine", "{path} is damaged. Start the run again."), path=path)
 
 
-def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:
+def prepare(config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
     """Find the text, choose the vocabulary, cut the text into pieces, keep some of it apart.
 
     Raises: UserError in one sentence.
@@ -135,7 +135,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, Pretext]:
         held_out = yield from _stored(other, wordpiece, config.text.segmenter)
         yield from (Noted(sentence=note) for note in held_out.notes)
         facts |= {"validation_text": other.fingerprint(), VALIDATION_TOKENS: hash_of(held_out.header)}
-    setup = Pretext(shape, wordpiece, keep, (store, held_out), facts)
+    setup = PretrainSetup(shape, wordpiece, keep, (store, held_out), facts)
     yield from _told_overlap(*split(setup, config))  # refuses what is too small, before anything is written
     return setup
 
@@ -225,7 +225,7 @@ def masking_of(objective: ObjectiveConfig, wordpiece: WordPiece) -> Masking:
     )
 
 
-def split(setup: Pretext, config: PretrainConfig) -> tuple[Store, np.ndarray, Store, np.ndarray]:
+def split(setup: PretrainSetup, config: PretrainConfig) -> tuple[Store, np.ndarray, Store, np.ndarray]:
     """Return the stores and documents to train on and to measure on.
 
     A text of one document is cut in two at a sentence. Raises: DataError: too little text, or none that
@@ -284,7 +284,7 @@ def check_pairs(store: Store, documents: np.ndarray) -> None:
 
 
 def validation_batches(
-    setup: Pretext, config: PretrainConfig, num_tokens: int, at_once: int, *, before: int = 2**62
+    setup: PretrainSetup, config: PretrainConfig, num_tokens: int, at_once: int, *, before: int = 2**62
 ) -> list[MaskedBatch]:
     """Return the held-out examples with fixed masks, in batches of `at_once` tokens; none if none is kept.
 
