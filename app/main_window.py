@@ -5,9 +5,10 @@ Closing while a model trains asks first, and never leaves before the engine has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import (
@@ -34,7 +35,6 @@ from app.pages.models.page import ModelsPage
 from app.pages.predict.page import PredictPage
 from app.pages.pretrain.page import PretrainPage
 from app.pages.probe.page import ProbePage
-from app.pages.run.page import TrainingPage
 from app.pages.tokenizer.page import TokenizerPage
 from app.pages.welcome.page import WelcomePage
 from app.remembered import keep_table, reopen_table
@@ -50,13 +50,22 @@ from engine.events import Event, Progress
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import RunInfo
 
-PAGES = (
-    *("welcome", "data", "tokenizer", "pretrain", "finetune", "predict"),
-    *("probe", "attention", "embeddings", "models"),
-)
+PAGES: dict[str, Callable[[Session], QWidget]] = {  # in the order of the rail: Ctrl+1 opens the first
+    "welcome": WelcomePage,
+    "data": DataPage,
+    "tokenizer": TokenizerPage,
+    "pretrain": PretrainPage,
+    "finetune": FineTunePage,
+    "predict": PredictPage,
+    "probe": ProbePage,
+    "attention": AttentionPage,
+    "embeddings": EmbeddingsPage,
+    "models": ModelsPage,
+}
 USUAL_SIZE = QSize(1280, 800)
 FRAME_MS = 400  # after which a window manager has put its frame around a new window
 LOOKING = ("tokenizer", "probe", "attention", "embeddings")
+PageT = TypeVar("PageT", bound=QWidget)
 
 
 class MainWindow(QMainWindow):
@@ -88,18 +97,7 @@ class MainWindow(QMainWindow):
     # ---- building
 
     def _build_pages(self) -> None:
-        self._pages: dict[str, QWidget] = {
-            "welcome": WelcomePage(self.session),
-            "data": DataPage(self.session),
-            "tokenizer": TokenizerPage(self.session),
-            "pretrain": PretrainPage(self.session),
-            "finetune": FineTunePage(self.session),
-            "predict": PredictPage(self.session),
-            "probe": ProbePage(self.session),
-            "attention": AttentionPage(self.session),
-            "embeddings": EmbeddingsPage(self.session),
-            "models": ModelsPage(self.session),
-        }
+        self._pages = {key: page(self.session) for key, page in PAGES.items()}
         self._stack = QStackedWidget()
         for page in self._pages.values():
             self._stack.addWidget(page)
@@ -110,25 +108,34 @@ class MainWindow(QMainWindow):
         name = label(self.tr("Cloze"), "card-title")
         name.setContentsMargins(10, 0, 0, 0)
         self.rail.add_widget(name)
-        self.rail.add_page("welcome", self.tr("Welcome"), "welcome")
-        self.rail.add_group(self.tr("Data"))
-        self.rail.add_page("data", self.tr("Data"), "data")
-        self.rail.add_page("tokenizer", self.tr("Tokenizer"), "tokenizer")
-        self.rail.add_group(self.tr("Train"))
-        self.rail.add_page("pretrain", self.tr("Pretrain"), "pretrain")
-        self.rail.add_page("finetune", self.tr("Fine-tune"), "finetune")
-        self.rail.add_group(self.tr("Look inside"))
-        self.rail.add_page("predict", self.tr("Predict"), "predict")
-        self.rail.add_page("probe", self.tr("Probe"), "probe")
-        self.rail.add_page("attention", self.tr("Attention"), "attention")
-        self.rail.add_page("embeddings", self.tr("Embeddings"), "embeddings")
-        self.rail.add_group(self.tr("Library"))
-        self.rail.add_page("models", self.tr("Models"), "models")
+        for group, pages in self._groups():
+            if group:
+                self.rail.add_group(group)
+            for key, title in pages.items():
+                self.rail.add_page(key, title, icon_name=key)
         self.rail.add_stretch()
         settings = SettingsButton(self.session)
         settings.help_wanted.connect(self._show_help)
         self.rail.add_widget(settings)
         self.rail.chosen.connect(self.show_page)
+
+    def _groups(self) -> list[tuple[str, dict[str, str]]]:
+        """Return the headings of the rail, each with the keys and titles of its pages."""
+        return [
+            ("", {"welcome": self.tr("Welcome")}),
+            (self.tr("Data"), {"data": self.tr("Data"), "tokenizer": self.tr("Tokenizer")}),
+            (self.tr("Train"), {"pretrain": self.tr("Pretrain"), "finetune": self.tr("Fine-tune")}),
+            (
+                self.tr("Look inside"),
+                {
+                    "predict": self.tr("Predict"),
+                    "probe": self.tr("Probe"),
+                    "attention": self.tr("Attention"),
+                    "embeddings": self.tr("Embeddings"),
+                },
+            ),
+            (self.tr("Library"), {"models": self.tr("Models")}),
+        ]
 
     def _lay_out(self) -> None:
         centre = QWidget()
@@ -178,11 +185,10 @@ class MainWindow(QMainWindow):
         self._connect_welcome()
 
     def _connect_welcome(self) -> None:
-        page, pretrain = self._pages["welcome"], self._pages["pretrain"]
-        assert isinstance(page, WelcomePage) and isinstance(pretrain, PretrainPage)
+        page = self._page_of(WelcomePage)
         page.tour_wanted.connect(self.start_tour)
         page.open_wanted.connect(self._choose_file)
-        page.sample_text_wanted.connect(pretrain.take_sample)
+        page.sample_text_wanted.connect(self._page_of(PretrainPage).take_sample)
         page.run_wanted.connect(self._show_run)
 
     def _restore(self) -> None:
@@ -221,6 +227,9 @@ class MainWindow(QMainWindow):
         """Return a page by its key, one of `PAGES`."""
         return self._pages[key]
 
+    def _page_of(self, kind: type[PageT]) -> PageT:
+        return next(page for page in self._pages.values() if isinstance(page, kind))
+
     @Slot(str)
     def show_page(self, key: str) -> None:
         """Open a page."""
@@ -247,16 +256,13 @@ class MainWindow(QMainWindow):
 
     @Slot(object, object)
     def _show_run(self, info: RunInfo, config: object) -> None:
-        page = self._pages["pretrain" if isinstance(config, PretrainConfig) else "finetune"]
-        assert isinstance(page, TrainingPage)
-        page.show_run(info, config)
+        kind = PretrainPage if isinstance(config, PretrainConfig) else FineTunePage
+        self._page_of(kind).show_run(info, config)
 
     @Slot()
     def _choose_file(self) -> None:
         self.show_page("data")
-        page = self._pages["data"]
-        assert isinstance(page, DataPage)
-        page.choose_file()
+        self._page_of(DataPage).choose_file()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
