@@ -181,7 +181,8 @@ def pretraining(stage: Stage) -> Iterator[str]:
     run = InventedReading(hold_at=HOLD_AT)
     page = stage.page("pretrain")
     page.take([str(write_text(stage.root / "story.txt"))])
-    stage.rest()
+    speed = page.findChild(QLabel, "outlook_speed")
+    stage.rest(lambda: speed.text() != "–")  # it is measured last
     yield "text"
     yield from _a_run(stage, page, run, "pretrain", run.pretrain)
 
@@ -305,7 +306,7 @@ def _text_of(widget: QWidget) -> Any:
 
 def _without_places(text: str, root: Path) -> str:
     """Take out what differs from one recording to the next: folders, times of runs, fingerprints of files."""
-    text = text.replace(str(root), "<folder>")
+    text = text.replace(str(root), "<folder>").replace(str(ROOT), "<cloze>")
     text = re.sub(r"\d{8}-\d{6}-", "<time>-", text)
     text = re.sub(r"\d{1,2} [A-Z][a-z]{2} \d\d:\d\d:\d\d", "<time>", text)
     text = re.sub(r"[\d,]+ texts a second", "<rate>", text)
