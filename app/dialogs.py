@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look import theme
-from app.look.widgets import CARD_Y, PAGE_MARGIN, button, label, leave_room, set_role, tip
+from app.look.labels import label, tip
+from app.look.widgets import CARD_Y, PAGE_MARGIN, button, leave_room, set_role
 from app.session import Session
 from app.work.training import TrainingState
 

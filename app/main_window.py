@@ -26,7 +26,8 @@ from app import words
 from app.dialogs import ClosingDialog, HelpDialog, SettingsButton
 from app.look.banner import Banner
 from app.look.error_dialog import show_error
-from app.look.widgets import GAP, PAGE_MARGIN, Rail, label, set_role
+from app.look.labels import label
+from app.look.widgets import GAP, PAGE_MARGIN, Rail, set_role
 from app.pages.attention.page import AttentionPage
 from app.pages.data.page import DataPage
 from app.pages.embeddings.page import EmbeddingsPage

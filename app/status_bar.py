@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QWidget
 
 from app import words
-from app.look.widgets import ElidedLabel, label, tip
+from app.look.labels import ElidedLabel, label, tip
 from app.session import Session
 from app.work.titles import model_title
 from app.work.training import TrainingState, run_name

@@ -17,7 +17,7 @@ import pyqtgraph as pg
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.look import theme
-from app.look.widgets import label
+from app.look.labels import label
 from app.plots.axes import Chart, Legend
 
 SIZE = 720, 300

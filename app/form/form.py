@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollA
 
 from app import words
 from app.form.fields import ChoiceField, Field, IntField, PathField, ShareField, field_for
-from app.look.widgets import LevelMark, button, label, set_role, tip
+from app.look.labels import label, tip
+from app.look.widgets import LevelMark, button, set_role
 from engine.errors import ConfigError
 from engine.settings.setting import Setting, settings_of
 

@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from app.look import theme
-from app.look.widgets import CARD_X, LevelMark, button, label, set_role
+from app.look.labels import label
+from app.look.widgets import CARD_X, LevelMark, button, set_role
 
 
 class Banner(QFrame):

@@ -6,7 +6,8 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from app.look.widgets import show_icon, tip
+from app.look.labels import tip
+from app.look.widgets import show_icon
 
 COPIED_MS = 1_500
 

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QPlainTextEdit
 
 from app import words
 from app.look import theme
-from app.look.widgets import CARD_Y, PAGE_MARGIN, LevelMark, button, label, leave_room
+from app.look.labels import label
+from app.look.widgets import CARD_Y, PAGE_MARGIN, LevelMark, button, leave_room
 from engine.errors import UserError
 
 log = logging.getLogger("cloze")

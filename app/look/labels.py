@@ -1,15 +1,52 @@
-"""Words that fit the room they have: what is known of a thing loses whole parts first, a sentence its end."""
+"""Labels: as they are, over as many lines as they take, or as much of their words as fits the room.
+
+People's own text is always shown as plain text, never guessed to be markup.
+"""
 
 from __future__ import annotations
 
 import html
+import re
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 MOST_HEIGHT = 10_000  # px
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|s|min|h|MB|GB)(?!\w))|(?<=[<>]) (?=\d)")
+_JOINED = re.compile(_UNIT.pattern.replace(" ", "\N{NO-BREAK SPACE}"))
 PART = " · "  # between things known of one thing, the weightiest first
+
+
+def label(
+    text: str = "",
+    role: str = "",
+    *,
+    wrap: bool = False,
+    parent: QWidget | None = None,
+    name: str = "",
+    tool_tip: str = "",
+) -> QLabel:
+    """Return a label that shows its text as it is; numbers and sentences can be selected and copied."""
+    result = (_Wrapped if wrap else QLabel)(parent, textFormat=Qt.TextFormat.PlainText, wordWrap=wrap)
+    result.setText(text)
+    result.setObjectName(name)
+    result.setToolTip(tool_tip)
+    if role not in ("title", "card-title", "caption"):
+        result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if role:
+        result.setProperty("role", role)
+    return result
+
+
+class _Wrapped(QLabel):
+    """A label of several lines; a number and its unit, "< 0.01 %" or "2 s", are never torn apart."""
+
+    def setText(self, text: str) -> None:
+        super().setText(_UNIT.sub("\N{NO-BREAK SPACE}", text))
+
+    def text(self) -> str:
+        return _JOINED.sub(" ", super().text())
 
 
 def fitting(text: str, metrics: QFontMetrics | QFontMetricsF, width: float) -> str:
@@ -21,8 +58,8 @@ def fitting(text: str, metrics: QFontMetrics | QFontMetricsF, width: float) -> s
     return metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room)
 
 
-def say(target: QLabel, text: str) -> None:
-    """Show words in a label, which takes no room where there are none."""
+def set_or_hide(target: QLabel, text: str) -> None:
+    """Set a label's text; without one the label takes no room."""
     target.setText(text)
     target.setVisible(bool(text))
 

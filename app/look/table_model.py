@@ -14,7 +14,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from app import words
 from app.look import theme
-from app.look.widgets import tip
+from app.look.labels import tip
 
 if TYPE_CHECKING:
     from engine.text.examples import Roles

@@ -5,8 +5,8 @@ People's own text is always shown as plain text, never guessed to be markup.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -26,21 +25,15 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import theme
-from app.look.fitted_text import (
-    ElidedLabel as ElidedLabel,  # one of the set, as is `say`, in a file of its own
-)
-from app.look.fitted_text import say as say
-from app.look.fitted_text import tip as tip
-from app.look.table_view import TableView  # noqa: F401 - one of the set, kept in a file of its own
+from app.look.labels import ElidedLabel, label
 
 PAGE_MARGIN = 24
 GAP = 14
 CARD_X = 16
 CARD_Y = 12
 SETTINGS_WIDTH = 312
-_UNIT = re.compile(r"(?<=\d) (?=(?:%|s|min|h|MB|GB)(?!\w))|(?<=[<>]) (?=\d)")
-_JOINED = re.compile(_UNIT.pattern.replace(" ", "\N{NO-BREAK SPACE}"))
 ICON_ROOM = 4  # px between a button's icon and its words, beside the style's own 4
+_Widget = TypeVar("_Widget", bound=QWidget)
 
 
 def set_role(widget: QWidget, role: str) -> None:
@@ -50,35 +43,30 @@ def set_role(widget: QWidget, role: str) -> None:
     widget.style().polish(widget)
 
 
-class _Wrapped(QLabel):
-    """A label of several lines; a number and its unit, "< 0.01 %" or "2 s", are never torn apart."""
+def named(widget: _Widget, name: str, accessible: str = "", *, tool_tip: str = "") -> _Widget:
+    """Return a widget with its object name, what it is called where it is heard, and what it says of itself.
 
-    def setText(self, text: str) -> None:
-        super().setText(_UNIT.sub("\N{NO-BREAK SPACE}", text))
-
-    def text(self) -> str:
-        return _JOINED.sub(" ", super().text())
-
-
-def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
-    """Return a label that shows its text as it is; numbers and sentences can be selected and copied."""
-    result = _Wrapped(parent) if wrap else QLabel(parent)
-    result.setTextFormat(Qt.TextFormat.PlainText)
-    result.setWordWrap(wrap)
-    result.setText(text)
-    if role not in ("title", "card-title", "caption"):
-        result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    if role:
-        set_role(result, role)
-    return result
+    PySide takes these as arguments of any widget, but its stubs do not know those that a class inherits.
+    """
+    widget.setObjectName(name)
+    if accessible:
+        widget.setAccessibleName(accessible)
+    if tool_tip:
+        widget.setToolTip(tool_tip)
+    return widget
 
 
 def button(
-    text: str, role: str = "", *, icon: str = "", parent: QWidget | None = None, name: str = ""
+    text: str,
+    role: str = "",
+    *,
+    icon: str = "",
+    parent: QWidget | None = None,
+    name: str = "",
+    tool_tip: str = "",
 ) -> QPushButton:
     """Return a push button; role is "", "primary" or "link"."""
-    result = QPushButton(text, parent, autoDefault=False)
-    result.setObjectName(name)
+    result = named(QPushButton(text, parent, autoDefault=False), name, tool_tip=tool_tip)
     if role:
         set_role(result, role)
     if icon:

@@ -25,7 +25,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import set_role, tip
+from app.look.labels import tip
+from app.look.widgets import set_role
 from app.plots.attention_image import MIDDLE, ramp
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.scrolled import ScrolledFigure

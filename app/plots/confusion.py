@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import tip
+from app.look.labels import tip
 from app.plots.figure import Figure, Numbers, ink_on, paint_ring
 
 NAME_SIZE = 12

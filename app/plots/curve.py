@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QWidget
 from app import words
 from app.look import theme
 from app.look.inputs import Slider
-from app.look.widgets import label, set_role
+from app.look.labels import label
+from app.look.widgets import set_role
 from app.plots.figure import Numbers
 from app.plots.series import Series
 from app.plots.steps import CALM_MS, REDRAW_MS, YOUNG, StepsPlot

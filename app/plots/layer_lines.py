@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import label
+from app.look.labels import label
 from app.plots.figure import Figure, Numbers
 
 EDGE = 10.0

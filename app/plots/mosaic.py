@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.fitted_text import fitting
+from app.look.labels import fitting
 from app.plots.attention_image import MosaicPicture, Picture, colored, shrink
 from app.plots.figure import Numbers, paint_ring
 from app.plots.layered import LayeredFigure, colors_of, image_over, line_at, paint_scale, value_words

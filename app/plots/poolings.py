@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import tip
+from app.look.labels import tip
 from app.plots.figure import Figure, Numbers
 
 EDGE = 8.0

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.fitted_text import fitting
+from app.look.labels import fitting
 from app.look.widgets import set_role
 from app.plots import token_labels
 from app.plots.attention_image import Picture, compose

@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look.inputs import ComboBox, DoubleSpinBox, SpinBox
-from app.look.widgets import CARD_X, CARD_Y, button, label, tidy_spin
+from app.look.labels import label
+from app.look.widgets import CARD_X, CARD_Y, button, tidy_spin
 from app.plots.figure_files import file_stem, pixel_size, screen_width_mm
 from engine.errors import UserError
 

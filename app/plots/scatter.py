@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import tip
+from app.look.labels import tip
 from app.plots import marks
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import tip
+from app.look.labels import tip
 from app.plots.figure import Figure, Numbers
 
 TOP, BOTTOM, SIDE = 14, 30, 12

@@ -15,7 +15,7 @@ from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.look import theme
-from app.look.widgets import label
+from app.look.labels import label
 from app.plots.axes import Chart, Legend
 from app.plots.figure import Figure
 from app.plots.series import Series

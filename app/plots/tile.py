@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.look import theme
-from app.look.widgets import tip
+from app.look.labels import tip
 
 HEIGHT = 74
 MOST_POINTS = 120

@@ -24,7 +24,8 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import set_role, tip
+from app.look.labels import tip
+from app.look.widgets import set_role
 from app.plots.figure import paint_ring
 from app.plots.scrolled import ScrolledFigure
 

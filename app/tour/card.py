@@ -6,7 +6,8 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.look.widgets import CARD_X, GAP, button, label, set_role
+from app.look.labels import label
+from app.look.widgets import CARD_X, GAP, button, set_role
 
 WIDTH = 306  # px
 WAY_ON = 68  # px, of the button whose words change while a pointer rests on it

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from app.look import theme
-from app.look.widgets import ElidedLabel
+from app.look.labels import ElidedLabel
 from app.main_window import MainWindow
 
 FOLDER = Path(__file__).parent / "artefacts"

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.look import theme
-from app.look.widgets import ElidedLabel
+from app.look.labels import ElidedLabel
 from app.main_window import MainWindow
 from app.plots.attention_image import ramp
 from app.plots.figure import Figure

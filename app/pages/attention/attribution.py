@@ -14,7 +14,8 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
 
 from app import words
-from app.look.widgets import EmptyState, button, label
+from app.look.labels import label
+from app.look.widgets import EmptyState, button
 from app.pages.attention import attribution_words as said
 from app.pages.attention.attribution_choices import AttributionChoices, Wanted
 from app.pages.attention.attribution_words import SumCheck

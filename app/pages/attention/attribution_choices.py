@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.labels import label, tip
 from app.look.toggles import Toggles
-from app.look.widgets import label, tip
 from engine.inspect.attribution.gradients import INTEGRATED, METHODS
 from engine.inspect.attribution.path import BASELINES, MASK
 from engine.inspect.attribution.target import (

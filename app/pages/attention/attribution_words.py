@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app import words
-from app.look.widgets import label, tip
+from app.look.labels import label, tip
 from app.pages.inside.model_bar import model_caption
 from app.plots.attribution import Scored, signed
 from engine.inspect.attribution.gradients import INTEGRATED, METHODS, Attribution

@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 
 from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
-from app.look.widgets import GAP, button, label, tidy_spin, tip
+from app.look.labels import label, tip
+from app.look.widgets import GAP, button, tidy_spin
 from app.pages.attention.state import Chosen, Comparison
 from app.pages.inside.texts import BORDERS
 from engine.inspect.subject import name_of

@@ -13,7 +13,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QWidget
 
 from app import words
-from app.look.widgets import Card, ElidedLabel, button, label, set_role, tip
+from app.look.labels import ElidedLabel, label, tip
+from app.look.widgets import Card, button, set_role
 
 MOST_ROWS = 6
 LEAST_TABLE = 44  # px: the card does not jump between one answer and three

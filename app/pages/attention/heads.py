@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QStackedWi
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.labels import ElidedLabel, label
 from app.look.toggles import Toggles
-from app.look.widgets import Card, ElidedLabel, button, label
+from app.look.widgets import Card, button
 from app.pages.attention.head_list import HeadList, HeadValues
 from app.pages.attention.state import Chosen
 from app.plots.attention_image import MosaicPicture

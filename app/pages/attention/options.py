@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import ComboBox, Slider
-from app.look.widgets import label
+from app.look.labels import label
 from app.pages.attention.state import Chosen
 
 LEAST_SHARE = 1  # per cent

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import words
 from app.look.copy_command import CopyCommandButton
-from app.look.widgets import GAP, button, label
+from app.look.labels import label
+from app.look.widgets import GAP, button
 from app.pages.attention import captions
 from app.pages.attention.attribution import AttributionCard
 from app.pages.attention.compare import CompareDialog

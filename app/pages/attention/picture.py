@@ -11,8 +11,9 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
+from app.look.labels import label
 from app.look.toggles import Toggles
-from app.look.widgets import Card, button, label, set_role
+from app.look.widgets import Card, button, set_role
 from app.pages.attention.options import AttentionOptions
 from app.pages.attention.state import Chosen
 from app.pages.attention.tasks import Drawn

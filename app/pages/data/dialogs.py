@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import words
-from app.look.widgets import PAGE_MARGIN, button, label
+from app.look.labels import label
+from app.look.widgets import PAGE_MARGIN, button
 from app.work.tables import Study
 from engine.text.table import BadLine, Table
 

@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import words
-from app.look.widgets import Card, button, label, tip
+from app.look.labels import label, tip
+from app.look.widgets import Card, button
 from app.session import Session, sample_data_path
 
 MOST_RECENT = 5

@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look.banner import Banner
 from app.look.inputs import SpinBox
-from app.look.widgets import GAP, Action, Advice, Card, Page, button, tip
+from app.look.labels import tip
+from app.look.widgets import GAP, Action, Advice, Card, Page, button
 from app.pages.data.advice import DataRemark, remarks
 from app.pages.data.dialogs import LinesDialog
 from app.pages.data.empty import DataEmpty

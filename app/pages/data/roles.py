@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QWidge
 
 from app import words
 from app.look.boxes import ElidedBox
-from app.look.widgets import button, label, tip
+from app.look.labels import label, tip
+from app.look.widgets import button
 from app.session import ROLES, Session
 from engine.text.examples import Roles
 

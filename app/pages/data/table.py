@@ -9,9 +9,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
 from app import words
+from app.look.labels import ElidedLabel, label, tip
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
-from app.look.widgets import Card, ElidedLabel, button, label, tip
+from app.look.widgets import Card, button
 from app.pages.data.roles import ListBox, RolesStrip, role_menu
 from app.session import Session
 from app.work.table_rows import Rows

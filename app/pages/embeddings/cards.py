@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.widgets import Card, label
+from app.look.labels import label
+from app.look.widgets import Card
 from app.pages.embeddings.requests import Layers, Matrix
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.layer_lines import LayerLine, LayerLinesPlot

@@ -9,8 +9,9 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QHeaderView, QSplitter, QVBoxLayout, QWidget
 
 from app import words
+from app.look.labels import ElidedLabel, tip
 from app.look.table_view import TableView
-from app.look.widgets import Card, ElidedLabel, tip
+from app.look.widgets import Card
 from app.pages.embeddings.requests import Held, Mapped, Neighbours
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.marks import Coloring

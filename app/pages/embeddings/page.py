@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayou
 
 from app import words
 from app.look.copy_command import CopyCommandButton
-from app.look.widgets import GAP, SETTINGS_WIDTH, ElidedLabel, button, say, set_role, tip
+from app.look.labels import ElidedLabel, set_or_hide, tip
+from app.look.widgets import GAP, SETTINGS_WIDTH, button, set_role
 from app.pages.embeddings.requests import WORD, Held, Source, vectors_task
 from app.pages.embeddings.settings import MapSettings, VectorsCard
 from app.pages.embeddings.tabs import KEYS, POOLINGS, Views
@@ -284,7 +285,9 @@ class EmbeddingsPage(LookingPage):
     @Slot(object)
     def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress):
-            say(self.status, words.event_words(event) if event.total else words.tr_engine(event.stage))
+            set_or_hide(
+                self.status, words.event_words(event) if event.total else words.tr_engine(event.stage)
+            )
             self.bar.setRange(0, event.total)
             self.bar.setValue(event.done)
 
@@ -310,7 +313,7 @@ class EmbeddingsPage(LookingPage):
         ready = self.tr("Press “Compute vectors”: every text becomes a point, and like texts lie together.")
         self.views.set_empty_text(self.tr("Computing…") if is_computing else lacking or ready)
         if not is_busy:
-            say(self.status, self._state_words())
+            set_or_hide(self.status, self._state_words())
 
     def _state_words(self) -> str:
         held = self._held

@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
-from app.look.widgets import Card, button, label, set_role, tip
+from app.look.labels import label, tip
+from app.look.widgets import Card, button, set_role
 from app.plots.buttons import save_icon
 from app.plots.poolings import PoolingRow, PoolingsPlot
 from engine.inspect.embeddings.poolings import Comparison

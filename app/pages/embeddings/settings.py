@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import Slider, SpinBox
-from app.look.widgets import Card, label, tidy_spin, tip
+from app.look.labels import label, tip
+from app.look.widgets import Card, tidy_spin
 from app.pages.embeddings.requests import WORD, Held
 from engine.inspect.embeddings.projection import MOST_TSNE, PERPLEXITY, most_perplexity
 from engine.inspect.embeddings.vectors import KINDS, LAYERED, Pooling

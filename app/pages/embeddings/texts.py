@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QVBoxLayou
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
-from app.look.widgets import Card, button, label, tidy_spin, tip
+from app.look.labels import label, tip
+from app.look.widgets import Card, button, tidy_spin
 from app.pages.embeddings.requests import Source, sample_rows, typed_lines
 from app.session import Session
 from engine.inspect.example_texts import Senses, Topics, senses_for, topics_for

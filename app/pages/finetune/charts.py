@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.widgets import GAP, Card, set_role, tip
+from app.look.labels import tip
+from app.look.widgets import GAP, Card, set_role
 from app.pages.finetune.advice import Outlook, Watch, result_words
 from app.pages.run.advice_card import WatchingCard
 from app.pages.run.scores import ScoresCard

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.widgets import label
+from app.look.labels import label
 from app.pages.run.model_choice import (
     add_path,
     add_vocabularies,

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QApplication, QGridLayout, QHBoxLayout, QWidget
 from app import words
 from app.form.form import SettingsForm
 from app.look.boxes import ChoiceBox
-from app.look.widgets import SETTINGS_WIDTH, Card, ElidedLabel, button, label, say
+from app.look.labels import ElidedLabel, label, set_or_hide
+from app.look.widgets import SETTINGS_WIDTH, Card, button
 from app.pages.finetune.advice import Outlook, is_default_split
 from app.pages.finetune.model import ModelChooser
 from app.session import Session
@@ -169,18 +170,18 @@ class SetupCard(Card):
         if self.plan is not None:
             self.form.set_auto("learning_rate", self._auto_words(self.plan.learning_rate))
         if self.refusal is None:
-            say(self.prediction, self._prediction_words())
+            set_or_hide(self.prediction, self._prediction_words())
         self.changed.emit()
 
     def _show_refusal_in_passing(self, error: UserError) -> None:
         """Show a refusal while a person may be typing elsewhere: the keyboard stays where it is."""
         keyboard = QApplication.focusWidget()
         if self.show_refusal(error):
-            say(self.prediction, "")
+            set_or_hide(self.prediction, "")
             if keyboard is not None:
                 keyboard.setFocus()
         else:
-            say(self.prediction, words.say_error(error))
+            set_or_hide(self.prediction, words.say_error(error))
 
     def _auto_words(self, learning_rate: float) -> str:
         return self.tr("auto: {rate}").format(rate=words.scientific(learning_rate, 2))
@@ -303,7 +304,7 @@ class SetupCard(Card):
     @Slot(str)
     def _busy_changed(self, _text: str) -> None:
         if self.plan is None and self.refusal is None:
-            say(self.prediction, self._prediction_words())
+            set_or_hide(self.prediction, self._prediction_words())
 
     def set_values(self, values: dict[str, Any]) -> None:
         """Put values into the form as if a person had typed them, and predict at once."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.widgets import ElidedLabel, label, tip
+from app.look.labels import ElidedLabel, label, tip
 from app.pages.run.model_choice import start_folder
 from app.plots.history import HistoryPlot
 from app.session import Session

@@ -9,7 +9,8 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent, QTextBlock
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
 
-from app.look.widgets import label, set_role
+from app.look.labels import label
+from app.look.widgets import set_role
 from app.pages.inside import sample_menu
 from app.session import Session
 

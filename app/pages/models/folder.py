@@ -9,7 +9,8 @@ from PySide6.QtCore import QDir, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
-from app.look.widgets import GAP, Card, ElidedLabel, LevelMark, label, set_role
+from app.look.labels import ElidedLabel, label
+from app.look.widgets import GAP, Card, LevelMark, set_role
 from app.pages.models.model_list import answer_words
 from app.pages.models.requests import Detail, Entry
 from app.work.titles import model_title

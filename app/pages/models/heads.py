@@ -20,8 +20,9 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSizePolicy, QVBoxLayout
 
 from app import words
 from app.look.inputs import Slider
+from app.look.labels import label
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card, label
+from app.look.widgets import GAP, Card
 from app.pages.models.weights import CheckLine, caption_lines
 from app.plots.buttons import save_icon
 from app.plots.head_slices import HeadSlicesPlot

@@ -20,7 +20,8 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 
 from app import words
 from app.look import theme
-from app.look.widgets import Card, button, label, tip
+from app.look.labels import label, tip
+from app.look.widgets import Card, button
 from app.pages.models.requests import OPENED, SHIPPED, TRAINED, Entry
 from app.work.titles import model_title
 

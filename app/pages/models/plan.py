@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
-from app.look.widgets import Card, label, tidy_spin, tip
+from app.look.labels import label, tip
+from app.look.widgets import Card, tidy_spin
 from engine.errors import ModelError
 from engine.model.arithmetic import POSITIONS, VOCABULARY, Heads, preset_of, sizes_of
 from engine.model.config import PRESETS, BertConfig

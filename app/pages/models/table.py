@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from app import words
 from app.look import theme
+from app.look.labels import tip
 from app.look.table_view import TableView
-from app.look.widgets import tip
 from engine.model.arithmetic import Arithmetic, Part
 from engine.model.parts import GROUPS
 

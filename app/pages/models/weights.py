@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app import words
-from app.look.widgets import GAP, Card, LevelMark, label
+from app.look.labels import label
+from app.look.widgets import GAP, Card, LevelMark
 from app.pages.models.model_list import millions
 from app.pages.models.table import PartsView
 from app.plots.buttons import save_icon

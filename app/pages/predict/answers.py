@@ -10,10 +10,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import words
+from app.look.labels import label
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
 from app.look.toggles import Toggles
-from app.look.widgets import Advice, Card, label
+from app.look.widgets import Advice, Card
 from app.pages.predict.requests import Preview
 from app.pages.run.scores import ROOM, ScoresCard
 from app.plots.bars import BarsPlot

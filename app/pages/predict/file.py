@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look import theme
 from app.look.boxes import ChoiceBox
-from app.look.widgets import Card, button, label, tip
+from app.look.labels import label, tip
+from app.look.widgets import Card, button
 from app.pages.predict.requests import Preview, free_path
 from app.pages.predict.written import FileLinks
 from app.session import Session

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.widgets import Card, label, tip
+from app.look.labels import label, tip
+from app.look.widgets import Card
 from app.pages.predict.requests import Described
 from app.session import Session
 from app.work.titles import model_title

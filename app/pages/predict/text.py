@@ -7,7 +7,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import words
-from app.look.widgets import Card, button, label, set_role
+from app.look.labels import label
+from app.look.widgets import Card, button, set_role
 from app.pages.predict.requests import Told
 from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout

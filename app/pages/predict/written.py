@@ -8,7 +8,8 @@ from PySide6.QtCore import QDir, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.look.widgets import button, label
+from app.look.labels import label
+from app.look.widgets import button
 
 
 def open_place(place: Path) -> bool:

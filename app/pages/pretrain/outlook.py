@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QToolButton, QW
 
 from app import words
 from app.look import theme
-from app.look.widgets import Card, label, set_role
+from app.look.labels import label
+from app.look.widgets import Card, set_role
 from app.pages.pretrain.findings import Findings
 from engine.model.config import BertConfig, count_parameters
 from engine.train.pretraining.forecast import Forecast

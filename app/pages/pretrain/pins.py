@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.look.widgets import PAGE_MARGIN, Card, button, label
+from app.look.labels import label
+from app.look.widgets import PAGE_MARGIN, Card, button
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.readings import BRIEF_ROW, ROW, ReadingsPlot, split_gap
 from engine.events import Pinned

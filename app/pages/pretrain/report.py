@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from app import words
-from app.look.widgets import Advice, Card, EmptyState, LevelMark, button, label, set_role
+from app.look.labels import label
+from app.look.widgets import Advice, Card, EmptyState, LevelMark, button, set_role
 from app.pages.pretrain.advice import DROP_REPEATED, NO_PAIRS, Outlook, on_text
 from app.pages.pretrain.findings import Findings
 from engine.text.corpus.corpus import CorpusReport

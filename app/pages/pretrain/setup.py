@@ -13,7 +13,8 @@ from app import words
 from app.form.form import SettingsForm
 from app.look.boxes import ChoiceBox
 from app.look.inputs import DoubleSpinBox
-from app.look.widgets import SETTINGS_WIDTH, Card, label, say, set_role, tidy_spin, tip
+from app.look.labels import label, set_or_hide, tip
+from app.look.widgets import SETTINGS_WIDTH, Card, set_role, tidy_spin
 from app.pages.pretrain.start import NAMES as START_NAMES
 from app.pages.pretrain.start import StartChooser
 from app.pages.pretrain.text import TextChooser
@@ -271,7 +272,7 @@ class SetupCard(Card):
         """Look at the settings anew, and say so."""
         self._timer.stop()
         self.clear_refusals()
-        say(self.prediction, "")
+        set_or_hide(self.prediction, "")
         self.refusal = self.shape = None
         try:
             self.shape = self.start.shape()
@@ -280,7 +281,7 @@ class SetupCard(Card):
             self.refusal = error
             keyboard = QApplication.focusWidget()  # a person may be typing elsewhere
             if not self.show_refusal(error):
-                say(self.prediction, words.say_error(error))
+                set_or_hide(self.prediction, words.say_error(error))
             if keyboard is not None:
                 keyboard.setFocus()
         self.changed.emit()

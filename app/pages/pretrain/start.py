@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
-from app.look.widgets import label, tidy_spin, tip
+from app.look.labels import label, tip
+from app.look.widgets import tidy_spin
 from app.pages.run.model_choice import (
     add_path,
     add_vocabularies,

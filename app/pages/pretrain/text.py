@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.widgets import label, tip
+from app.look.labels import label, tip
 from app.session import Session, sample_data_path
 from engine.settings.pretrain import TextConfig
 from engine.settings.setting import settings_of

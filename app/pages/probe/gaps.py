@@ -8,7 +8,8 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app import words
-from app.look.widgets import Card, ElidedLabel, label, tip
+from app.look.labels import ElidedLabel, label, tip
+from app.look.widgets import Card
 from app.pages.inside.model_bar import model_caption
 from app.pages.probe.parts import rank_words
 from app.pages.probe.requests import GapsAnswer

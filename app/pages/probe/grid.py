@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app import words
 from app.look import theme
-from app.look.widgets import tip
+from app.look.labels import tip
 from engine.inspect.masked.grid import Grid
 
 Index = QModelIndex | QPersistentModelIndex

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.widgets import Card, label, tip
+from app.look.labels import label, tip
+from app.look.widgets import Card
 from app.pages.probe.requests import LensAnswer, lens_task
 from app.pages.probe.state import Enquiry
 from app.plots.buttons import save_icon

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import GAP, Card, button, label, set_role, tip
+from app.look.labels import label, tip
+from app.look.widgets import GAP, Card, button, set_role
 from app.pages.inside.page import TextPair
 from app.pages.probe.parts import Scroller
 from app.pages.probe.requests import InfluenceAnswer, NextAnswer, next_task

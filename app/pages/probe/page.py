@@ -23,7 +23,8 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
-from app.look.widgets import GAP, button, label, tip
+from app.look.labels import label, tip
+from app.look.widgets import GAP, button
 from app.pages.inside.page import LookingPage
 from app.pages.probe.command import (
     Offer,

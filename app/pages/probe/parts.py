@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QToolBut
 
 from app import words
 from app.look import theme
-from app.look.widgets import Card, EmptyState, button, set_role, tip
+from app.look.labels import tip
+from app.look.widgets import Card, EmptyState, button, set_role
 from app.shipped import starter_model
 from engine.errors import ModelError
 from engine.inspect.masked.score import WordScore

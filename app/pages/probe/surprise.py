@@ -9,7 +9,8 @@ from typing import Any
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import words
-from app.look.widgets import GAP, Card, label, tip
+from app.look.labels import label, tip
+from app.look.widgets import GAP, Card
 from app.pages.probe.requests import SurpriseAnswer, surprise_task
 from app.pages.probe.state import Enquiry
 from app.plots.buttons import save_icon

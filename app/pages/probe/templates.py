@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLabel, QLi
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.labels import label
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card, button, label
+from app.look.widgets import GAP, Card, button
 from app.pages.inside.model_bar import model_caption
 from app.pages.probe.grid import CORRECTED, PROBABILITY, GridDelegate, GridModel, row_name
 from app.pages.probe.parts import Switch

@@ -11,7 +11,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app import words
-from app.look.widgets import GAP, Card, EmptyState, label
+from app.look.labels import label
+from app.look.widgets import GAP, Card, EmptyState
 from app.pages.probe.gaps import GapCard, JointCard
 from app.pages.probe.parts import EMPTY_WIDTH, Scroller
 from app.pages.probe.question import Question

@@ -9,7 +9,7 @@ from typing import Protocol
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
-from app.look.fitted_text import WholeLabel
+from app.look.labels import WholeLabel
 from app.look.widgets import Advice, Card, button, set_role
 from app.pages.run.advice import Remark, outcome_words
 from engine.events import Event

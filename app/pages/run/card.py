@@ -11,7 +11,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QScrollArea, QWidget
 
-from app.look.widgets import SETTINGS_WIDTH, Card, ElidedLabel, button, label, set_role, tip
+from app.look.labels import ElidedLabel, label, tip
+from app.look.widgets import SETTINGS_WIDTH, Card, button, set_role
 from app.pages.run.facts import Fact
 from app.pages.run.progress import RunProgress
 from app.work.titles import run_title

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.widgets import tip
+from app.look.labels import tip
 from app.settings import AppSettings
 from app.shipped import assets
 from engine.model.config import PRESETS, BertConfig, count_parameters

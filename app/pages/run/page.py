@@ -18,7 +18,8 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 from app import words
 from app.look.banner import Banner
 from app.look.copy_command import CopyCommandButton
-from app.look.widgets import SETTINGS_WIDTH, Page, button, set_role, tip
+from app.look.labels import tip
+from app.look.widgets import SETTINGS_WIDTH, Page, button, set_role
 from app.pages.run.card import RunCard
 from app.pages.run.earlier_runs import EarlierRuns, state_words
 from app.pages.run.facts import facts_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
-from app.look.widgets import ElidedLabel, label
+from app.look.labels import ElidedLabel, label
 from app.words import decimal, duration, number, scientific, share, time_left, tr_engine, translate
 from app.work.training import TrainingState
 from engine.events import Step

@@ -16,9 +16,10 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QHeaderView, QSizePolicy
 
 from app import words
 from app.look import theme
+from app.look.labels import ElidedLabel, label, tip
 from app.look.table_view import TableView
 from app.look.toggles import Toggles
-from app.look.widgets import Card, ElidedLabel, label, set_role, tip
+from app.look.widgets import Card, set_role
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
 from app.plots.figure import Numbers

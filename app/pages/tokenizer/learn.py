@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look.inputs import SpinBox
-from app.look.widgets import PAGE_MARGIN, ElidedLabel, button, label, set_role, tidy_spin
+from app.look.labels import ElidedLabel, label
+from app.look.widgets import PAGE_MARGIN, button, set_role, tidy_spin
 from app.pages.run.model_choice import remember_vocabulary
 from app.session import Session
 from app.work.inspector import Bench

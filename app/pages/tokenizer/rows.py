@@ -20,8 +20,8 @@ from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionView
 
 from app import words
 from app.look import theme
+from app.look.labels import tip
 from app.look.table_view import TableView
-from app.look.widgets import tip
 from app.pages.tokenizer.requests import Looked
 from engine.inspect.token_rows import Row
 

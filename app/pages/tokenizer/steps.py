@@ -15,7 +15,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.look.widgets import Card, label, set_role
+from app.look.labels import label
+from app.look.widgets import Card, set_role
 from app.pages.tokenizer.requests import Looked
 from app.pages.tokenizer.rows import LinesModel, RowsView
 from app.pages.tokenizer.words import (

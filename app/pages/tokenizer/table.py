@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look.inputs import SpinBox
-from app.look.widgets import GAP, Card, ElidedLabel, EmptyState, button, label, tidy_spin, tip
+from app.look.labels import ElidedLabel, label, tip
+from app.look.widgets import GAP, Card, EmptyState, button, tidy_spin
 from app.pages.tokenizer.requests import measure
 from app.pages.tokenizer.rows import LinesModel, RowsView
 from app.pages.tokenizer.vocabulary import VocabularyBar

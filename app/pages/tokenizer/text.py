@@ -20,7 +20,8 @@ from app import words
 from app.look import theme
 from app.look.boxes import ElidedBox
 from app.look.inputs import SpinBox
-from app.look.widgets import GAP, Card, label, tidy_spin
+from app.look.labels import label
+from app.look.widgets import GAP, Card, tidy_spin
 from app.pages.inside.page import TextPair
 from app.pages.tokenizer.requests import MOST_CHARACTERS, Asked, Looked, look
 from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsModel, RowsView

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.widgets import ElidedLabel, label, tip
+from app.look.labels import ElidedLabel, label, tip
 from app.pages.run.model_choice import (
     add_path,
     ask_for_model,

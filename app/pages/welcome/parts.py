@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import theme
-from app.look.fitted_text import PART, fitting
-from app.look.widgets import CARD_X, CARD_Y, Card, LevelMark, label, set_role, tip
+from app.look.labels import PART, fitting, label, tip
+from app.look.widgets import CARD_X, CARD_Y, Card, LevelMark, set_role
 
 ROW_HEIGHT = 42
 ROW_X = 8  # from a row's edge to its icon, which stands under the card's title

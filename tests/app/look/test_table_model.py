@@ -11,7 +11,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 
 from app.look.table_model import TableModel
-from app.look.widgets import TableView
+from app.look.table_view import TableView
 from engine.text.examples import Roles
 from engine.text.table import Table, read_table
 

@@ -26,7 +26,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import theme
-from app.look.widgets import Advice, Card, TableView, button, label
+from app.look.labels import label
+from app.look.table_view import TableView
+from app.look.widgets import Advice, Card, button
 from app.plots.bars import BarsPlot
 from app.plots.confusion import ConfusionPlot
 from app.plots.curve import CurvePlot
