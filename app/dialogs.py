@@ -9,7 +9,6 @@ from PySide6.QtGui import QActionGroup, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
-    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QMenu,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look import theme
+from app.look.files import ask_folder
 from app.look.labels import label, tip
 from app.look.widgets import CARD_Y, PAGE_MARGIN, button, leave_room, set_role
 from app.session import Session
@@ -88,10 +88,9 @@ class SettingsButton(QToolButton):
     @Slot()
     def _choose_runs_root(self) -> None:
         root = self._session.runs_root
-        start = str(root if root.is_dir() else Path.home())
-        path = QFileDialog.getExistingDirectory(self.window(), self.tr("Folder for runs"), start)
-        if path:
-            self._session.set_runs_root(path)
+        start = root if root.is_dir() else Path.home()
+        title, name = self.tr("Folder for runs"), "runs_root_dialog"
+        ask_folder(self, title, self._session.set_runs_root, name=name, start=start)
 
 
 class ClosingDialog(QDialog):

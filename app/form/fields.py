@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QSizePolicy,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look import theme
 from app.look.boxes import ElidedBox
+from app.look.files import ask_file, ask_folder
 from app.look.inputs import DoubleSpinBox, SpinBox
 from app.look.widgets import tidy_spin
 from engine.settings.setting import Setting
@@ -223,13 +223,9 @@ class PathField(QWidget):
 
     @Slot()
     def _browse(self) -> None:
-        start = str(Path(self.line.text()).parent) if self.line.text() else ""
-        if self._folder:
-            chosen = QFileDialog.getExistingDirectory(self, self.browse.toolTip(), start)
-        else:
-            chosen, _kind = QFileDialog.getOpenFileName(self, self.browse.toolTip(), start)
-        if chosen:
-            self.line.put(chosen)
+        start = Path(self.line.text()).parent if self.line.text() else ""
+        ask = ask_folder if self._folder else ask_file
+        ask(self, self.browse.toolTip(), self.line.put, name="path_dialog", start=start)
 
 
 Field = IntField | ShareField | BoolField | TextField | ChoiceField | PathField

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QToolButton, QWidget
 
 from app import words
 from app.look import theme
 from app.look.error_dialog import show_error
+from app.look.files import ask_save
 from app.look.widgets import set_role
 from app.plots.figure_files import KINDS, SCREEN_DPI, file_stem, picture_bytes, write_file
 from app.plots.save_dialog import SaveDialog
@@ -116,15 +117,15 @@ class Figure(QWidget):
     @Slot()
     def save_numbers(self) -> None:
         """Ask where to, and save the numbers."""
-        dialog = QFileDialog(self.window(), self.tr("Save numbers"))
-        dialog.setObjectName("save_numbers_dialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(self.tr("Tables (*.csv)"))
-        dialog.setDefaultSuffix("csv")
-        dialog.selectFile(file_stem(self._title) + ".csv")
-        dialog.fileSelected.connect(self._write_numbers)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ask_save(
+            self,
+            self.tr("Save numbers"),
+            self._write_numbers,
+            name="save_numbers_dialog",
+            suggested=file_stem(self._title) + ".csv",
+            filters=[self.tr("Tables (*.csv)")],
+            suffix="csv",
+        )
 
     @Slot(str)
     def _write_numbers(self, path: str) -> None:

@@ -9,7 +9,6 @@ from PySide6.QtCore import QDir, QStandardPaths, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QLineEdit,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
+from app.look.files import ask_save
 from app.look.inputs import ComboBox, DoubleSpinBox, SpinBox
 from app.look.labels import label
 from app.look.widgets import CARD_X, CARD_Y, button, tidy_spin
@@ -210,14 +210,14 @@ class SaveDialog(QDialog):
 
     @Slot()
     def _browse(self) -> None:
-        dialog = QFileDialog(self, self.tr("Save picture"), str(Path(self.path.text()).parent))
-        dialog.setObjectName("save_browse_dialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # the hint says what will be replaced
-        dialog.selectFile(Path(self.path.text()).name)
-        dialog.fileSelected.connect(self.path.setText)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ask_save(
+            self,
+            self.tr("Save picture"),
+            self.path.setText,
+            name="save_browse_dialog",
+            suggested=self.path.text(),
+            confirms=False,  # the hint says what will be replaced
+        )
 
 
 def _folder() -> Path:

@@ -8,7 +8,6 @@ from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
-    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QPlainTextEdit,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.boxes import ChoiceBox
+from app.look.files import ask_folder
 from app.look.inputs import SpinBox
 from app.look.labels import label, tip
 from app.look.widgets import GAP, button, tidy_spin
@@ -151,12 +151,8 @@ class CompareDialog(QDialog):
 
     @Slot()
     def _browse(self) -> None:
-        dialog = QFileDialog(self, self.tr("Choose a model folder"), str(Path.home()))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self.take_folder)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        title, name = self.tr("Choose a model folder"), "compare_model_dialog"
+        ask_folder(self, title, self.take_folder, name=name, start=Path.home())
 
     @Slot(str)
     def take_folder(self, folder: str) -> None:

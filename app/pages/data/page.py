@@ -14,7 +14,6 @@ from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QHBoxLayout,
     QMenu,
     QStackedWidget,
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look.banner import Banner
+from app.look.files import ask_file, ask_folder
 from app.look.inputs import SpinBox
 from app.look.labels import tip
 from app.look.widgets import GAP, Action, Advice, Card, Page, button
@@ -296,13 +296,15 @@ class DataPage(Page):
     @Slot()
     def choose_file(self) -> None:
         """Ask for a table and open it."""
-        start = str(self.session.table_path.parent) if self.session.table_path else ""
-        filters = ";;".join(
-            (self.tr("Tables (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json)"), self.tr("All files (*)"))
+        tables = self.tr("Tables (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json)")
+        ask_file(
+            self,
+            self.tr("Open a table"),
+            self.open_path,
+            name="table_dialog",
+            start=self.session.table_path.parent if self.session.table_path else "",
+            filters=[tables, self.tr("All files (*)")],
         )
-        path, _chosen = QFileDialog.getOpenFileName(self, self.tr("Open a table"), start, filters)
-        if path:
-            self.open_path(path)
 
     def open_path(self, path: str | Path) -> None:
         """Open a file; one that is gone is said to be, and forgotten."""
@@ -342,9 +344,7 @@ class DataPage(Page):
 
     @Slot()
     def _choose_model(self) -> None:
-        path = QFileDialog.getExistingDirectory(self, self.tr("Choose a model folder"))
-        if path:
-            self.session.set_model(path)
+        ask_folder(self, self.tr("Choose a model folder"), self.session.set_model, name="model_dialog")
 
     @Slot()
     def _show_lines(self) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QDir, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.files import ask_folder, beside
 from app.look.labels import ElidedLabel, label, tip
-from app.pages.run.model_choice import start_folder
 from app.plots.history import HistoryPlot
 from app.session import Session
 from app.work.inspector import Bench
@@ -108,14 +108,8 @@ class SubjectBar(QWidget):
 
     def choose_folder(self) -> None:
         """Ask for a model folder."""
-        recent = self._settings.recent_models
-        dialog = QFileDialog(self.window(), self.tr("Choose a model folder"), start_folder(recent))
-        dialog.setObjectName("looking_model_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self._laboratory.choose)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        title, start = self.tr("Choose a model folder"), beside(self._settings.recent_models)
+        ask_folder(self, title, self._laboratory.choose, name="looking_model_dialog", start=start)
 
     @Slot(int)
     def _activated(self, index: int) -> None:

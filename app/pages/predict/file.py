@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look import theme
 from app.look.boxes import ChoiceBox
+from app.look.files import ask_file, ask_save
 from app.look.labels import label, tip
 from app.look.widgets import Card, button
 from app.pages.predict.requests import Preview, free_path
@@ -284,13 +284,9 @@ class FileCard(Card):
     @Slot()
     def browse(self) -> None:
         """Open the dialog for a table."""
-        dialog = QFileDialog(self.window(), self.tr("Choose a file to predict"))
-        dialog.setObjectName("predict_file_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([self.tr("Tables (*.csv *.tsv *.txt *.jsonl)"), self.tr("All files (*)")])
-        dialog.fileSelected.connect(self._file_selected)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        filters = [self.tr("Tables (*.csv *.tsv *.txt *.jsonl)"), self.tr("All files (*)")]
+        name = "predict_file_dialog"
+        ask_file(self, self.tr("Choose a file to predict"), self._file_selected, name=name, filters=filters)
 
     @Slot(str)
     def _file_selected(self, path: str) -> None:
@@ -298,17 +294,16 @@ class FileCard(Card):
 
     @Slot()
     def _browse_out(self) -> None:
-        dialog = QFileDialog(self.window(), self.tr("Where to write the answers"))
-        dialog.setObjectName("predict_out_dialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # for nothing is overwritten
-        dialog.setDefaultSuffix("csv")
-        dialog.setNameFilters([self.tr("Tables (*.csv)")])
-        if self.out_path is not None:
-            dialog.selectFile(str(self.out_path))
-        dialog.fileSelected.connect(self.out_edit.setText)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ask_save(
+            self,
+            self.tr("Where to write the answers"),
+            self.out_edit.setText,
+            name="predict_out_dialog",
+            suggested=self.out_path or "",
+            filters=[self.tr("Tables (*.csv)")],
+            suffix="csv",
+            confirms=False,  # for nothing is overwritten
+        )
 
     @Slot()
     def _columns_chosen(self) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QDir, Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.files import ask_folder
 from app.look.labels import label, tip
 from app.look.widgets import Card
 from app.pages.predict.requests import Described
@@ -119,13 +120,8 @@ class ModelCard(Card):
             self.chosen.emit(path)
             return
         self.refresh()
-        dialog = QFileDialog(self.window(), self.tr("Choose a trained model"))
-        dialog.setObjectName("predict_model_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self.chosen)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        title = self.tr("Choose a trained model")
+        ask_folder(self, title, self.chosen.emit, name="predict_model_dialog")
 
 
 def _is_classifier(folder: Path) -> bool:

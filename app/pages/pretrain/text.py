@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.files import ask_files, ask_folder
 from app.look.labels import label, tip
 from app.session import Session, sample_data_path
 from engine.settings.pretrain import TextConfig
@@ -155,24 +156,24 @@ class TextChooser(QObject):
     @Slot()
     def browse_folder(self) -> None:
         """Open the dialog for a folder of text."""
-        dialog = QFileDialog(self._parent.window(), self.tr("Choose a folder of text"), self._start())
-        dialog.setObjectName("text_folder_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.filesSelected.connect(self._take_files)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        title, name = self.tr("Choose a folder of text"), "text_folder_dialog"
+        ask_folder(self._parent, title, self._take_folder, name=name, start=self._start())
 
-    def _browse(self, chosen: object) -> None:
-        dialog = QFileDialog(self._parent.window(), self.tr("Choose text"), self._start())
-        dialog.setObjectName("text_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    def _browse(self, chosen: Callable[[list[str]], None]) -> None:
         texts = self.tr("Text (*.txt *.text *.md *.gz *.xz)")
         tables = self.tr("Tables (*.csv *.tsv *.jsonl)")
-        dialog.setNameFilters([texts, tables, self.tr("All files (*)")])
-        dialog.filesSelected.connect(chosen)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ask_files(
+            self._parent,
+            self.tr("Choose text"),
+            chosen,
+            name="text_dialog",
+            start=self._start(),
+            filters=[texts, tables, self.tr("All files (*)")],
+        )
+
+    @Slot(str)
+    def _take_folder(self, path: str) -> None:
+        self.take([path])
 
     @Slot(list)
     def _take_files(self, paths: list[str]) -> None:
@@ -192,8 +193,8 @@ class TextChooser(QObject):
                 return
         self.refresh()
 
-    def _start(self) -> str:
-        return str(Path(self.places[0]).parent) if self.places else str(Path.home())
+    def _start(self) -> Path:
+        return Path(self.places[0]).parent if self.places else Path.home()
 
 
 def _short_name(places: Sequence[str], column: str) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QDir, QTimer, Slot
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QMenu,
     QSizePolicy,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
+from app.look.files import ask_folder, beside
 from app.look.labels import label, tip
 from app.look.widgets import GAP, button
 from app.pages.inside.page import LookingPage
@@ -49,7 +49,6 @@ from app.pages.probe.surprise import SurpriseView
 from app.pages.probe.templates import FILE_KEY, TemplatesView
 from app.pages.probe.templates import KEY as TEMPLATES_KEY
 from app.pages.probe.words import KEYS, WordsView
-from app.pages.run.model_choice import start_folder
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_TEXT
@@ -297,14 +296,8 @@ class ProbePage(LookingPage):
 
     @Slot()
     def _choose_beside(self) -> None:
-        start = start_folder(self.session.settings.recent_models)
-        dialog = QFileDialog(self.window(), self.tr("Choose a model folder"), start)
-        dialog.setObjectName("probe_beside_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self._take_beside)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        title, start = self.tr("Choose a model folder"), beside(self.session.settings.recent_models)
+        ask_folder(self, title, self._take_beside, name="probe_beside_dialog", start=start)
 
     @Slot(str)
     def _take_beside(self, folder: str) -> None:

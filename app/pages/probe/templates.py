@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.files import ask_file, ask_save
 from app.look.labels import label
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card, button
@@ -252,13 +253,9 @@ class TemplatesView(QWidget):
 
     @Slot()
     def _open_dialog(self) -> None:
-        dialog = QFileDialog(self.window(), self.tr("Open templates"))
-        dialog.setObjectName("probe_template_open_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilter(self.tr("Tables (*.csv *.tsv)"))
-        dialog.fileSelected.connect(self.open_file)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        filters = [self.tr("Tables (*.csv *.tsv)")]
+        name = "probe_template_open_dialog"
+        ask_file(self, self.tr("Open templates"), self.open_file, name=name, filters=filters)
 
     @Slot(str)
     def open_file(self, path: str) -> None:
@@ -272,15 +269,15 @@ class TemplatesView(QWidget):
 
     @Slot()
     def _save_dialog(self) -> None:
-        dialog = QFileDialog(self.window(), self.tr("Save scores"))
-        dialog.setObjectName("probe_template_save_dialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(self.tr("Tables (*.csv)"))
-        dialog.setDefaultSuffix("csv")
-        dialog.selectFile("template-scores.csv")
-        dialog.fileSelected.connect(self.save_file)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ask_save(
+            self,
+            self.tr("Save scores"),
+            self.save_file,
+            name="probe_template_save_dialog",
+            suggested="template-scores.csv",
+            filters=[self.tr("Tables (*.csv)")],
+            suffix="csv",
+        )
 
     @Slot(str)
     def save_file(self, path: str) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QDir, Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.files import ask_file, ask_folder, beside
 from app.look.labels import tip
 from app.settings import AppSettings
 from app.shipped import assets
@@ -90,33 +91,20 @@ def file_words(path: str) -> str:
 
 def ask_for_model(parent: QWidget, settings: AppSettings, chosen: Callable[[str], None]) -> None:
     """Open the dialog for a model folder."""
-    recent = settings.recent_models
-    dialog = _dialog(parent, words.translate("model_parts", "Choose a model folder"), recent[:1])
-    dialog.setObjectName("model_dialog")
-    dialog.setFileMode(QFileDialog.FileMode.Directory)
-    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    dialog.fileSelected.connect(chosen)
-    dialog.open()
+    title, start = words.translate("model_parts", "Choose a model folder"), beside(settings.recent_models)
+    ask_folder(parent, title, chosen, name="model_dialog", start=start)
 
 
 def ask_for_vocabulary(parent: QWidget, settings: AppSettings, chosen: Callable[[str], None]) -> None:
     """Open the dialog for a vocab.txt."""
-    dialog = _dialog(parent, words.translate("model_parts", "Choose a vocabulary"), vocabularies(settings))
-    dialog.setObjectName("vocab_dialog")
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    texts = words.translate("model_parts", "Vocabulary (*.txt)")
-    dialog.setNameFilters([texts, words.translate("model_parts", "All files (*)")])
-    dialog.fileSelected.connect(chosen)
-    dialog.open()
-
-
-def start_folder(recent: Sequence[str]) -> str:
-    """Return where a dialog begins: beside what was used last, but never among what ships with Cloze."""
-    own = (Path(path) for path in recent if not Path(path).absolute().is_relative_to(assets()))
-    return str(next((path.parent for path in own if path.parent.is_dir()), Path.home()))
-
-
-def _dialog(parent: QWidget, title: str, recent: list[str]) -> QFileDialog:
-    dialog = QFileDialog(parent.window(), title, start_folder(recent))
-    dialog.finished.connect(dialog.deleteLater)
-    return dialog
+    ask_file(
+        parent,
+        words.translate("model_parts", "Choose a vocabulary"),
+        chosen,
+        name="vocab_dialog",
+        start=beside(vocabularies(settings)),
+        filters=[
+            words.translate("model_parts", "Vocabulary (*.txt)"),
+            words.translate("model_parts", "All files (*)"),
+        ],
+    )

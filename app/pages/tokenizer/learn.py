@@ -11,7 +11,6 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QProgressBar,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
+from app.look.files import ask_files, ask_save
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label
 from app.look.widgets import PAGE_MARGIN, button, set_role, tidy_spin
@@ -125,27 +125,21 @@ class LearnDialog(QDialog):
 
     @Slot()
     def _choose_files(self) -> None:
-        dialog = QFileDialog(self, self.tr("Choose text files"))
-        dialog.setObjectName("tokenizer_learn_files_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        texts = self.tr("Texts (*.txt *.text *.md *.txt.gz *.txt.xz)")
-        dialog.setNameFilters([texts, self.tr("All files (*)")])
-        dialog.filesSelected.connect(self.set_files)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        filters = [self.tr("Texts (*.txt *.text *.md *.txt.gz *.txt.xz)"), self.tr("All files (*)")]
+        name = "tokenizer_learn_files_dialog"
+        ask_files(self, self.tr("Choose text files"), self.set_files, name=name, filters=filters)
 
     @Slot()
     def _choose_place(self) -> None:
-        start = Path(self._files[0]).parent / "vocab.txt"
-        dialog = QFileDialog(self, self.tr("Save the vocabulary"), str(start.parent))
-        dialog.setObjectName("tokenizer_learn_save_dialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(self.tr("Vocabulary (*.txt)"))
-        dialog.setDefaultSuffix("txt")
-        dialog.selectFile(start.name)
-        dialog.fileSelected.connect(self.learn)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ask_save(
+            self,
+            self.tr("Save the vocabulary"),
+            self.learn,
+            name="tokenizer_learn_save_dialog",
+            suggested=Path(self._files[0]).absolute().parent / "vocab.txt",
+            filters=[self.tr("Vocabulary (*.txt)")],
+            suffix="txt",
+        )
 
     def _lay_out(self) -> None:
         self.setMinimumWidth(460)

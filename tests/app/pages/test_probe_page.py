@@ -21,7 +21,6 @@ from app.pages.probe.page import SURPRISE as SURPRISE_TAB
 from app.pages.probe.question import Question
 from app.pages.probe.requests import GapsAnswer
 from app.pages.probe.sentence import SentenceCard
-from app.pages.run.model_choice import start_folder
 from app.plots.word_chips import Chip, WordChips
 from app.session import Session
 from app.settings import AppSettings
@@ -399,18 +398,6 @@ def test_very_many_gaps_are_shown_in_part_and_that_is_said(probing: ProbePage, q
     view = probing.words_view
     assert len(view.cards) == 13 and not view.joint.isVisible()
     assert view.more.isVisible() and "12 [MASK]s" in view.more.text()
-
-
-def test_dialogs_begin_beside_what_was_used_last_and_not_among_what_ships(
-    tmp_path: Path, monkeypatch
-) -> None:
-    monkeypatch.setattr("app.pages.run.model_choice.assets", lambda: tmp_path / "site-packages" / "assets")
-    shipped = tmp_path / "site-packages" / "assets" / "models" / "starter"
-    own = tmp_path / "mine" / "model"
-    for folder in (shipped, own):
-        folder.mkdir(parents=True)
-    assert start_folder([str(shipped), str(own)]) == str(tmp_path / "mine")
-    assert start_folder([str(shipped), str(tmp_path / "gone" / "model")]) == str(Path.home())
 
 
 def test_the_number_of_a_tenth_gap_has_room_beside_its_mask(qtbot: QtBot) -> None:
