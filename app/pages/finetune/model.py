@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label
-from app.pages.run.model_choice import (
+from app.pages.choose.new_model import (
     add_path,
     add_vocabularies,
     ask_for_model,

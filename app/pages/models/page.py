@@ -17,6 +17,7 @@ from app import words
 from app.look import theme
 from app.look.banner import Banner
 from app.look.widgets import GAP, SETTINGS_WIDTH, Page, button
+from app.pages.choose.new_model import ask_for_model
 from app.pages.models.folder import FolderView
 from app.pages.models.heads import HeadsView
 from app.pages.models.model_list import ModelsList
@@ -32,7 +33,6 @@ from app.pages.models.requests import (
     open_task,
 )
 from app.pages.models.weights import ParametersView
-from app.pages.run.model_choice import ask_for_model
 from app.session import Session
 from app.work.titles import model_title
 from engine.errors import UserError

@@ -15,7 +15,7 @@ from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.labels import label, tip
 from app.look.widgets import tidy_spin
-from app.pages.run.model_choice import (
+from app.pages.choose.new_model import (
     add_path,
     add_vocabularies,
     ask_for_model,

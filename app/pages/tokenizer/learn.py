@@ -24,7 +24,7 @@ from app.look.files import ask_files, ask_save
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label
 from app.look.widgets import PAGE_MARGIN, button, set_role, tidy_spin
-from app.pages.run.model_choice import remember_vocabulary
+from app.pages.choose.new_model import remember_vocabulary
 from app.session import Session
 from app.work.inspector import Bench
 from app.work.tables import Answer

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import ElidedLabel, label, tip
-from app.pages.run.model_choice import (
+from app.pages.choose.new_model import (
     add_path,
     ask_for_model,
     ask_for_vocabulary,

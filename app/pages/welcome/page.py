@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
 from app import shipped, words
 from app.look.labels import tip
 from app.look.widgets import GAP, Page, button
+from app.pages.choose.new_model import ask_for_model
 from app.pages.inside import sample_menu
-from app.pages.run.model_choice import ask_for_model
 from app.pages.welcome.found import (
     LONGEST_NAME,
     Found,

@@ -1,0 +1,1 @@
+"""Choosing a model or a vocabulary: the same box on every page."""
