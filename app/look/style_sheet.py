@@ -5,17 +5,14 @@ A focused control gets a border 1 px wider and a padding 1 px smaller, so that n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from app.look.theme import Theme
+from collections.abc import Mapping
 
 
-def style_sheet(theme: Theme, mono: str) -> str:
-    """Return the application's style sheet in the theme's colours; `mono` is the fixed-width family."""
+def style_sheet(tokens: Mapping[str, str], mono: str) -> str:
+    """Return the application's style sheet. Args: tokens: the theme's. mono: the fixed-width family."""
     text = TEMPLATE
-    for token in sorted(theme.__slots__, key=len, reverse=True):
-        text = text.replace(f"@{token}", getattr(theme, token))
+    for token in sorted(tokens, key=len, reverse=True):  # @text must not be found within @text_soft
+        text = text.replace(f"@{token}", tokens[token])
     return text.replace("$mono", mono)
 
 

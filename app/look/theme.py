@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -228,7 +228,7 @@ def _paint(app: QApplication, theme: Theme) -> None:
     # WORKAROUND: a sheet that replaces another styles each widget again for every widget that it lies in,
     # eleven times here. So the old sheet's rules are forgotten, and a new style applies the new one, once.
     app.style().unpolish(app)
-    app.setStyleSheet(style_sheet(theme, mono_font().family()))
+    app.setStyleSheet(style_sheet(asdict(theme), mono_font().family()))
     app.setStyle(QStyleFactory.create("Fusion"))
     watcher().changed.emit()
 

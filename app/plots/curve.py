@@ -17,9 +17,7 @@ from app.look.labels import label
 from app.look.widgets import set_role
 from app.plots.figure import Numbers
 from app.plots.series import Series
-from app.plots.steps import CALM_MS, REDRAW_MS, YOUNG, StepsPlot
-
-__all__ = ["CALM_MS", "REDRAW_MS", "YOUNG", "CurvePlot"]
+from app.plots.steps import StepsPlot
 
 MOST_SYMBOLS = 60  # dots on a long line hide it and are slow to draw
 

@@ -110,7 +110,7 @@ class Figure(QWidget):
     @Slot()
     def save_picture(self) -> None:
         """Ask where to, how wide and what beside it, and save."""
-        dialog = SaveDialog(self, self.window())
+        dialog = SaveDialog(self._title, self.canvas(), self._write, self.window())
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
@@ -126,6 +126,9 @@ class Figure(QWidget):
             filters=[self.tr("Tables (*.csv)")],
             suffix="csv",
         )
+
+    def _write(self, path: Path, width_mm: float, dpi: int) -> None:
+        save_figure(self, path, width_mm=width_mm, dpi=dpi)
 
     @Slot(str)
     def _write_numbers(self, path: str) -> None:

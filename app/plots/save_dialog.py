@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDir, QStandardPaths, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QWidget
 
 from app import words
 from app.look.files import ask_save
 from app.look.inputs import ComboBox, DoubleSpinBox, SpinBox
 from app.look.labels import label
-from app.look.widgets import CARD_X, CARD_Y, button, tidy_spin
-from app.plots.figure_files import file_stem, pixel_size, screen_width_mm
+from app.look.layout import column, dialog_buttons, form_rows, row
+from app.look.widgets import CARD_X, CARD_Y, button, named, tidy_spin
+from app.plots.figure_files import KINDS, file_stem, pixel_size, screen_width_mm
 from engine.errors import UserError
-
-if TYPE_CHECKING:
-    from app.plots.figure import Figure
 
 COLUMN_MM, PAGE_MM, SLIDE_MM = 85.0, 170.0, 254.0
 DEFAULT_DPI = 300
@@ -35,12 +25,21 @@ _last_folder: Path | None = None  # where the last picture went, for as long as 
 class SaveDialog(QDialog):
     """Saves one picture when it is accepted."""
 
-    def __init__(self, figure: Figure, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        canvas: QWidget,
+        write: Callable[[Path, float, int], None],
+        parent: QWidget | None = None,
+    ) -> None:
+        """Args: title: of the picture. canvas: the picture. write: saves it, or what is beside it, by the
+        suffix of a path, so many mm wide and with so many dots an inch; it may raise a UserError.
+        """
         super().__init__(parent)
         self.setObjectName("save_figure_dialog")
         self.setWindowTitle(self.tr("Save picture"))
-        self._figure = figure
-        self._make_fields()
+        self._canvas, self._write = canvas, write
+        self._make_fields(file_stem(title))
         self._lay_out()
         for changed in (
             self.path.textChanged,
@@ -54,102 +53,69 @@ class SaveDialog(QDialog):
         self.preset.activated.connect(self._take_preset)
         self._kind_changed()
 
-    def _make_fields(self) -> None:
-        self.kind = ComboBox()
-        self.kind.setObjectName("save_kind")
+    def _make_fields(self, name: str) -> None:
+        screen = round(screen_width_mm(self._canvas), 1)
+        self.path = named(QLineEdit(QDir.toNativeSeparators(str(_folder() / name))), "save_path")
+        self.path.setMinimumWidth(380)
+        self.kind = named(ComboBox(), "save_kind")
         for suffix, text in (
             (".png", self.tr("PNG, pixels: for slides and the web")),
             (".svg", self.tr("SVG, lines: to be edited")),
             (".pdf", self.tr("PDF, lines: for papers")),
         ):
             self.kind.addItem(text, suffix)
-        screen = round(screen_width_mm(self._figure.canvas()), 1)
-        self.width_mm = DoubleSpinBox(minimum=10, maximum=2000, decimals=1)
-        self.width_mm.setValue(screen)
-        self.width_mm.setObjectName("save_width")
-        self.width_mm.setSuffix(self.tr(" mm"))
-        self.dpi = SpinBox(minimum=50, maximum=1200)
-        self.dpi.setValue(DEFAULT_DPI)
-        self.dpi.setObjectName("save_dpi")
-        self.dpi.setSuffix(self.tr(" dots an inch"))
-        self.preset = ComboBox()
-        self.preset.setObjectName("save_preset")
-        for text, width in (
+        width = DoubleSpinBox(minimum=10, maximum=2000, decimals=1, value=screen, suffix=self.tr(" mm"))
+        self.width_mm = named(width, "save_width")
+        self.preset = named(ComboBox(), "save_preset")
+        for text, preset in (
             (self.tr("As on screen"), screen),
             (self.tr("One column"), COLUMN_MM),
             (self.tr("Page width"), PAGE_MM),
             (self.tr("Slide"), SLIDE_MM),
         ):
-            self.preset.addItem(text, width)
-        self._make_path()
-        tidy_spin(self.width_mm)
-        tidy_spin(self.dpi)
-
-    def _make_path(self) -> None:
-        self.path = QLineEdit()
-        self.path.setObjectName("save_path")
-        self.path.setMinimumWidth(380)
-        self.path.setText(QDir.toNativeSeparators(str(_folder() / file_stem(self._figure.title))))
-        self.numbers = QCheckBox(self.tr("Its numbers beside it, as a table (.csv)"))
-        self.numbers.setChecked(True)
-        self.numbers.setObjectName("save_numbers")
-        self.caption = QCheckBox(self.tr("Its caption beside it (.txt)"))
-        self.caption.setChecked(True)
-        self.caption.setObjectName("save_caption")
-        self.caption.setToolTip(self.tr("What is shown, of which model and which text"))
-        self.hint = label("", "muted", wrap=True)
-        self.refusal = label("", "refusal", wrap=True)
-        self.refusal.setObjectName("save_refusal")
-        self.refusal.hide()
+            self.preset.addItem(text, preset)
+        dots = SpinBox(minimum=50, maximum=1200, value=DEFAULT_DPI, suffix=self.tr(" dots an inch"))
+        self.dpi = named(dots, "save_dpi")
+        for spin in (self.width_mm, self.dpi):
+            tidy_spin(spin)
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(CARD_X, CARD_Y, CARD_X, CARD_Y)
-        layout.setSpacing(10)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(10)
-        grid.setVerticalSpacing(8)
+        self.numbers = named(QCheckBox(self.tr("Its numbers beside it, as a table (.csv)")), "save_numbers")
+        self.caption = named(
+            QCheckBox(self.tr("Its caption beside it (.txt)")),
+            "save_caption",
+            tool_tip=self.tr("What is shown, of which model and which text"),
+        )
+        for box in (self.numbers, self.caption):
+            box.setChecked(True)
+        self.hint = label("", "muted", wrap=True)
+        self.refusal = label("", "refusal", wrap=True, name="save_refusal")
+        self.refusal.hide()
         browse = button(self.tr("Browse…"), name="save_browse")
         browse.clicked.connect(self._browse)
-        where = QHBoxLayout()
-        where.addWidget(self.path, 1)
-        where.addWidget(browse)
-        width = QHBoxLayout()
-        width.addWidget(self.width_mm, 1)
-        width.addWidget(self.preset, 1)
-        where.setSpacing(8)
-        width.setSpacing(8)
-        rows: tuple[tuple[str, QHBoxLayout | QWidget], ...] = (
-            (self.tr("File"), where),
+        fields = form_rows(
+            (self.tr("File"), row((self.path, 1), browse)),
             (self.tr("Kind"), self.kind),
-            (self.tr("Width"), width),
+            (self.tr("Width"), row((self.width_mm, 1), (self.preset, 1))),
             (self.tr("Sharpness"), self.dpi),
+            role="muted",
+            caption_gap=10,
         )
-        for row, (text, field) in enumerate(rows):
-            name = label(text, "muted")
-            grid.addWidget(name, row, 0)
-            if isinstance(field, QHBoxLayout):
-                grid.addLayout(field, row, 1)
-            else:
-                grid.addWidget(field, row, 1)
-        layout.addLayout(grid)
-        layout.addWidget(self.numbers)
-        layout.addWidget(self.caption)
-        layout.addWidget(self.hint)
-        layout.addWidget(self.refusal)
-        layout.addLayout(self._buttons())
-
-    def _buttons(self) -> QHBoxLayout:
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
+        self.save_button = button(self.tr("Save"), "primary", name="save_accept")
+        self.save_button.clicked.connect(self.save)
         cancel = button(self.tr("Cancel"), name="save_cancel")
         cancel.clicked.connect(self.reject)
-        self.save_button = button(self.tr("Save"), "primary", name="save_accept")
-        self.save_button.setDefault(True)
-        self.save_button.clicked.connect(self.save)
-        buttons.addWidget(cancel)
-        buttons.addWidget(self.save_button)
-        return buttons
+        column(
+            fields,
+            self.numbers,
+            self.caption,
+            self.hint,
+            self.refusal,
+            dialog_buttons(accept=self.save_button, reject=cancel),
+            gap=10,
+            margins=(CARD_X, CARD_Y, CARD_X, CARD_Y),
+            parent=self,
+        )
 
     def paths(self) -> tuple[Path, ...]:
         """Return the files that saving writes: the picture first."""
@@ -163,12 +129,10 @@ class SaveDialog(QDialog):
     @Slot()
     def save(self) -> None:
         """Write the files and close; what cannot be written is said here."""
-        from app.plots.figure import save_figure  # a figure opens this dialog
-
         global _last_folder
         try:
             for path in self.paths():
-                save_figure(self._figure, path, width_mm=self.width_mm.value(), dpi=self.dpi.value())
+                self._write(path, self.width_mm.value(), self.dpi.value())
         except UserError as error:
             self.refusal.setText(words.say_error(error))
             self.refusal.show()
@@ -180,7 +144,7 @@ class SaveDialog(QDialog):
     def _kind_changed(self) -> None:
         self.dpi.setEnabled(self.kind.currentData() == ".png")
         path = Path(self.path.text())
-        if path.suffix.lower() in (".png", ".svg", ".pdf"):
+        if path.suffix.lower() in KINDS:
             self.path.setText(str(path.with_suffix("")))
         self._describe()
 
@@ -198,7 +162,7 @@ class SaveDialog(QDialog):
             return
         lines = []
         if self.kind.currentData() == ".png":
-            size = pixel_size(self._figure.canvas(), self.width_mm.value(), self.dpi.value())
+            size = pixel_size(self._canvas, self.width_mm.value(), self.dpi.value())
             template = self.tr("{width} × {height} pixels")
             lines.append(
                 template.format(width=words.number(size.width()), height=words.number(size.height()))

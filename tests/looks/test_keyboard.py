@@ -230,7 +230,7 @@ def test_dialogs_are_answered_without_a_mouse(qtbot: QtBot) -> None:
         HelpDialog(),
         ErrorDialog(RuntimeError("ours")),
         ClosingDialog(TrainingState(name="small")),
-        SaveDialog(bars),
+        SaveDialog("Labels", bars, lambda *_asked: None),
     )
     for dialog in dialogs:
         qtbot.addWidget(dialog)

@@ -28,7 +28,8 @@ from app.pages.attention.requests import KEYS, Desk, other_asked
 from app.pages.attention.state import PICTURES, Chosen, Comparison
 from app.pages.attention.switcher import Switcher
 from app.pages.attention.tasks import Asked, Drawn
-from app.pages.inside.page import LookingPage, TextPair
+from app.pages.inside.page import LookingPage
+from app.pages.inside.texts import TextPair
 from app.plots.attention_image import MosaicPicture
 from app.plots.figure import Figure
 from app.remembered import keep_heads, kept_heads

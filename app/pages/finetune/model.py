@@ -17,14 +17,11 @@ from app.pages.choose.new_model import (
     ask_for_vocabulary,
     fill_sizes,
     remember_vocabulary,
-    sample_vocabulary,
     vocabularies,
 )
 from app.session import Session
 from app.shipped import starter_model
 from app.work.titles import model_title
-
-__all__ = ["ModelChooser", "sample_vocabulary"]
 
 FOLDER, NEW, BROWSE = "folder", "new", "browse"
 USUAL_VOCABULARY = (

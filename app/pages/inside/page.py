@@ -15,13 +15,11 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from app import words
 from app.look.banner import Banner
 from app.look.widgets import GAP, Card, EmptyState, Page, button
-from app.pages.inside.model_bar import SubjectBar, about_words
-from app.pages.inside.texts import TextBox, TextPair
+from app.pages.inside.model_bar import SubjectBar
 from app.session import Session
 from engine.errors import ModelError, UserError
 from engine.inspect.subject import About
 
-__all__ = ["LookingPage", "SubjectBar", "TextBox", "TextPair", "about_words"]
 EMPTY_WIDTH = 420
 
 

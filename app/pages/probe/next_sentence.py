@@ -12,7 +12,7 @@ from app import words
 from app.look import theme
 from app.look.labels import label, tip
 from app.look.widgets import GAP, Card, button, set_role
-from app.pages.inside.page import TextPair
+from app.pages.inside.texts import TextPair
 from app.pages.probe.parts import Scroller
 from app.pages.probe.requests import InfluenceAnswer, NextAnswer, next_task
 from app.pages.probe.state import Enquiry

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app import words
 from app.look.widgets import Card
-from app.pages.inside.page import TextPair
+from app.pages.inside.texts import TextPair
 from app.pages.probe.history import QuestionHistory
 from app.pages.probe.parts import Switch, icon_button
 from app.pages.probe.state import Enquiry

@@ -22,7 +22,7 @@ from app.look.boxes import ElidedBox
 from app.look.inputs import SpinBox
 from app.look.labels import label
 from app.look.widgets import GAP, Card, tidy_spin
-from app.pages.inside.page import TextPair
+from app.pages.inside.texts import TextPair
 from app.pages.tokenizer.requests import MOST_CHARACTERS, Asked, Looked, look
 from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsModel, RowsView
 from app.pages.tokenizer.steps import StepCard, StepStrip

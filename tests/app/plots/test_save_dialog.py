@@ -25,9 +25,13 @@ def plot(qtbot: QtBot) -> BarsPlot:
     return made
 
 
+def asked(plot: BarsPlot) -> SaveDialog:
+    plot.save_picture()
+    return next(dialog for dialog in plot.findChildren(SaveDialog) if dialog.isVisible())
+
+
 def save(qtbot: QtBot, plot: BarsPlot, path: Path, kind: str, width_mm: float) -> SaveDialog:
-    dialog = SaveDialog(plot, plot)
-    dialog.show()
+    dialog = asked(plot)
     dialog.path.setText(str(path))
     dialog.kind.setCurrentIndex(dialog.kind.findData(kind))
     dialog.width_mm.setValue(width_mm)
@@ -68,7 +72,7 @@ def test_what_cannot_be_written_is_said_in_the_dialog(qtbot: QtBot, plot: BarsPl
 
 def test_a_file_that_will_be_replaced_is_named_before(qtbot: QtBot, plot: BarsPlot, tmp_path: Path) -> None:
     (tmp_path / "picture.csv").write_text("older")
-    dialog = SaveDialog(plot, plot)
+    dialog = asked(plot)
     dialog.path.setText(str(tmp_path / "picture"))
     assert "picture.csv will be replaced" in dialog.hint.text()
     dialog.numbers.setChecked(False)

@@ -1,0 +1,87 @@
+"""How the files know each other: in one direction, and each name from the file that has it.
+
+Read from the syntax alone: an import within a function counts, and so does one for the types only.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+STILL = {("app.plots.pieces", "app.plots.pieces_canvas")}  # one picture in two files, which are to become one
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Return the syntax of each file of the two packages, by the name it is imported by."""
+    found = {}
+    for path in sorted([*ROOT.glob("app/**/*.py"), *ROOT.glob("engine/**/*.py")]):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def imported(name: str) -> Iterator[tuple[str, str]]:
+    """Yield (module, name in it) of what a file imports from the two packages; no name: the module itself."""
+    known = modules()
+    for node in ast.walk(known[name]):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module in known:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield (inner, "") if inner in known else (node.module, alias.name)
+
+
+def a_circle(arrows: dict[str, set[str]]) -> list[str]:
+    """Return the first circle of modules that is found, its beginning at both ends; none: empty."""
+    done: set[str] = set()
+
+    def walk(name: str, way: list[str]) -> list[str]:
+        if name in way:
+            return [*way[way.index(name) :], name]
+        if name in done:
+            return []
+        for other in sorted(arrows[name]):
+            if circle := walk(other, [*way, name]):
+                return circle
+        done.add(name)
+        return []
+
+    return next(filter(None, (walk(name, []) for name in sorted(arrows))), [])
+
+
+def defined(tree: ast.Module) -> set[str]:
+    """Return the names that a file gives to something itself."""
+    found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    stored = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return found | {node.id for node in stored if isinstance(node.ctx, ast.Store)}
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    arrows = {name: {module for module, _name in imported(name)} for name in modules()}
+    for one, other in STILL:
+        arrows[other].discard(one)
+    circle = a_circle(arrows)
+    assert not circle, "a circle of imports: " + " -> ".join(circle)
+
+
+def test_the_search_finds_a_circle_of_three() -> None:
+    arrows = {"a": {"b"}, "b": {"c", "d"}, "c": {"d"}, "d": {"b"}}
+    assert a_circle(arrows) == ["b", "c", "d", "b"]
+    assert a_circle({**arrows, "d": set()}) == []
+
+
+def test_the_window_imports_each_name_from_the_file_that_has_it() -> None:
+    homes = {name: defined(tree) for name, tree in modules().items()}
+    strays = [
+        f"{name}: {wanted} is not in {module}, which only imports it"
+        for name in modules()
+        if name.startswith("app")
+        for module, wanted in imported(name)
+        if wanted and module.startswith("app") and wanted not in homes[module]
+    ]
+    assert not strays, "\n" + "\n".join(strays)
