@@ -27,7 +27,7 @@ from app.look.files import ask_file, ask_folder
 from app.look.inputs import SpinBox
 from app.look.labels import tip
 from app.look.widgets import GAP, Action, Advice, Card, Page, button
-from app.pages.data.advice import DataRemark, remarks
+from app.pages.advice.table import DataRemark, remarks
 from app.pages.data.dialogs import LinesDialog
 from app.pages.data.empty import DataEmpty
 from app.pages.data.table import TableCard

@@ -12,7 +12,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.pages.data.advice import remarks
+from app.pages.advice.table import remarks
 from app.pages.data.page import DataPage
 from app.session import Session
 from app.settings import AppSettings

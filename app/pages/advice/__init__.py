@@ -1,0 +1,1 @@
+"""Advice that several pages give: on a table, on the scores of a model."""
