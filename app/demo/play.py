@@ -19,8 +19,8 @@ from PySide6.QtCore import QEventLoop, QTimer
 from app.demo.album import Album
 from app.demo.steps import DemoScenes
 from app.main_window import MainWindow
+from app.pages.advice.scores import accuracy_words
 from app.pages.choose.new_model import sample_vocabulary
-from app.pages.finetune.advice import accuracy_words
 from app.session import Session, sample_data_path
 from app.shipped import starter_model
 from app.tour.steps import QUICK, Tour
@@ -246,7 +246,7 @@ class Demo:
         return results
 
     def _best(self) -> Any:
-        return self._page("finetune").charts.watching.watch.best
+        return self._page("finetune").charts.advice.best
 
     def _report(self, results: dict[str, Any]) -> None:
         best = self._best()

@@ -11,7 +11,7 @@ from typing import Any, cast
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.pages.finetune.advice import accuracy_words
+from app.pages.advice.scores import accuracy_words
 from app.session import sample_data_path
 from app.shipped import starter_model
 from app.tour.guide import Guide, Step
@@ -198,7 +198,7 @@ class Scenes(InsideScenes):
 
     def _best(self) -> Any:
         """Return the best evaluation of the run on the Fine-tune page, None before there is one."""
-        return self.page("finetune").charts.watching.watch.best
+        return self.page("finetune").charts.advice.best
 
     def result(self) -> Step:
         return Step(

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 from app import status_bar as status
 from app import words
 from app.look import error_dialog
+from app.pages.advice.scores import accuracy_words
 from app.pages.embeddings import page as embeddings
-from app.pages.finetune.advice import accuracy_words
 from app.work.training import TrainingState
 from engine import events
 from engine.errors import ConfigError, DataError, Sentence

@@ -1,1 +1,1 @@
-"""Advice that several pages give: on a table, on the scores of a model."""
+"""Advice that several pages give: on a table, on a classifier's scores."""

@@ -1,15 +1,19 @@
-"""What to say about a data set: remarks of one or two short sentences, the worst first."""
+"""What to say of a table before anything learns from it: sentences for whichever page shows one.
+
+`CHECKS` holds them in the order in which they are made: a new sentence is a new entry. Each check yields
+remarks of one or two short sentences, and says nothing of what it cannot know yet.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app import words
-from app.work.table_rows import Rows
+from app.pages.advice.remark import Remark, in_order
 from app.work.tables import Study
 from engine.text.examples import Roles
 from engine.text.label_kinds import is_of_another_task
@@ -25,31 +29,30 @@ UNBALANCED = 10  # from here on accuracy hides the smallest
 MUCH_UNKNOWN = 0.01
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DataRemark:
-    """One line of advice. level: "fine", "look", "wrong" or "note".
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A table in its roles, and what was counted in it. max_length: pieces that are kept of a text."""
 
-    rows: those it is about, which a click shows; what: those rows in words. lines: whether it is about lines
-    that are no rows. choice: a setting of labels, and what a click would set it to.
-    """
-
-    level: str
-    text: str
-    rows: Rows | None = None
-    what: str = ""
-    lines: bool = False
-    choice: tuple[str, bool] | None = None
+    table: Table
+    study: Study
+    max_length: int
 
 
-def remarks(table: Table, roles: Roles, study: Study | None, max_length: int) -> list[DataRemark]:
-    """Return what a person should know before training with this table."""
+Check = Callable[[Counted], Iterator[Remark]]
+
+
+def on_table(table: Table, roles: Roles, study: Study | None, max_length: int) -> list[Remark]:
+    """Return what a person should know before training with this table. Args: study: once it is counted."""
     found = [*_lines(table), *_roles(roles)]
     if study is not None:
-        found += [*_rows(table, study), *_labels(table, study), *_duplicates(study)]
-        found += _lengths(study, max_length)
-    found += [DataRemark("note", words.say(sentence)) for sentence in table.notes]
-    order = {"wrong": 0, "look": 1, "note": 2, "fine": 3}
-    return sorted(found, key=lambda remark: order.get(remark.level, 2))
+        found += on_counted(Counted(table, study, max_length), CHECKS)
+    found += [Remark("note", words.say(sentence)) for sentence in table.notes]
+    return in_order(found)
+
+
+def on_counted(counted: Counted, checks: Sequence[Check]) -> list[Remark]:
+    """Return what these checks say, in their order."""
+    return [remark for check in checks for remark in check(counted)]
 
 
 def line_list(reported: Sequence[BadLine]) -> str:
@@ -61,33 +64,35 @@ def line_list(reported: Sequence[BadLine]) -> str:
     return translate("advice", "{lines} and {count} more").format(lines=named, count=words.number(more))
 
 
-def _lines(table: Table) -> Iterator[DataRemark]:
+def _lines(table: Table) -> Iterator[Remark]:
     if not table.reported:
-        yield DataRemark("fine", translate("advice", "Every line could be read."))
+        yield Remark("fine", translate("advice", "Every line could be read."))
     else:
         text = words.counted(
             len(table.reported),
             translate("advice", "Line {lines} could not be read and is left out."),
             translate("advice", "{count} lines could not be read and are left out: lines {lines}."),
         )
-        yield DataRemark("look", text.format(lines=line_list(table.reported)), lines=True)
+        yield Remark("look", text.format(lines=line_list(table.reported)), lines=True)
     if not table.num_rows:
-        yield DataRemark("wrong", translate("advice", "There is not a single row in this table."))
+        yield Remark("wrong", translate("advice", "There is not a single row in this table."))
 
 
-def _roles(roles: Roles) -> Iterator[DataRemark]:
+def _roles(roles: Roles) -> Iterator[Remark]:
     if not roles.text:
-        yield DataRemark("wrong", translate("advice", "Say which column holds the text."))
+        yield Remark("wrong", translate("advice", "Say which column holds the text."))
     if not roles.label:
         text = translate("advice", "No label column is chosen. Training needs one; predicting does not.")
-        yield DataRemark("look", text)
+        yield Remark("look", text)
 
 
-def _rows(table: Table, study: Study) -> Iterator[DataRemark]:
+def unusable_rows(counted: Counted) -> Iterator[Remark]:
+    """Say which rows lack what is to be read or learned."""
+    table, study = counted.table, counted.study
     has_label = bool(study.roles.label) and study.refusal is None
     if not study.reported:
         text = translate("advice", "No row lacks its text or label.")
-        yield DataRemark("fine", text if has_label else translate("advice", "No row lacks its text."))
+        yield Remark("fine", text if has_label else translate("advice", "No row lacks its text."))
         return
     text = words.counted(
         len(study.reported),
@@ -102,30 +107,34 @@ def _rows(table: Table, study: Study) -> Iterator[DataRemark]:
         )
     rows = np.searchsorted(table.lines, [bad.line for bad in study.reported])
     what = translate("advice", "a text or a label is lacking")
-    yield DataRemark("look", text.format(lines=line_list(study.reported)), rows, what)
+    yield Remark("look", text.format(lines=line_list(study.reported)), rows, what)
 
 
-def _labels(table: Table, study: Study) -> Iterator[DataRemark]:
+def _refused_labels(counted: Counted) -> Iterator[Remark]:
+    """Say why nothing can be learned from the labels as they are, or that they were taken nevertheless."""
+    study = counted.study
     if study.refusal is not None:
         whole = ("whole_labels", True) if is_of_another_task(study.refusal) else None
-        yield DataRemark("wrong", words.say(study.refusal), choice=whole)
+        yield Remark("wrong", words.say(study.refusal), mend=whole)
     if study.is_whole:
         text = translate("advice", "Labels are taken as they stand, also what looks like several in one.")
-        yield DataRemark("note", text, choice=("whole_labels", False))
-    yield from _spellings(table, study)
-    for note in study.notes:
+        yield Remark("note", text, mend=("whole_labels", False))
+
+
+def lone_labels(counted: Counted) -> Iterator[Remark]:
+    """Say which labels stand in one row only."""
+    for note in counted.study.notes:
         what = translate("advice", "no other row has the label")
-        yield DataRemark("look", words.say(note), study.doubtful.lone, what)
-    if study.refusal is None and study.labels:
-        yield _balance(study)
+        yield Remark("look", words.say(note), counted.study.doubtful.lone, what)
 
 
-def _spellings(table: Table, study: Study) -> Iterator[DataRemark]:
+def _spellings(counted: Counted) -> Iterator[Remark]:
     """Say which labels are nearly equal, or have been made one, with the way there or back."""
+    table, study = counted.table, counted.study
     if not study.spellings:
         if study.is_merged:
             text = translate("advice", "Nearly equal labels count as one.")
-            yield DataRemark("note", text, choice=("merge_labels", False))
+            yield Remark("note", text, mend=("merge_labels", False))
         return
     named = "; ".join(words.say(spelling_words(table, each)) for each in study.spellings[:MOST_SPELLINGS])
     if more := len(study.spellings[MOST_SPELLINGS:]):
@@ -139,7 +148,7 @@ def _spellings(table: Table, study: Study) -> Iterator[DataRemark]:
             translate("advice", "Nearly equal labels count as one. One row changed: {spellings}."),
             translate("advice", "Nearly equal labels count as one. {count} rows changed: {spellings}."),
         )
-        yield DataRemark("note", text.format(spellings=named), rows, what, choice=("merge_labels", False))
+        yield Remark("note", text.format(spellings=named), rows, what, mend=("merge_labels", False))
         return
     text = words.counted(
         len(rows),
@@ -148,11 +157,14 @@ def _spellings(table: Table, study: Study) -> Iterator[DataRemark]:
     )
     leaves_some = len(study.labels) - len(study.spellings) > 1
     merge = ("merge_labels", True) if leaves_some else None
-    yield DataRemark("look", text.format(spellings=named), rows, what, choice=merge)
+    yield Remark("look", text.format(spellings=named), rows, what, mend=merge)
 
 
-def _balance(study: Study) -> DataRemark:
+def _balance(counted: Counted) -> Iterator[Remark]:
     """Say how evenly the labels are spread: a judgement where it is clear, the shares where it is not."""
+    study = counted.study
+    if study.refusal is not None or not study.labels:
+        return
     most, least = int(study.counts.argmax()), int(study.counts.argmin())
     largest, smallest = int(study.counts[most]), int(study.counts[least])
     total = int(study.counts.sum())
@@ -174,22 +186,24 @@ def _balance(study: Study) -> DataRemark:
             ),
         )
         text += " " + translate("advice", "Look at F1, not accuracy.")
-        return DataRemark("look", text.format(**values))
-    if largest > EVEN * smallest:
+        yield Remark("look", text.format(**values))
+    elif largest > EVEN * smallest:
         text = translate(
             "advice",
             "“{most}” has {largest} of the rows, “{least}” {smallest}. Always answering “{most}” would be "
             "right as often.",
         )
-        return DataRemark("note", text.format(**values))
-    text = translate("advice", "Labels are balanced: each has {smallest} to {largest} of the rows.")
-    if largest == smallest:
-        text = translate("advice", "Labels are balanced: each has {largest} of the rows.")
-    return DataRemark("fine", text.format(**values))
+        yield Remark("note", text.format(**values))
+    else:
+        text = translate("advice", "Labels are balanced: each has {smallest} to {largest} of the rows.")
+        if largest == smallest:
+            text = translate("advice", "Labels are balanced: each has {largest} of the rows.")
+        yield Remark("fine", text.format(**values))
 
 
-def _duplicates(study: Study) -> Iterator[DataRemark]:
-    doubtful = study.doubtful
+def contradictions(counted: Counted) -> Iterator[Remark]:
+    """Say how many texts carry more than one label."""
+    doubtful = counted.study.doubtful
     if doubtful.num_contradicting:
         text = words.counted(
             doubtful.num_contradicting,
@@ -197,7 +211,12 @@ def _duplicates(study: Study) -> Iterator[DataRemark]:
             translate("advice", "{count} texts carry more than one label."),
         )
         what = translate("advice", "a text with more than one label, row beside row")
-        yield DataRemark("look", text, doubtful.contradicting, what)
+        yield Remark("look", text, doubtful.contradicting, what)
+
+
+def _repeats(counted: Counted) -> Iterator[Remark]:
+    """Say how many rows repeat a text, and how many of these a random split would tear apart."""
+    study, doubtful = counted.study, counted.study.doubtful
     text = translate("advice", "No text appears twice.")
     if doubtful.num_repeats:
         text = words.counted(
@@ -223,40 +242,59 @@ def _duplicates(study: Study) -> Iterator[DataRemark]:
         )
     what = translate("advice", "a text that stands in several rows, row beside row")
     level = "look" if doubtful.num_repeats or study.num_leaking else "fine"
-    yield DataRemark(level, text, doubtful.repeating, what)
+    yield Remark(level, text, doubtful.repeating, what)
 
 
-def _lengths(study: Study, max_length: int) -> Iterator[DataRemark]:
+def cut_texts(counted: Counted) -> Iterator[Remark]:
+    """Say how many texts are longer than what is read of them."""
+    study = counted.study
     if study.unit != "pieces":
         text = translate("advice", "Lengths are in words until a model is chosen: its vocabulary counts.")
-        yield DataRemark("note", text)
+        yield Remark("note", text)
         return
-    cut = study.cut_share(max_length)
-    rows = study.rows[study.lengths > max_length]
-    what = translate("advice", "longer than {length} pieces").format(length=words.number(max_length))
-    if cut > MUCH_IS_CUT:
+    cut, length = study.cut_share(counted.max_length), words.number(counted.max_length)
+    rows = study.rows[study.lengths > counted.max_length]
+    what = translate("advice", "longer than {length} pieces").format(length=length)
+    if cut >= MUCH_IS_CUT:
         text = translate(
             "advice", "{share} of texts are cut at {length} pieces. A larger maximum keeps more, slower."
         )
-        text = text.format(share=words.share(cut, 0), length=words.number(max_length))
-        yield DataRemark("look", text, rows, what)
+        yield Remark("look", text.format(share=words.share(cut, 0), length=length), rows, what)
     elif cut:
         text = translate("advice", "{share} of texts are cut at {length} pieces.")
-        text = text.format(share=words.share(cut, 1), length=words.number(max_length))
-        yield DataRemark("fine", text, rows, what)
+        yield Remark("fine", text.format(share=words.share(cut, 1), length=length), rows, what)
     else:
         text = translate("advice", "No text is cut at {length} pieces.")
-        yield DataRemark("fine", text.format(length=words.number(max_length)))
-    unknown = study.unknown_share or 0.0
+        yield Remark("fine", text.format(length=length))
+
+
+def _unknown_pieces(counted: Counted) -> Iterator[Remark]:
+    """Say how well the model's vocabulary suits the texts."""
+    if counted.study.unit != "pieces":
+        return
+    unknown = counted.study.unknown_share or 0.0
     if unknown > MUCH_UNKNOWN:
         text = translate(
             "advice", "{share} of pieces are [UNK]: the model's vocabulary does not suit these texts."
         )
-        yield DataRemark("look", text.format(share=words.share(unknown, 1)))
+        yield Remark("look", text.format(share=words.share(unknown, 1)))
     elif unknown:
         text = translate("advice", "The vocabulary suits these texts: {share} of pieces are [UNK].")
         share = words.share(unknown, 2) if unknown >= 5e-5 else "< 0.01 %"
-        yield DataRemark("fine", text.format(share=share))
+        yield Remark("fine", text.format(share=share))
     else:
         text = translate("advice", "The vocabulary suits these texts: no piece is [UNK].")
-        yield DataRemark("fine", text)
+        yield Remark("fine", text)
+
+
+CHECKS: tuple[Check, ...] = (
+    unusable_rows,
+    _refused_labels,
+    _spellings,
+    lone_labels,
+    _balance,
+    contradictions,
+    _repeats,
+    cut_texts,
+    _unknown_pieces,
+)

@@ -27,7 +27,8 @@ from app.look.files import ask_file, ask_folder
 from app.look.inputs import SpinBox
 from app.look.labels import tip
 from app.look.widgets import GAP, Action, Advice, Card, Page, button
-from app.pages.advice.table import DataRemark, remarks
+from app.pages.advice.remark import Remark
+from app.pages.advice.table import on_table
 from app.pages.data.dialogs import LinesDialog
 from app.pages.data.empty import DataEmpty
 from app.pages.data.table import TableCard
@@ -181,13 +182,13 @@ class DataPage(Page):
     def _show_advice(self) -> None:
         table, roles = self.session.table, self.session.roles
         if table is not None and roles is not None:
-            found = remarks(table, roles, self.session.study, self.session.max_length)
+            found = on_table(table, roles, self.session.study, self.session.max_length)
             actions = {remark.text: self._actions(remark) for remark in found}
             self.advice.set_items([(remark.level, remark.text) for remark in found], actions)
             hint = words.counted(len(found), self.tr("{count} remark"), self.tr("{count} remarks"))
             self.advice_card.set_hint(hint)
 
-    def _actions(self, remark: DataRemark) -> list[Action]:
+    def _actions(self, remark: Remark) -> list[Action]:
         """Return what a click can do about a remark: show its rows, merge labels or take that back."""
         found: list[Action] = []
         if remark.rows is not None and len(remark.rows):
@@ -195,8 +196,8 @@ class DataPage(Page):
             found.append((self.tr("Show rows"), lambda: show()))
         if remark.lines:
             found.append((self.tr("Show lines"), self._show_lines))
-        if remark.choice is not None:
-            name, value = remark.choice
+        if remark.mend is not None:
+            name, value = remark.mend
             said = {"merge_labels": self.tr("Merge"), "whole_labels": self.tr("Take as classes")}[name]
             choose = partial(self.session.choose_for_labels, name, value)
             found.append((said if value else self.tr("Undo"), lambda: choose()))

@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 
 from app.look.labels import tip
 from app.look.widgets import GAP, Card, set_role
-from app.pages.finetune.advice import Outlook, Watch, result_words
-from app.pages.run.advice_card import WatchingCard
+from app.pages.advice.remark import Remark
+from app.pages.finetune.advice import FineTuneAdvice
+from app.pages.run.advice_card import AdviceCard
 from app.pages.run.scores import ScoresCard
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.curve import CurvePlot
@@ -31,19 +32,6 @@ from engine.events import Evaluated, Event, Step
 
 NARROW, WIDE = 560, 1080  # px; below, the cards stand in one column; above, in three
 LOW_CARD, LOW_PLOT = 228, 120  # px; heights below which a card and its plot say nothing
-
-
-class LearningCard(WatchingCard):
-    """Watches a model learn labels."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self.watch = Watch()
-        super().__init__(self.watch, "", parent)
-        self.onwards.setText(self.tr("Try it on a text"))
-        self.result.setToolTip(tip(interval_help()))
-
-    def result_words(self) -> str:
-        return result_words(self.watch)
 
 
 class Charts(QScrollArea):
@@ -75,7 +63,9 @@ class Charts(QScrollArea):
         self.confusion_card.setMinimumHeight(LOW_CARD)
         self.confusion = self.confusion_card.confusion
         self.confusion.setObjectName("confusion_plot")
-        self.watching = LearningCard()
+        self.advice = FineTuneAdvice()
+        self.watching = AdviceCard(self.advice, self.tr("Try it on a text"))
+        self.watching.result.setToolTip(tip(interval_help()))
         self._cards = (self.loss_card, self.accuracy_card, self.confusion_card, self.watching)
         self._columns = 0
         self._is_over = False
@@ -98,13 +88,13 @@ class Charts(QScrollArea):
         self.accuracy_card.set_hint("")
         for controls in self._controls:
             controls.hide()
-        self.watching.watch.start()
+        self.advice.clear()
         self.watching.show_idle()
 
-    def set_outlook(self, outlook: Outlook | None) -> None:
-        """Give the advice what is known of the data before a run; None: a run is shown."""
-        if self.watching.watch.outlook != outlook:
-            self.watching.watch.outlook = outlook
+    def show_before(self, remarks: Sequence[Remark]) -> None:
+        """Show what is known of the data before a run."""
+        if self.advice.before != remarks:
+            self.advice.before = remarks
             self.watching.refresh()
 
     def hear(self, events: Sequence[Event]) -> None:
@@ -118,10 +108,10 @@ class Charts(QScrollArea):
         for event in evaluations:
             if event.split == "validation":
                 self._add_evaluation(event)
-        self.watching.watch.hear(events)
+        self.advice.hear(events)
         if evaluations:
             self._show_scores()
-        if any(not isinstance(event, Step) for event in events) or self.watching.watch.has_nan:
+        if any(not isinstance(event, Step) for event in events) or self.advice.has_nan:
             self.watching.refresh()
         self._show_hints()
 
@@ -129,7 +119,7 @@ class Charts(QScrollArea):
         """Draw what is left, and say how the run ended."""
         self.loss.flush()
         self.accuracy.flush()
-        self._is_over = self.watching.watch.is_over = outcome != "running"
+        self._is_over = self.advice.is_over = outcome != "running"
         self._show_scores()
         self._show_hints()
         self.watching.refresh()
@@ -150,19 +140,19 @@ class Charts(QScrollArea):
 
     def _show_scores(self) -> None:
         """Show the model as it is measured now; once the run is over, the one that is kept."""
-        watch, found, moments = self.watching.watch, dict[str, Evaluated](), dict[str, str]()
-        shown = watch.kept if self._is_over else watch.last
+        advice, found, moments = self.advice, dict[str, Evaluated](), dict[str, str]()
+        shown = advice.kept if self._is_over else advice.last
         if shown is not None:
             found["validation"] = shown
             moments["validation"] = self._moment(shown)
-        if watch.test is not None:
-            found["test"] = watch.test
-            moments["test"] = self._moment(watch.test)
+        if advice.test is not None:
+            found["test"] = advice.test
+            moments["test"] = self._moment(advice.test)
         self.confusion_card.set_evaluations(found, moments)
 
     def _moment(self, event: Evaluated) -> str:
         """Return which weights were measured."""
-        best = self.watching.watch.best
+        best = self.advice.best
         is_kept = self._is_over or event.split == "test"
         if is_kept and best is not None and best.step == event.step:
             return self.tr("best step {step}").format(step=number(event.step))
@@ -170,13 +160,12 @@ class Charts(QScrollArea):
 
     def _show_hints(self) -> None:
         train, validation = self.loss.last_train, self.loss.last_validation
-        watch = self.watching.watch
-        shown = watch.kept if self._is_over else watch.last
+        shown = self.advice.kept if self._is_over else self.advice.last
         parts = []
         if self._is_over and shown is not None:
             parts.append(f"{self._moment(shown)}: {decimal(shown.loss)}")
-            if watch.test is not None:
-                parts.append(self.tr("test {loss}").format(loss=decimal(watch.test.loss)))
+            if self.advice.test is not None:
+                parts.append(self.tr("test {loss}").format(loss=decimal(self.advice.test.loss)))
         else:
             if train is not None:
                 parts.append(self.tr("train {loss}").format(loss=decimal(train)))

@@ -115,7 +115,7 @@ class FineTunePage(TrainingPage):
         self.empty.set_text(self._missing_words(missing))
         self.random_link.setVisible(missing == "model")
         self.starter_button.setVisible(missing == "model" and starter_model() is not None)
-        self.charts.set_outlook(None if self._has_run else self.setup.outlook())
+        self.charts.show_before([] if self._has_run else self.setup.remarks())
         columns = self.tr("Choose the columns")
         actions = {"data": self.tr("Open data"), "roles": columns, "labels": columns}
         self.empty.button.setText(actions.get(missing, self.tr("Choose a model folder…")))

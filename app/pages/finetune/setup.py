@@ -13,7 +13,9 @@ from app.form.form import SettingsForm
 from app.look.boxes import ChoiceBox
 from app.look.labels import ElidedLabel, label, set_or_hide
 from app.look.widgets import SETTINGS_WIDTH, Card, button
-from app.pages.finetune.advice import Outlook, is_default_split
+from app.pages.advice.remark import Remark
+from app.pages.advice.table import Counted
+from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split
 from app.pages.finetune.model import ModelChooser
 from app.session import Session
 from engine.errors import ConfigError, UserError, marked
@@ -128,27 +130,21 @@ class SetupCard(Card):
             return self.form.show_error(error)
         return False
 
-    def outlook(self) -> Outlook | None:
-        """Return what the advice needs to know before training; None while the data are not known."""
-        study = self._session.study
-        if study is None or self.plan is None:
-            return None
+    def remarks(self) -> list[Remark]:
+        """Return what to know of the data before training; nothing while it is not known."""
+        table, study = self._session.table, self._session.study
+        if table is None or study is None or self.plan is None:
+            return []
         values = self.form.values()
-        own = bool(values.get("validation_data"))
-        counted = is_default_split(float(values["validation_share"]), int(values["split_seed"])) and not own
-        return Outlook(
-            num_train=self.plan.num_train,
-            num_validation=self.plan.num_validation,
-            num_leaking=study.num_leaking if counted else None,
+        is_own = bool(values.get("validation_data"))
+        is_counted = is_default_split(float(values["validation_share"]), int(values["split_seed"]))
+        validation = ValidationRows(
+            count=self.plan.num_validation,
+            num_leaking=study.num_leaking if is_counted and not is_own else None,
             num_duplicates=study.num_duplicates,
-            num_contradicting=study.num_contradicting,
-            num_unusable=len(study.reported),
-            labels=study.labels,
-            counts=tuple(int(count) for count in study.counts),
-            cut_share=study.cut_share(self._session.max_length) if study.unit == "pieces" else 0.0,
-            max_length=self._session.max_length,
-            own_validation=own,
+            is_own_table=is_own,
         )
+        return before_a_run(Counted(table, study, self._session.max_length), validation)
 
     @Slot()
     def predict(self) -> None:

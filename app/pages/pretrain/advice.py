@@ -1,20 +1,18 @@
-"""What a careful colleague would say of a text, and of a model that learns from it: from events alone.
-
-It draws nothing and knows no session, so that every remark can be tested without a window.
-"""
+"""What a careful colleague would say of a text, and of a model that learns from it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from app.pages.run.advice import Remark, in_order
+from app.pages.advice.remark import Remark, in_order
+from app.pages.run.advice import RunAdvice
 from app.words import counted, decimal, number, say, share, shorten
 from engine.errors import Sentence
-from engine.events import Evaluated, Event, Noted, Pinned, Started, Step
+from engine.events import Evaluated, Pinned, Step
 from engine.text.corpus.corpus import CorpusReport
 
 translate = QCoreApplication.translate
@@ -32,31 +30,29 @@ PAIRS_LEARNED = 0.7  # accuracy of next sentence
 KNOWS_MUCH = 0.25  # accuracy at the beginning of a model that is trained further
 RISES = 1.02  # of the lowest validation loss so far; smaller rises are noise
 KEEP = 0.98  # of the past, in the smoothed loss
-DROP_REPEATED, NO_PAIRS = "drop_repeated", "no_pairs"  # what a click can mend
+DROP_REPEATED, PAIRS = "drop_repeated", "next_sentence"  # settings that a click can mend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
-    """What is known before training."""
+class TextFacts:
+    """What is known of a text, and what the settings ask of it."""
 
-    report: CorpusReport | None = None
+    report: CorpusReport | None = None  # None while it is not known
     asks_pairs: bool = True
     drops_repeated: bool = False
     epochs: float = 0.0  # 0 while it is not known
-    vocab_size: int = 0
-    is_new: bool = True  # starts from random weights
 
 
-class Watch:
-    """Hears a run's events and keeps the remarks that follow from them."""
+class PretrainAdvice(RunAdvice):
+    """Advice on a model that learns from text."""
 
     def __init__(self) -> None:
-        self.outlook = Outlook()
-        self.start()
+        self.vocab_size = 0  # WordPieces of a model that starts from random weights
+        self.is_new = True  # starts from random weights
+        super().__init__()
 
-    def start(self) -> None:
-        """Forget the run before."""
-        self.started: Started | None = None
+    def clear(self) -> None:
+        super().clear()
         self.last: Evaluated | None = None  # on held-out text
         self._first: list[float] = []
         self._first_accuracy = 0.0
@@ -64,46 +60,31 @@ class Watch:
         self._step: Step | None = None
         self._pinned: Pinned | None = None
         self._lowest = math.inf
-        self._notes: dict[str, Remark] = {}
-        self._nan_step = 0
 
-    @property
-    def has_nan(self) -> bool:
-        """Whether the loss has ceased to be a number."""
-        return bool(self._nan_step)
+    def loss_of(self, step: Step) -> float:
+        return step.measures.get("mlm_loss", step.loss)
 
-    def hear(self, events: Sequence[Event]) -> None:
-        """Take in what a run says."""
-        for event in events:
-            match event:
-                case Step():
-                    self._take_step(event)
-                case Evaluated():
-                    self.last = event
-                    self._lowest = min(self._lowest, event.metrics.get("mlm_loss", event.loss))
-                case Pinned() if not event.is_question:
-                    self._pinned = event
-                case Started():
-                    self.started = event
-                case Noted():
-                    self._notes[str(event.sentence)] = Remark(event.level, say(event.sentence))
+    def take_evaluation(self, event: Evaluated) -> None:
+        self.last = event
+        self._lowest = min(self._lowest, event.metrics.get("mlm_loss", event.loss))
 
-    def remarks(self) -> list[Remark]:
-        """Return all remarks, the most pressing first."""
+    def take_pinned(self, event: Pinned) -> None:
+        if not event.is_question:
+            self._pinned = event
+
+    def notes(self) -> Sequence[Remark]:
+        """Return what the run has said of itself; good news of its beginning fades."""
         is_young = self._step is None or self._step.step < FIRST_STEPS
-        notes = (note for note in self._notes.values() if is_young or note.level != "fine")
-        found = [*self._on_loss(), *self._on_validation(), *notes]
-        outlook = self.outlook
-        if outlook.report is not None:
-            pressing = (remark for remark in on_text(outlook) if remark.level in ("look", "wrong"))
-            found += [Remark(remark.level, remark.text) for remark in pressing]
-        return in_order([*found, *on_length(outlook)])
+        return [note for note in super().notes() if is_young or note.level != "fine"]
 
-    def _take_step(self, step: Step) -> None:
+    def on_learning(self) -> Iterator[Remark]:
+        yield from self._on_loss()
+        yield from self._on_validation()
+
+    def take_step(self, step: Step) -> None:
         self._step = step
-        loss = step.measures.get("mlm_loss", step.loss)
+        loss = self.loss_of(step)
         if not math.isfinite(loss):
-            self._nan_step = self._nan_step or step.step
             return
         if len(self._first) < FIRST_STEPS:
             self._first.append(loss)
@@ -115,23 +96,16 @@ class Watch:
     def _beginning(self) -> float:
         return sum(self._first) / len(self._first) if self._first else math.nan
 
-    def _on_loss(self) -> list[Remark]:
+    def _on_loss(self) -> Iterator[Remark]:
         step = self._step
-        if self._nan_step:
+        if step is None or self.has_nan:
+            return
+        blind = math.log(self.vocab_size) if self.vocab_size > 1 else math.inf
+        if not self.is_new or self._first_accuracy > KNOWS_MUCH:
+            yield from self._on_context()
+        elif step.step >= ENOUGH_STEPS and self._loss > blind - BLIND:
             text = translate(
-                "PretrainWatch",
-                "The loss is no longer a number since step {step}. Try a smaller learning rate; the last "
-                "good checkpoint is kept.",
-            )
-            return [Remark("wrong", text.format(step=number(self._nan_step)))]
-        if step is None:
-            return []
-        if not self.outlook.is_new or self._first_accuracy > KNOWS_MUCH:
-            return self._on_context()
-        blind = math.log(self.outlook.vocab_size) if self.outlook.vocab_size > 1 else math.inf
-        if step.step >= ENOUGH_STEPS and self._loss > blind - BLIND:
-            text = translate(
-                "PretrainWatch",
+                "PretrainAdvice",
                 "After {steps} steps the loss is still {loss}, near the {blind} that blind guessing among "
                 "{pieces} WordPieces costs. Try another learning rate, and look at the text for repeats.",
             )
@@ -139,42 +113,43 @@ class Watch:
                 steps=number(step.step),
                 loss=decimal(self._loss, 2),
                 blind=decimal(blind, 2),
-                pieces=number(self.outlook.vocab_size),
+                pieces=number(self.vocab_size),
             )
-            return [Remark("look", said)]
-        return self._on_plateau(step, blind)
+            yield Remark("look", said)
+        else:
+            yield from self._on_plateau(step, blind)
 
-    def _on_plateau(self, step: Step, blind: float) -> list[Remark]:
+    def _on_plateau(self, step: Step, blind: float) -> Iterator[Remark]:
         """Say whether it has begun to use what stands around a gap."""
         begins_at_frequencies = self._beginning < blind - BLIND
         stuck = begins_at_frequencies and self._loss > self._beginning - FALLEN
-        same = self._guesses_alike()
-        if not (stuck or same):
-            return self._on_context()
-        if step.step < ENOUGH_STEPS or step.progress < LATE:
+        if not (stuck or self._guesses_alike()):
+            yield from self._on_context()
+        elif step.step < ENOUGH_STEPS or step.progress < LATE:
             text = translate(
-                "PretrainWatch",
+                "PretrainAdvice",
                 "So far it guesses the most frequent words, whatever stands around a gap. Every BERT begins "
                 "like this.",
             )
-            return [Remark("note", text)]
-        text = translate(
-            "PretrainWatch",
-            "After {share} of the run it still guesses by word frequency alone: loss {loss}, at the start "
-            "{begin}. Fewer tokens a step, shorter first examples or a smaller model get past this sooner.",
-        )
-        said = text.format(
-            share=share(step.progress, 0), loss=decimal(self._loss, 2), begin=decimal(self._beginning, 2)
-        )
-        return [Remark("look", said), *self._on_pairs()]
+            yield Remark("note", text)
+        else:
+            text = translate(
+                "PretrainAdvice",
+                "After {share} of the run it still guesses by word frequency alone: loss {loss}, at the "
+                "start {begin}. Fewer tokens a step, shorter first examples or a smaller model get past this "
+                "sooner.",
+            )
+            loss, begin = decimal(self._loss, 2), decimal(self._beginning, 2)
+            yield Remark("look", text.format(share=share(step.progress, 0), loss=loss, begin=begin))
+            yield from self._on_pairs()
 
-    def _on_context(self) -> list[Remark]:
-        if self._guesses_alike() is not False:
-            return []
-        text = translate(
-            "PretrainWatch", "It uses context: its guesses differ from one pinned sentence to the next."
-        )
-        return [Remark("fine", text)]
+    def _on_context(self) -> Iterator[Remark]:
+        if self._guesses_alike() is False:
+            text = translate(
+                "PretrainAdvice",
+                "It uses context: its guesses differ from one pinned sentence to the next.",
+            )
+            yield Remark("fine", text)
 
     def _guesses_alike(self) -> bool | None:
         """Whether most pinned sentences get one and the same guess; None with too few of them to tell."""
@@ -184,120 +159,122 @@ class Watch:
             return None
         return max(map(first.count, first)) >= 0.8 * len(first)
 
-    def _on_pairs(self) -> list[Remark]:
+    def _on_pairs(self) -> Iterator[Remark]:
         accuracy = self.last.metrics.get("nsp_accuracy", 0.0) if self.last is not None else 0.0
-        if accuracy < PAIRS_LEARNED:
-            return []
-        text = translate(
-            "PretrainWatch",
-            "Next sentences are learned ({share} right) and masked words are not: telling two topics apart "
-            "is the easier task. Switch next sentence off to learn words first.",
-        )
-        return [Remark("look", text.format(share=share(accuracy, 0)))]
+        if accuracy >= PAIRS_LEARNED:
+            text = translate(
+                "PretrainAdvice",
+                "Next sentences are learned ({share} right) and masked words are not: telling two topics "
+                "apart is the easier task. Switch next sentence off to learn words first.",
+            )
+            yield Remark("look", text.format(share=share(accuracy, 0)))
 
-    def _on_validation(self) -> list[Remark]:
+    def _on_validation(self) -> Iterator[Remark]:
         if self.started is not None and not self.started.num_validation:
             text = translate(
-                "PretrainWatch",
+                "PretrainAdvice",
                 "No text is kept apart: nothing will show whether it learns or memorises. Set a validation "
                 "share.",
             )
-            return [Remark("look", text)]
+            yield Remark("look", text)
+            return
         loss = self.last.metrics.get("mlm_loss", self.last.loss) if self.last is not None else math.nan
-        if not loss > RISES * self._lowest or not self._loss < self._lowest:
-            return []
+        if loss > RISES * self._lowest and self._loss < self._lowest:
+            text = translate(
+                "PretrainAdvice",
+                "The validation loss rises ({low} to {high}) while the training loss falls: it learns this "
+                "text by heart. More text, or fewer steps.",
+            )
+            yield Remark("look", text.format(low=decimal(self._lowest), high=decimal(loss)))
+
+    def result_words(self) -> str:
+        """Return the line about the last look at held-out text."""
+        if self.last is None:
+            return ""
+        metrics = self.last.metrics
         text = translate(
-            "PretrainWatch",
-            "The validation loss rises ({low} to {high}) while the training loss falls: it learns this text "
-            "by heart. More text, or fewer steps.",
+            "PretrainAdvice", "Held-out text at step {step}: {share} of words right, perplexity {perplexity}"
         )
-        return [Remark("look", text.format(low=decimal(self._lowest), high=decimal(loss)))]
+        perplexity = metrics.get("perplexity", math.exp(min(700.0, metrics.get("mlm_loss", self.last.loss))))
+        line = text.format(
+            step=number(self.last.step),
+            share=share(metrics.get("mlm_accuracy")),
+            perplexity=number(perplexity) if perplexity >= 100 else decimal(perplexity, 1),
+        )
+        if "nsp_accuracy" not in metrics:
+            return line
+        pairs = translate("PretrainAdvice", "{share} of pairs right")
+        return f"{line}, {pairs.format(share=share(metrics['nsp_accuracy']))}"
 
 
-def on_text(outlook: Outlook) -> list[Remark]:
-    """Return the remarks on a text, each with what a click could mend."""
-    report = outlook.report
-    assert report is not None
-    found = [*_on_documents(report, outlook.asks_pairs), *_on_repeats(report, outlook.drops_repeated)]
-    found += [Remark("note", say(note)) for note in report.notes if not _is_said_here(note)]
-    return in_order(found)
-
-
-def on_length(outlook: Outlook) -> list[Remark]:
-    """Return the remark on how often the text is read."""
-    if outlook.epochs <= MANY_TIMES:
+def on_text(facts: TextFacts) -> list[Remark]:
+    """Return what to say of a text before a run, once it is known."""
+    if facts.report is None:
         return []
-    text = translate(
-        "PretrainWatch",
-        "The text will be read about {times} times. It will be known by heart long before: give more text, "
-        "or a smaller budget.",
-    )
-    return [Remark("look", text.format(times=number(outlook.epochs)))]
+    return in_order(remark for check in CHECKS for remark in check(facts.report, facts))
 
 
-def result_words(last: Evaluated | None) -> str:
-    """Return the line about the last look at held-out text; empty before there was one."""
-    if last is None:
-        return ""
-    metrics = last.metrics
-    text = translate(
-        "PretrainWatch", "Held-out text at step {step}: {share} of words right, perplexity {perplexity}"
-    )
-    perplexity = metrics.get("perplexity", math.exp(min(700.0, metrics.get("mlm_loss", last.loss))))
-    line = text.format(
-        step=number(last.step),
-        share=share(metrics.get("mlm_accuracy")),
-        perplexity=number(perplexity) if perplexity >= 100 else decimal(perplexity, 1),
-    )
-    if "nsp_accuracy" not in metrics:
-        return line
-    pairs = translate("PretrainWatch", "{share} of pairs right").format(share=share(metrics["nsp_accuracy"]))
-    return f"{line}, {pairs}"
-
-
-def _on_documents(report: CorpusReport, asks_pairs: bool) -> list[Remark]:
-    if not asks_pairs:
-        return []
+def _on_documents(report: CorpusReport, facts: TextFacts) -> Iterator[Remark]:
+    if not facts.asks_pairs:
+        return
     if report.num_documents == 1:
         text = translate(
-            "PretrainWatch",
+            "PretrainAdvice",
             "This is one document only, so there is no other one to take wrong next sentences from. Put "
             "blank lines between documents, or do without next sentence.",
         )
-        return [Remark("wrong", text, NO_PAIRS)]
-    if report.num_sentences < FEW_SENTENCES * report.num_documents:
+        yield Remark("wrong", text, mend=(PAIRS, False))
+    elif report.num_sentences < FEW_SENTENCES * report.num_documents:
         text = translate(
-            "PretrainWatch",
+            "PretrainAdvice",
             "Most documents are a single sentence, after which nothing follows: nearly every pair would be a "
             "wrong one. Do without next sentence.",
         )
-        return [Remark("look", text, NO_PAIRS)]
-    return []
+        yield Remark("look", text, mend=(PAIRS, False))
 
 
-def _on_repeats(report: CorpusReport, drops: bool) -> list[Remark]:
+def _on_repeats(report: CorpusReport, facts: TextFacts) -> Iterator[Remark]:
     if not report.num_repeated:
-        text = translate("PretrainWatch", "No line repeats an earlier one.")
-        return [Remark("fine", text)]
+        yield Remark("fine", translate("PretrainAdvice", "No line repeats an earlier one."))
+        return
     count, part = number(report.num_repeated), share(report.repeated_share)
-    if drops:
+    if facts.drops_repeated:
         text = counted(
             report.num_repeated,
-            translate("PretrainWatch", "One repeated line ({share}) is left out."),
-            translate("PretrainWatch", "{count} repeated lines ({share}) are left out."),
+            translate("PretrainAdvice", "One repeated line ({share}) is left out."),
+            translate("PretrainAdvice", "{count} repeated lines ({share}) are left out."),
         )
-        return [Remark("fine", text.format(count=count, share=part), DROP_REPEATED)]
+        yield Remark("fine", text.format(count=count, share=part), mend=(DROP_REPEATED, False))
+        return
     text = counted(
         report.num_repeated,
-        translate("PretrainWatch", "One line ({share}) repeats an earlier one nearly exactly."),
-        translate("PretrainWatch", "{count} lines ({share}) repeat an earlier one nearly exactly."),
+        translate("PretrainAdvice", "One line ({share}) repeats an earlier one nearly exactly."),
+        translate("PretrainAdvice", "{count} lines ({share}) repeat an earlier one nearly exactly."),
     )
     if report.most_repeated:
         line, times = report.most_repeated[0]
-        often = translate("PretrainWatch", "Most often, {times} times: “{line}”")
+        often = translate("PretrainAdvice", "Most often, {times} times: “{line}”")
         text = f"{text} {often.format(times=number(times), line=_plain(shorten(line, 60)))}"
     much = report.repeated_share >= MUCH_REPEATED or report.num_repeated >= MANY_REPEATED
-    return [Remark("look" if much else "note", text.format(count=count, share=part), DROP_REPEATED)]
+    said = text.format(count=count, share=part)
+    yield Remark("look" if much else "note", said, mend=(DROP_REPEATED, True))
+
+
+def _on_notes(report: CorpusReport, _facts: TextFacts) -> Iterator[Remark]:
+    for note in report.notes:
+        if not _is_said_here(note):
+            yield Remark("note", say(note))
+
+
+def _on_length(_report: CorpusReport, facts: TextFacts) -> Iterator[Remark]:
+    """Say how often the text is read, where that is too often."""
+    if facts.epochs > MANY_TIMES:
+        text = translate(
+            "PretrainAdvice",
+            "The text will be read about {times} times. It will be known by heart long before: give more "
+            "text, or a smaller budget.",
+        )
+        yield Remark("look", text.format(times=number(facts.epochs)))
 
 
 def _plain(text: str) -> str:
@@ -308,3 +285,7 @@ def _plain(text: str) -> str:
 def _is_said_here(note: Sentence) -> bool:
     """Whether a note of the engine is said above, with what a click could mend."""
     return set(note.values) == {"count", "share"} or note.template.startswith("There is one document")
+
+
+Check = Callable[[CorpusReport, TextFacts], Iterator[Remark]]
+CHECKS: tuple[Check, ...] = (_on_documents, _on_repeats, _on_length, _on_notes)  # a new sentence: an entry

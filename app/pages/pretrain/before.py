@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
 from app.look.widgets import GAP, set_role
-from app.pages.pretrain.advice import Outlook
+from app.pages.pretrain.advice import TextFacts
 from app.pages.pretrain.findings import Findings
 from app.pages.pretrain.outlook import OutlookCard
 from app.pages.pretrain.pins import PinsCard
@@ -40,10 +40,11 @@ class SetupView(QScrollArea):
         self.setWidget(inner)
         self._arrange(False)
 
-    def show_findings(self, findings: Findings, outlook: Outlook, *, has_text: bool, mended: bool) -> None:
-        """Show what is known now. Args: mended: no setting is refused."""
-        if has_text:
-            self.text.show_findings(findings, outlook)
+    def show_findings(self, findings: Findings, facts: TextFacts | None, *, mended: bool) -> None:
+        """Show what is known now. Args: facts: of the text; None: none is chosen. mended: none is refused."""
+        has_text = facts is not None
+        if facts is not None:
+            self.text.show_findings(findings, facts)
             self.examples.show_findings(findings)
         else:
             self.text.show_nothing()

@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.widgets import GAP, Card, set_role
-from app.pages.pretrain.advice import Watch, result_words
+from app.pages.pretrain.advice import PretrainAdvice
 from app.pages.pretrain.metrics import Metric, make_metrics
 from app.pages.pretrain.pins import PinnedCard
-from app.pages.run.advice_card import WatchingCard
+from app.pages.run.advice_card import AdviceCard
 from app.plots.buttons import controls_icon, save_icon, yield_to_layout
 from app.plots.curve import CurvePlot
 from app.plots.lines import LinesPlot
@@ -43,18 +43,6 @@ LEAST_TILE = 84
 TILE_GAP = 8
 LOW_CARD, LOW_PINNED, LOW_PLOT = 214, 330, 110
 SCALE = 1000
-
-
-class ReadingCard(WatchingCard):
-    """Watches a model learn from text."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self.watch = Watch()
-        super().__init__(self.watch, "", parent)
-        self.onwards.setText(self.tr("Fine-tune it"))
-
-    def result_words(self) -> str:
-        return result_words(self.watch.last)
 
 
 class RunCharts(QScrollArea):
@@ -74,7 +62,8 @@ class RunCharts(QScrollArea):
             self.tr("How probable the right words of the pinned sentences are, on average."),
         )
         self.curve_card = self._curve_card()
-        self.watching = ReadingCard()
+        self.advice = PretrainAdvice()
+        self.watching = AdviceCard(self.advice, self.tr("Fine-tune it"))
         self.pinned = PinnedCard()
         self.pinned.setMinimumHeight(LOW_PINNED)
         self._newest: Step | None = None
@@ -108,7 +97,7 @@ class RunCharts(QScrollArea):
         self._newest, self._num_steps, self._ticks = None, 0, 0
         self._means: list[float] = []
         self.pinned.clear()
-        self.watching.watch.start()
+        self.advice.clear()
         self.watching.show_idle()
         self._show_tiles({"memory"})
         self.choose("loss")
@@ -124,8 +113,8 @@ class RunCharts(QScrollArea):
                     metric.add_evaluation(event)
             elif isinstance(event, Pinned):
                 self._add_readings(event)
-        self.watching.watch.hear(events)
-        if any(not isinstance(event, Step | Progress) for event in events) or self.watching.watch.has_nan:
+        self.advice.hear(events)
+        if any(not isinstance(event, Step | Progress) for event in events) or self.advice.has_nan:
             self.watching.refresh()
             self._show_hint()
 

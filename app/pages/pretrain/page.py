@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QWidget
 from app import words
 from app.look import theme
 from app.look.widgets import GAP
-from app.pages.pretrain.advice import DROP_REPEATED, Outlook, on_text
+from app.pages.pretrain.advice import DROP_REPEATED, TextFacts, on_text
 from app.pages.pretrain.before import SetupView
 from app.pages.pretrain.charts import RunCharts
 from app.pages.pretrain.findings import TEXT, Findings
@@ -106,20 +106,17 @@ class PretrainPage(TrainingPage):
             return words.say_error(self.setup.start.problem)
         if self.setup.refusal is not None:
             return words.say_error(self.setup.refusal)
-        outlook = self.outlook()
-        remarks = on_text(outlook) if outlook.report is not None else []
+        remarks = on_text(self.text_facts())
         return next((remark.text for remark in remarks if remark.level == "wrong"), "")
 
-    def outlook(self) -> Outlook:
-        """Return what the advice needs to know before a run."""
-        forecast, shape = self.findings.forecast, self.setup.shape
-        return Outlook(
+    def text_facts(self) -> TextFacts:
+        """Return what the advice on the text is about."""
+        forecast = self.findings.forecast
+        return TextFacts(
             report=self.findings.report,
             asks_pairs=bool(self.setup.form.values()["next_sentence"]),
             drops_repeated=self.setup.drops_repeated,
             epochs=forecast.epochs if forecast is not None else 0.0,
-            vocab_size=shape.vocab_size if shape is not None else 0,
-            is_new=self.setup.start.is_new,
         )
 
     @Slot()
@@ -143,9 +140,9 @@ class PretrainPage(TrainingPage):
 
     @Slot()
     def _show_findings(self) -> None:
-        has_text, outlook = self.setup.text.has_text, self.outlook()
         mended = self.setup.refusal is None and self.setup.start.problem is None
-        self.before.show_findings(self.findings, outlook, has_text=has_text, mended=mended)
+        facts = self.text_facts() if self.setup.text.has_text else None
+        self.before.show_findings(self.findings, facts, mended=mended)
         self.setup.prediction.setText(self._prediction_words())
         self.refresh()
 
@@ -167,12 +164,12 @@ class PretrainPage(TrainingPage):
         self.setup.form.set_values({"next_sentence": False})  # each of its documents is one sentence
         self.setup.text.take_sample()
 
-    @Slot(str)
-    def _mend(self, what: str) -> None:
-        if what == DROP_REPEATED:
-            self.setup.set_drops_repeated(not self.setup.drops_repeated)
+    @Slot(str, bool)
+    def _mend(self, name: str, value: bool) -> None:
+        if name == DROP_REPEATED:
+            self.setup.set_drops_repeated(value)
         else:
-            self.setup.form.set_values({"next_sentence": False})
+            self.setup.form.set_values({name: value})
 
     @Slot()
     def _pins_changed(self) -> None:
@@ -246,12 +243,8 @@ class PretrainPage(TrainingPage):
         if isinstance(config, PretrainConfig):
             self._pins = [line for line in config.budget.pins.split("\n") if line.strip()]
             is_new = config.start.model.startswith(NEW)
-            self.charts.watching.watch.outlook = Outlook(
-                asks_pairs=config.objective.next_sentence,
-                drops_repeated=config.text.drop_repeated,
-                vocab_size=config.start.vocab_size if is_new else 0,
-                is_new=is_new,
-            )
+            self.charts.advice.is_new = is_new
+            self.charts.advice.vocab_size = config.start.vocab_size if is_new else 0
 
     @Slot(str)
     def _ask(self, sentence: str) -> None:

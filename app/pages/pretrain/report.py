@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from app import words
 from app.look.labels import label
-from app.look.widgets import Advice, Card, EmptyState, LevelMark, button, set_role
-from app.pages.pretrain.advice import DROP_REPEATED, NO_PAIRS, Outlook, on_text
+from app.look.widgets import Action, Advice, Card, EmptyState, LevelMark, button, set_role
+from app.pages.advice.remark import Remark
+from app.pages.pretrain.advice import PAIRS, TextFacts, on_text
 from app.pages.pretrain.findings import Findings
 from engine.text.corpus.corpus import CorpusReport
 
@@ -21,18 +22,18 @@ class TextCard(Card):
     files_wanted = Signal()
     folder_wanted = Signal()
     sample_wanted = Signal()
-    mend_wanted = Signal(str)
+    mend_wanted = Signal(str, bool)  # a setting, and what it is to be
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.set_title(self.tr("Text"))
         self.setObjectName("text_card")
-        self.outlook = Outlook()
+        self._facts = TextFacts()
         self.stack = QStackedWidget()
         for page in (self._empty_page(), self._refused_page(), self._found_page()):
             self.stack.addWidget(page)
         self.add(self.stack, 1)
-        self._shown: list[tuple[str, str]] = []
+        self._shown: list[Remark] = []
         self.show_nothing()
 
     def show_nothing(self) -> None:
@@ -40,10 +41,10 @@ class TextCard(Card):
         self.set_hint("")
         self.stack.setCurrentIndex(EMPTY)
 
-    def show_findings(self, findings: Findings, outlook: Outlook) -> None:
-        """Show what is known now. Args: outlook: what the settings ask for."""
+    def show_findings(self, findings: Findings, facts: TextFacts) -> None:
+        """Show what is known now."""
         text, report = findings.text, findings.report
-        self.outlook = outlook
+        self._facts = facts
         if text.error is not None:
             self.set_hint("")
             self.refusal.setText(words.say_error(text.error))
@@ -152,25 +153,21 @@ class TextCard(Card):
         self._show_remarks()
 
     def _show_remarks(self) -> None:
-        report = self.outlook.report
-        remarks = on_text(self.outlook) if report is not None else []
-        items = [(remark.level, remark.text) for remark in remarks]
-        if items == self._shown:
-            return
-        self._shown = items
-        drop = self.tr("Use all lines again") if self.outlook.drops_repeated else self.tr("Leave them out")
-        said = {DROP_REPEATED: drop, NO_PAIRS: self.tr("Do without next sentence")}
-        mends = {DROP_REPEATED: self._drop_repeated, NO_PAIRS: self._drop_pairs}
-        actions = {r.text: [(said[r.mend], mends[r.mend])] for r in remarks if r.mend}
-        self.advice.set_items(items, actions)
+        remarks = on_text(self._facts)
+        if remarks != self._shown:
+            self._shown = remarks
+            actions = {remark.text: self._actions(remark) for remark in remarks}
+            self.advice.set_items([(remark.level, remark.text) for remark in remarks], actions)
 
-    @Slot()
-    def _drop_repeated(self) -> None:
-        self.mend_wanted.emit(DROP_REPEATED)
-
-    @Slot()
-    def _drop_pairs(self) -> None:
-        self.mend_wanted.emit(NO_PAIRS)
+    def _actions(self, remark: Remark) -> list[Action]:
+        """Return what a click can do about a remark."""
+        if remark.mend is None:
+            return []
+        name, value = remark.mend
+        said = self.tr("Leave them out") if value else self.tr("Use all lines again")
+        if name == PAIRS:
+            said = self.tr("Do without next sentence")
+        return [(said, lambda: self.mend_wanted.emit(name, value))]
 
 
 def _short_number(count: int) -> str:

@@ -1,55 +1,138 @@
-"""What a careful colleague would say: remarks in plain words, with the most pressing first. No widgets."""
+"""What a careful colleague would say while a model learns: remarks in plain words, made from events alone.
+
+It draws nothing and knows no session, so that every remark can be tested without a window. A child class
+knows what is learned: it takes in steps and evaluations, and says what follows from them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from app.words import duration
+from app.pages.advice.remark import Remark, in_order
+from app.words import duration, number, say
 from app.work.titles import run_title
+from engine.errors import Sentence
+from engine.events import Evaluated, Event, Finished, Noted, Pinned, Started, Step
 from engine.train.run.runs import CHECKPOINTS, MODEL
 
 translate = QCoreApplication.translate
 
-ORDER = {"wrong": 0, "look": 1, "note": 2, "fine": 3}
 
+class RunAdvice:
+    """Hears a run's events and keeps the remarks that follow from them."""
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """One line of advice. level: "fine", "look", "wrong" or "note"; mend: names what a click could mend."""
+    def __init__(self) -> None:
+        self.clear()
 
-    level: str
-    text: str
-    mend: str = ""
+    def clear(self) -> None:
+        """Forget the run before."""
+        self.started: Started | None = None
+        self.finished: Finished | None = None
+        self.is_over = False  # the run has ended, however it did
+        self._notes: dict[str, Remark] = {}
+        self._nan_step = 0
 
+    @property
+    def has_nan(self) -> bool:
+        """Whether the loss has ceased to be a number."""
+        return bool(self._nan_step)
 
-def in_order(remarks: Iterable[Remark]) -> list[Remark]:
-    """Return the remarks without repeats, what may be wrong first."""
-    return sorted(dict.fromkeys(remarks), key=lambda remark: ORDER.get(remark.level, 2))
+    def hear(self, events: Sequence[Event]) -> None:
+        """Take in what a run says."""
+        for event in events:
+            match event:
+                case Step():
+                    if not math.isfinite(self.loss_of(event)):
+                        self._nan_step = self._nan_step or event.step
+                    self.take_step(event)
+                case Evaluated():
+                    self.take_evaluation(event)
+                case Pinned():
+                    self.take_pinned(event)
+                case Started():
+                    self.started = event
+                case Finished():
+                    self.finished = event
+                case Noted():
+                    remark = Remark(event.level, say(event.sentence))
+                    self._notes[self.note_key(event.sentence)] = remark
+
+    def remarks(self) -> list[Remark]:
+        """Return all remarks, the most pressing first."""
+        return in_order([*self._on_nan(), *self.on_learning(), *self.notes(), *self.on_data()])
+
+    def result_words(self) -> str:
+        """Return the line about the best so far, or the result; empty before there is one."""
+        return ""
+
+    def loss_of(self, step: Step) -> float:
+        """Return the loss that the advice is about."""
+        return step.loss
+
+    def take_step(self, step: Step) -> None:
+        """Take in a step."""
+
+    def take_evaluation(self, event: Evaluated) -> None:
+        """Take in an evaluation."""
+
+    def take_pinned(self, event: Pinned) -> None:
+        """Take in what the pinned sentences were answered."""
+
+    def note_key(self, sentence: Sentence) -> str:
+        """Return what a note of the run is kept under: it replaces the one before with the same key."""
+        return str(sentence)
+
+    def notes(self) -> Sequence[Remark]:
+        """Return what the run has said of itself, as far as it still matters."""
+        return list(self._notes.values())
+
+    def has_noted(self, template: str) -> bool:
+        """Whether the run has said this of itself; what it says itself is not said again."""
+        return template in self._notes
+
+    def on_learning(self) -> Iterator[Remark]:
+        """Say how the model learns."""
+        yield from ()
+
+    def on_data(self) -> Iterator[Remark]:
+        """Say what is known of the data before a run; of its own data a run says itself what it found."""
+        yield from ()
+
+    def _on_nan(self) -> Iterator[Remark]:
+        if self._nan_step:
+            text = translate(
+                "RunAdvice",
+                "The loss is no longer a number since step {step}. Try a smaller learning rate; the last "
+                "good checkpoint is kept.",
+            )
+            yield Remark("wrong", text.format(step=number(self._nan_step)))
 
 
 def outcome_words(outcome: str, run_dir: Path | None, seconds: float) -> str:
     """Return how a run ended, in one sentence; `seconds` is 0 where that is not known."""
     name = run_title(run_dir) if run_dir else ""
     if outcome == "finished":
-        text = translate("Watch", "Finished in {duration}. The model is in {name}.")
+        text = translate("RunAdvice", "Finished in {duration}. The model is in {name}.")
         if not seconds:
-            text = translate("Watch", "Finished. The model is in {name}.")
+            text = translate("RunAdvice", "Finished. The model is in {name}.")
     elif outcome == "running":
-        text = translate("Watch", "It runs in another process; this is what its files in {name} tell so far.")
+        text = translate(
+            "RunAdvice", "It runs in another process; this is what its files in {name} tell so far."
+        )
     elif not has_learned(run_dir):
-        text = translate("Watch", "It ended before anything that it learned was saved.")
+        text = translate("RunAdvice", "It ended before anything that it learned was saved.")
         if outcome == "stopped":
-            text = translate("Watch", "Stopped before it had learned anything.")
+            text = translate("RunAdvice", "Stopped before it had learned anything.")
     elif outcome == "stopped":
-        text = translate("Watch", "Stopped and kept after {duration}. The run is in {name}.")
+        text = translate("RunAdvice", "Stopped and kept after {duration}. The run is in {name}.")
         if not seconds:
-            text = translate("Watch", "Stopped and kept. The run is in {name}.")
+            text = translate("RunAdvice", "Stopped and kept. The run is in {name}.")
     else:
-        text = translate("Watch", "It ended early. What was saved before is in {name}.")
+        text = translate("RunAdvice", "It ended early. What was saved before is in {name}.")
     return text.format(duration=duration(seconds), name=name)
 
 

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from app.look.labels import WholeLabel
 from app.look.widgets import Advice, Card, button, set_role
-from app.pages.run.advice import Remark, outcome_words
-from engine.events import Event
+from app.pages.run.advice import RunAdvice, outcome_words
 
 LOW_ADVICE = 84  # px
 
 
-class Watcher(Protocol):
-    """Hears a run's events and keeps the remarks that follow from them."""
-
-    @property
-    def has_nan(self) -> bool: ...
-    def start(self) -> None: ...
-    def hear(self, events: Sequence[Event]) -> None: ...
-    def remarks(self) -> list[Remark]: ...
-
-
-class WatchingCard(Card):
-    """Told what a run says; draws remarks only when they have changed."""
+class AdviceCard(Card):
+    """Shows what there is to say of a run; remarks are drawn only when they have changed."""
 
     try_wanted = Signal()
     folder_wanted = Signal()
     inside_wanted = Signal()
 
-    def __init__(self, watch: Watcher, onwards: str, parent: QWidget | None = None) -> None:
-        super().__init__("", parent=parent)
+    def __init__(self, about: RunAdvice, onwards: str, parent: QWidget | None = None) -> None:
+        """Args: about: is told what the run says. onwards: where a model leads to, in words."""
+        super().__init__(parent=parent)
         self.set_title(self.tr("Watching"))
-        self._watch = watch
+        self._about = about
         self.advice = Advice()
         self.advice.setObjectName("advice")
         self.advice.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
@@ -68,10 +56,6 @@ class WatchingCard(Card):
         self._shown: list[tuple[str, str]] = []
         self.show_idle()
 
-    def result_words(self) -> str:
-        """Return the line about the best so far, or the result; a child class knows what that is."""
-        return ""
-
     def show_idle(self) -> None:
         """Before training: advice on the data only."""
         for widget in (self._line, self.result, self.outcome, self.onwards, self.inside, self.folder):
@@ -89,10 +73,10 @@ class WatchingCard(Card):
 
     def refresh(self) -> None:
         """Show the remarks as they are now; a remark that stays keeps its selection."""
-        items = [(remark.level, remark.text) for remark in self._watch.remarks()]
+        items = [(remark.level, remark.text) for remark in self._about.remarks()]
         if items != self._shown:
             self._shown = items
             self.advice.set_items(items)
-        self.result.setText(self.result_words())
+        self.result.setText(self._about.result_words())
         self.result.setVisible(bool(self.result.text()))
         self._line.setVisible(not self.result.isHidden() or not self.outcome.isHidden())

@@ -12,7 +12,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.pages.advice.table import remarks
+from app.pages.advice.table import on_table
 from app.pages.data.page import DataPage
 from app.session import Session
 from app.settings import AppSettings
@@ -383,7 +383,7 @@ def test_labels_are_called_balanced_only_where_they_are(
     )
     session = open_file(page, path)
     assert session.table is not None and session.roles is not None
-    found = {each.text: each.level for each in remarks(session.table, session.roles, session.study, 128)}
+    found = {each.text: each.level for each in on_table(session.table, session.roles, session.study, 128)}
     assert [found[text] for text in found if said in text] == [level], found
 
 

@@ -15,7 +15,9 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import session as session_module
-from app.pages.finetune.advice import Outlook, Watch
+from app.pages.advice.remark import Remark
+from app.pages.advice.table import on_table
+from app.pages.finetune.advice import FineTuneAdvice, ValidationRows, on_validation
 from app.pages.finetune.page import FineTunePage
 from app.pages.run.advice import outcome_words
 from app.session import Session
@@ -254,12 +256,8 @@ def test_a_resumed_run_shows_every_step_once(
 # ---- the advice, without a window
 
 
-def outlook(**changes: Any) -> Outlook:
-    values: dict[str, Any] = {
-        "num_train": 80, "num_validation": 20, "num_leaking": 0, "num_duplicates": 0, "num_contradicting": 0,
-        "num_unusable": 0, "labels": ("a", "b"), "counts": (50, 50), "cut_share": 0.0, "max_length": 64,
-    }  # fmt: skip
-    return Outlook(**{**values, **changes})
+def validation(**changes: Any) -> ValidationRows:
+    return ValidationRows(**{"count": 20, "num_leaking": 0, "num_duplicates": 0, **changes})
 
 
 def evaluation(
@@ -280,88 +278,103 @@ def step(number: int, loss: float) -> Step:
     )  # fmt: skip
 
 
-def said(watch: Watch) -> str:
-    return "\n".join(f"{remark.level}: {remark.text}" for remark in watch.remarks())
+def said(advice: FineTuneAdvice) -> str:
+    return "\n".join(f"{remark.level}: {remark.text}" for remark in advice.remarks())
 
 
 GOOD = [[9, 1], [1, 9]]
 
 
 def test_overfitting_is_said_with_the_epoch_it_began_in() -> None:
-    watch = Watch()
-    watch.hear([step(1, 0.9), evaluation(10, 0.50, GOOD), step(2, 0.5), evaluation(20, 0.40, GOOD)])
-    assert "Overfitting" not in said(watch)
-    watch.hear([step(3, 0.2), evaluation(30, 0.55, GOOD)])
-    assert "Overfitting since epoch 2" in said(watch)
+    advice = FineTuneAdvice()
+    advice.hear([step(1, 0.9), evaluation(10, 0.50, GOOD), step(2, 0.5), evaluation(20, 0.40, GOOD)])
+    assert "Overfitting" not in said(advice)
+    advice.hear([step(3, 0.2), evaluation(30, 0.55, GOOD)])
+    assert "Overfitting since epoch 2" in said(advice)
 
 
 def test_a_rising_validation_loss_is_no_overfitting_while_training_rises_too() -> None:
-    watch = Watch()
-    watch.hear([step(1, 0.5), evaluation(10, 0.40, GOOD), step(2, 0.9), evaluation(20, 0.80, GOOD)])
-    assert "Overfitting" not in said(watch)
+    advice = FineTuneAdvice()
+    advice.hear([step(1, 0.5), evaluation(10, 0.40, GOOD), step(2, 0.9), evaluation(20, 0.80, GOOD)])
+    assert "Overfitting" not in said(advice)
 
 
 def test_a_label_that_is_never_predicted_is_named() -> None:
-    watch = Watch()
-    watch.hear([evaluation(10, 0.5, [[9, 1, 0], [1, 9, 0], [3, 4, 0]], ("a", "b", "c"))])
-    assert "c is never predicted, though 7 validation rows carry it" in said(watch)
+    advice = FineTuneAdvice()
+    advice.hear([evaluation(10, 0.5, [[9, 1, 0], [1, 9, 0], [3, 4, 0]], ("a", "b", "c"))])
+    assert "c is never predicted, though 7 validation rows carry it" in said(advice)
 
 
 def test_one_answer_for_everything_is_said_in_one_remark() -> None:
-    watch = Watch()
-    watch.hear([evaluation(10, 0.5, [[10, 0], [10, 0]])])
-    assert said(watch) == "look: It always answers a. It has not learned to tell the labels apart yet."
+    advice = FineTuneAdvice()
+    advice.hear([evaluation(10, 0.5, [[10, 0], [10, 0]])])
+    assert said(advice) == "look: It always answers a. It has not learned to tell the labels apart yet."
 
 
 def test_the_remarks_are_of_the_matrix_that_is_shown_also_of_a_stopped_run() -> None:
-    watch = Watch()
-    watch.hear([replace(evaluation(10, 0.4, GOOD), is_best=True), evaluation(20, 0.6, [[10, 0], [10, 0]])])
-    assert "It always answers a" in said(watch)
-    watch.is_over = True
-    assert "Both labels are being predicted" in said(watch) and "always answers" not in said(watch)
+    advice = FineTuneAdvice()
+    advice.hear([replace(evaluation(10, 0.4, GOOD), is_best=True), evaluation(20, 0.6, [[10, 0], [10, 0]])])
+    assert "It always answers a" in said(advice)
+    advice.is_over = True
+    assert "Both labels are being predicted" in said(advice) and "always answers" not in said(advice)
 
 
 def test_a_label_without_rows_that_is_answered_is_an_answer_too() -> None:
-    watch = Watch()
-    watch.hear([evaluation(10, 0.5, [[10, 0, 0], [9, 0, 1], [0, 0, 0]], ("a", "b", "c"))])
-    assert "always answers" not in said(watch) and "b is never predicted" in said(watch)
+    advice = FineTuneAdvice()
+    advice.hear([evaluation(10, 0.5, [[10, 0, 0], [9, 0, 1], [0, 0, 0]], ("a", "b", "c"))])
+    assert "always answers" not in said(advice) and "b is never predicted" in said(advice)
 
 
 def test_a_loss_that_is_no_number_stands_first() -> None:
-    watch = Watch()
-    watch.outlook = outlook()
-    watch.hear([step(7, float("nan"))])
-    assert said(watch).startswith("wrong: The loss is no longer a number since step 7")
+    advice = FineTuneAdvice()
+    advice.before = [on_validation(validation())]
+    advice.hear([step(7, float("nan"))])
+    assert said(advice).startswith("wrong: The loss is no longer a number since step 7")
 
 
 def test_no_validation_rows_is_wrong_and_shared_texts_are_looked_at() -> None:
-    watch = Watch()
-    watch.outlook = outlook(num_validation=0)
-    assert said(watch).startswith("wrong: No rows are kept apart")
-    watch.outlook = outlook(num_leaking=3)
-    assert said(watch).startswith("look: 3 of the 20 validation rows share their text")
+    found = on_validation(validation(count=0))
+    assert found.level == "wrong" and found.text.startswith("No rows are kept apart")
+    found = on_validation(validation(num_leaking=3))
+    assert found.level == "look" and found.text.startswith("3 of the 20 validation rows share their text")
+
+
+def test_of_the_same_rows_both_pages_say_the_same(ready: FineTunePage, tmp_path: Path) -> None:
+    rows = [f"film {n},{'good' if n % 2 else 'bad'}" for n in range(30)]
+    path = tmp_path / "films.csv"
+    path.write_text("\n".join(["text,label", *rows, "film 1,bad", ",bad", "odd,only here"]), encoding="utf-8")
+    session = ready.session
+    session.open_table(path)
+    assert session.wait_idle()
+    ready.setup.predict()
+    assert session.table is not None and session.roles is not None
+    on_data = {each.text for each in on_table(session.table, session.roles, session.study, 128)}
+    here = [each.text for each in ready.setup.remarks()]
+    assert "One text carries more than one label." in here and len(here) == 4
+    assert {*here[1:]} <= on_data, "the first is of the split, which is this page's"
 
 
 def test_of_a_run_is_said_what_the_run_found_and_not_what_is_open() -> None:
-    watch = Watch()
-    watch.outlook = outlook(num_leaking=0, num_contradicting=4, counts=(99, 1), cut_share=0.5)
+    advice = FineTuneAdvice()
+    advice.before = [Remark("look", "4 texts carry more than one label.")]
+    assert said(advice) == "look: 4 texts carry more than one label."
     note = Sentence("{leaks} of {total} rows for validation stand in training.", {"leaks": 3, "total": 20})
     started = InventedRun(("a", "b")).started(Path())
-    watch.hear([Noted(sentence=note), started])
-    assert said(watch) == f"look: {note}"
-    watch.start()
-    watch.hear([started])  # an older run, which kept no notes
-    assert said(watch) == ""
+    advice.hear([Noted(sentence=note), started])
+    assert said(advice) == f"look: {note}"
+    advice.clear()
+    advice.hear([started])  # an older run, which kept no notes
+    assert said(advice) == ""
 
 
 def test_a_score_that_chance_alone_could_give_is_told_as_that() -> None:
-    watch = Watch()
-    watch.hear([evaluation(1, 0.5, [[8, 4], [5, 5]])])  # 13 of 22 right; always answering a: 12 of 22
-    assert "look: It may be no better than always answering a (54.5 %): the 95 %" in said(watch)
-    watch.hear([evaluation(2, 0.4, [[800, 400], [300, 700]])])
-    assert "no better" not in said(watch)
-    watch.hear([replace(evaluation(2, 0.4, [[8, 4], [5, 5]]), split="test")])
-    assert "look: On the test rows it may be no better than always answering a (54.5 %)" in said(watch)
+    advice = FineTuneAdvice()
+    advice.hear([evaluation(1, 0.5, [[8, 4], [5, 5]])])  # 13 of 22 right; always answering a: 12 of 22
+    assert "look: It may be no better than always answering a (54.5 %): the 95 %" in said(advice)
+    advice.hear([evaluation(2, 0.4, [[800, 400], [300, 700]])])
+    assert "no better" not in said(advice)
+    advice.hear([replace(evaluation(2, 0.4, [[8, 4], [5, 5]]), split="test")])
+    assert "look: On the test rows it may be no better than always answering a (54.5 %)" in said(advice)
 
 
 # ---- a run is a record

@@ -1,0 +1,34 @@
+"""A line of advice, and the order in which advice is read: what may be wrong stands first. No widgets.
+
+Whoever gives advice keeps a list of checks, each a function that yields remarks: a new sentence is one entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from app.work.table_rows import Rows
+
+ORDER = {"wrong": 0, "look": 1, "note": 2, "fine": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One line of advice. level: "fine", "look", "wrong" or "note".
+
+    rows: those of the table that it is about, which a click shows; what: those rows in words. lines: whether
+    it is about lines that are no rows. mend: a setting, and what a click would set it to.
+    """
+
+    level: str
+    text: str
+    rows: Rows | None = field(default=None, compare=False)
+    what: str = ""
+    lines: bool = False
+    mend: tuple[str, bool] | None = None
+
+
+def in_order(remarks: Iterable[Remark]) -> list[Remark]:
+    """Return the remarks without repeats, what may be wrong first."""
+    return sorted(dict.fromkeys(remarks), key=lambda remark: ORDER.get(remark.level, 2))
