@@ -42,9 +42,9 @@ from app.remembered import keep_table, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
 from app.tour.steps import Tour
-from app.work.newest import NewestJob
-from app.work.tables import Answer
+from app.work.job import Job
 from app.work.titles import run_title
+from app.work.worker import Answer
 from engine.device import describe_device, warm_up
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
@@ -81,7 +81,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setMinimumSize(QSize(960, 600))
         self._closing: ClosingDialog | None = None
-        self._warmer = NewestJob(self)
+        self._warmer = Job(_warm_up_task, self, name="warm-up")
         self._build_pages()
         self._build_rail()
         self._lay_out()
@@ -90,9 +90,9 @@ class MainWindow(QMainWindow):
         self._restore()
         self._show_title()
         if warm_up:
-            self._warmer.start(
-                _warm_up_task, heard=self._take_device, failed=self.show_problem, name="warm-up"
-            )
+            self._warmer.heard.connect(self._take_device)
+            self._warmer.failed.connect(self.show_problem)
+            self._warmer.start()
         self.session.find_runs()
 
     # ---- building
@@ -297,6 +297,7 @@ class MainWindow(QMainWindow):
         if not isinstance(error, UserError) or self._closing is not None:  # the page says what can be mended
             show_error(error, self)
 
+    @Slot(list)
     def _take_device(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, Answer):
@@ -365,7 +366,8 @@ class MainWindow(QMainWindow):
         keep_table(self.session)
         settings.sync()
         self.session.close()
-        self._warmer.stop()
+        if self._warmer.is_running:
+            self._warmer.stop()
         event.accept()
 
     def _ask_to_close(self) -> None:

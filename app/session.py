@@ -16,17 +16,9 @@ from app.settings import AppSettings
 from app.shipped import assets
 from app.work.inspector import Laboratory
 from app.work.library import ModelLibrary
-from app.work.newest import NewestJob, Task
-from app.work.tables import (
-    ModelInfo,
-    Study,
-    answers,
-    read_model_task,
-    read_table_task,
-    runs_task,
-    study_task,
-)
+from app.work.tables import ModelInfo, Study, open_table, read_model, study
 from app.work.training import TrainConfig, Training, TrainingState, run_name
+from app.work.worker import Channel, Workers
 from engine.events import Event, Progress
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
@@ -36,7 +28,7 @@ from engine.train.finetune import fine_tune
 from engine.train.pretrain import pretrain
 from engine.train.pretraining.watch import Questions
 from engine.train.resume import resume
-from engine.train.run.runs import RunInfo, default_root, new_run_dir, read_config
+from engine.train.run.runs import RunInfo, default_root, list_runs, new_run_dir, read_config
 
 OVERRIDES = ("encoding", "separator", "quoting", "header")
 DEFAULT_LIMIT = 512  # the maximum length to offer while no model says another
@@ -96,12 +88,14 @@ class Session(QObject):
         self._lowercase = ""
         self._dismissed: set[Path] = set()
         self._busy: dict[str, str] = {}
-        self._reader, self._student, self._modeller, self._inspector, self._runs_reader = self._workers = [
-            NewestJob(self) for _ in range(5)
-        ]
+        self.workers = Workers(self)
+        self.workers.problem.connect(self.problem)
+        self._table_asked = Channel(self, self.workers.files)
+        self._study_asked = Channel(self, self.workers.files)
+        self._model_asked = Channel(self, self.workers.pictures)
+        self._runs_asked = Channel(self, self.workers.files)
         self.library = ModelLibrary(self.settings, self)
-        self.laboratory = Laboratory(self.settings, self.library, self)
-        self.laboratory.problem.connect(self.problem)
+        self.laboratory = Laboratory(self.settings, self.library, self.workers, self)
         self._training = Training(self)
         self._connect_training()
 
@@ -178,87 +172,82 @@ class Session(QObject):
 
     @property
     def is_studying(self) -> bool:
-        return self._student.is_wanted
+        return self._study_asked.is_asking
 
     def _read_table(
         self, path: Path, overrides: dict[str, str], roles: Roles | None, choices: dict[str, bool]
     ) -> None:
         self._show_busy("table", self.tr("Reading %1").replace("%1", path.name))
-        self._reader.start(
-            partial(read_table_task, path, overrides, roles),
+        self._table_asked.drop()  # the file may be another by now
+        self._table_asked.ask(
+            path,
+            partial(open_table, path, overrides, roles),
             heard=partial(self._take_table, overrides, roles, choices),
-            failed=self.table_problem.emit,
-            ended=partial(self._show_idle, "table", self._reader),
-            name="table",
+            refused=self.table_problem.emit,
+            ended=partial(self._show_idle, "table"),
         )
 
     def _take_table(
-        self, overrides: dict[str, str], asked: Roles | None, choices: dict[str, bool], events: list[Event]
+        self,
+        overrides: dict[str, str],
+        asked: Roles | None,
+        choices: dict[str, bool],
+        opened: tuple[Table, Roles],
     ) -> None:
-        for self.table, self.roles in answers(events):
-            self.label_choices = _kept(choices, asked, self.roles)
-            self.table_overrides, self.roles_before = overrides, None
-            self.study = None  # it was of the table before
-            self.settings.add_recent_file(self.table.path)
-            self.table_changed.emit()
-            self.roles_changed.emit()
-            self._study()
+        self.table, self.roles = opened
+        self.label_choices = _kept(choices, asked, self.roles)
+        self.table_overrides, self.roles_before = overrides, None
+        self.study = None  # it was of the table before
+        self.settings.add_recent_file(self.table.path)
+        self.table_changed.emit()
+        self.roles_changed.emit()
+        self._study()
 
     def _study(self) -> None:
         self.study = None
-        if self.table is None or self.roles is None or not self.roles.text:
-            self._student.stop()
-        else:
-            self._student.start(
-                partial(
-                    study_task,
-                    self.table,
-                    self.roles,
-                    self.model,
-                    **self.label_choices,
-                ),
+        self._study_asked.drop()
+        if self.table is not None and self.roles is not None and self.roles.text:
+            self._study_asked.ask(
+                self.table.path,
+                partial(study, self.table, self.roles, self.model, **self.label_choices),
                 heard=self._take_study,
-                failed=self.table_problem.emit,
-                ended=partial(self._show_idle, "study", self._student),
-                name="study",
+                refused=self.table_problem.emit,
+                progress=self._show_study,
+                ended=partial(self._show_idle, "study"),
             )
         self.study_changed.emit()
 
-    def _take_study(self, events: list[Event]) -> None:
-        for event in events:
-            if isinstance(event, Progress) and event.total:
-                words = self.tr("Measuring texts: %1 %").replace("%1", str(100 * event.done // event.total))
-                self._show_busy("study", words)
-        for study in answers(events):
-            self.study = study
-            self.study_changed.emit()
+    def _show_study(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.total:
+            words = self.tr("Measuring texts: %1 %").replace("%1", str(100 * event.done // event.total))
+            self._show_busy("study", words)
+
+    def _take_study(self, found: Study) -> None:
+        self.study = found
+        self.study_changed.emit()
 
     # ---- model and length
 
     def set_model(self, model: str, vocab: str = "", lowercase: str = "") -> None:
         """Choose a model folder or new:PRESET; until it is read, and if it cannot be, the old one stays."""
+        self._model_asked.drop()
         if not model:
-            self._modeller.stop()
-            self._take_model(None, "")
+            self._take_model("", None)
             return
         self._show_busy("model", self.tr("Reading the model"))
-        self._modeller.start(
-            partial(read_model_task, model, vocab, lowercase),
-            heard=partial(self._take_models, lowercase),
-            failed=self.model_problem.emit,
-            ended=partial(self._show_idle, "model", self._modeller),
-            name="model",
+        self._model_asked.ask(
+            model,
+            partial(read_model, model, vocab, lowercase),
+            heard=partial(self._take_model, lowercase),
+            refused=self.model_problem.emit,
+            ended=partial(self._show_idle, "model"),
         )
 
     @property
     def is_reading_model(self) -> bool:
-        return self._modeller.is_wanted
+        return self._model_asked.is_asking
 
-    def _take_models(self, lowercase: str, events: list[Event]) -> None:
-        for info in answers(events):
-            self._take_model(info, lowercase)
-
-    def _take_model(self, info: ModelInfo | None, lowercase: str) -> None:
+    def _take_model(self, lowercase: str, info: ModelInfo | None) -> None:
         self.model, self._lowercase = info, lowercase
         if info is not None and not info.is_new:
             self.settings.add_recent_model(info.model)
@@ -319,7 +308,7 @@ class Session(QObject):
         """Start the training job in a new run folder and return it. Raises: RunError if one is under way."""
         self._training.refuse_second()
         run_dir, questions = new_run_dir(self.runs_root, run_name(config)), self._take_config(config)
-        task: Task
+        task: Callable[[], Iterator[Event]]
         if isinstance(config, PretrainConfig):
             task = partial(pretrain, config, run_dir, questions=questions)
         else:
@@ -369,19 +358,14 @@ class Session(QObject):
 
     def find_runs(self) -> None:
         """Look, on a worker, for runs: what they have left, and which were cut off."""
-        self._runs_reader.start(
-            partial(runs_task, self.runs_root),
-            heard=self._take_runs,
-            failed=self.problem.emit,
-            name="runs",
-        )
+        self._runs_asked.drop()
+        self._runs_asked.ask(self.runs_root, partial(list_runs, self.runs_root), heard=self._take_runs)
 
-    def _take_runs(self, events: list[Event]) -> None:
-        for found in answers(events):
-            self.library.take_runs(found)
-            cut_off = (run for run in found if run.state == "crashed")
-            self.crashed_runs = tuple(run for run in cut_off if run.path not in self._dismissed)
-            self.crashed_runs_changed.emit()
+    def _take_runs(self, found: list[RunInfo]) -> None:
+        self.library.take_runs(found)
+        cut_off = (run for run in found if run.state == "crashed")
+        self.crashed_runs = tuple(run for run in cut_off if run.path not in self._dismissed)
+        self.crashed_runs_changed.emit()
 
     def dismiss_crashed(self, path: Path) -> None:
         """Do not offer a run again in this session."""
@@ -393,45 +377,17 @@ class Session(QObject):
 
     # ---- workers
 
-    def new_worker(self, owner: QObject) -> NewestJob:
-        """Return a worker of a page's own, stopped and waited for with all others, and when the page goes."""
-        worker = NewestJob(self)
-        owner.destroyed.connect(worker.forget)
-        self._workers.append(worker)
-        return worker
-
-    def inspect(
-        self,
-        task: Callable[[], Iterator[Event]],
-        *,
-        heard: Callable[[list[Any]], None] | None = None,
-        failed: Callable[[BaseException], None] | None = None,
-        ended: Callable[[], None] | None = None,
-        name: str = "inspection",
-    ) -> None:
-        """Run a task on the one inspection worker, in place of the request before."""
-        self._inspector.start(task, heard=heard, failed=failed, ended=ended, name=name)
-
-    def stop_inspection(self) -> None:
-        self._inspector.stop()
-
-    @property
-    def is_inspecting(self) -> bool:
-        return self._inspector.is_wanted
-
     def close(self) -> None:
-        """Stop every reader and inspection; not the training, which is asked about first."""
-        for worker in self._workers:
-            worker.stop()
-        self.laboratory.close()
+        """End all asking and join the workers; not the training, which is asked about first."""
+        self.workers.close()
 
     def wait_idle(self, timeout_s: float = 10) -> bool:
-        """Spin until no reader, study or inspection is under way; False when the time is over."""
+        """Spin until all that was asked has ended; False when the time is over."""
         loop, clock, timer = QEventLoop(), QElapsedTimer(), QTimer(interval=10)
         timer.timeout.connect(loop.quit)
         timer.start()
         clock.start()
-        while not (self.laboratory.is_idle and all(worker.is_idle for worker in self._workers)):
+        while not self.workers.is_idle:
             if clock.elapsed() > 1000 * timeout_s:
                 return False
             loop.exec()
@@ -441,10 +397,9 @@ class Session(QObject):
         self._busy[key] = words
         self._tell_busy()
 
-    def _show_idle(self, key: str, worker: NewestJob) -> None:
-        if not worker.is_wanted:
-            self._busy.pop(key, None)
-            self._tell_busy()
+    def _show_idle(self, key: str) -> None:
+        self._busy.pop(key, None)
+        self._tell_busy()
 
     def _tell_busy(self) -> None:
         words = next(reversed(self._busy.values()), "")

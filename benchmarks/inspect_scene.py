@@ -18,7 +18,7 @@ from app.plots.arcs import ArcsPlot
 from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import Bench
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.events import Event
 from engine.inspect.attention.views import View, strongest, view
 from engine.inspect.masked.probe import probe

@@ -64,4 +64,4 @@ class DemoScenes(Scenes):
         page.open_file(self.sentences)
         yield page.run_button.isEnabled
         page.run_button.click()
-        yield lambda: page.run_button.isVisible() and not self.session.is_inspecting
+        yield lambda: page.run_button.isVisible() and not page.is_asking

@@ -263,7 +263,7 @@ class Scenes(InsideScenes):
             card.text_box.setPlainText(REVIEW)
             card.pair_box.setPlainText(REVIEW)  # read only by a model of pairs
         card.ask()
-        yield lambda: not card.bars.is_empty and not self.session.is_inspecting
+        yield lambda: not card.bars.is_empty and not page.is_asking
 
     def _ask_words(self) -> str:
         bars = self.page("predict").text_card.bars

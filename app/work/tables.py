@@ -1,12 +1,9 @@
-"""What the window's workers find out about a table and a model: plain Python that touches no Qt object.
-
-Each function is a task: it yields `Progress` and ends with one `Answer`. A yield is where it can be replaced.
-"""
+"""What the window's workers find out about a table and a model: plain Python that touches no Qt object."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,23 +30,10 @@ from engine.text.examples import (
 from engine.text.labels import Spelling
 from engine.text.table import BadLine, Table, read_table
 from engine.text.wordpiece import WordPiece
-from engine.train.run.runs import list_runs
 
 CHUNK = 1000  # texts between two yields
 NEW = "new:"
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Event):
-    """What a task of the window was asked for."""
-
-    value: Any
-
-
-def answers(events: Sequence[Event]) -> list[Any]:
-    """Return what the answers among some events say."""
-    return [event.value for event in events if isinstance(event, Answer)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,40 +133,34 @@ class Study:
         return int(np.minimum(self.lengths, max_length).sum())
 
 
-def read_table_task(path: Path, overrides: dict[str, str], roles: Roles | None) -> Iterator[Event]:
-    """Answer with the `Table` in `path` and its roles: those given where their columns exist, else a guess.
+def open_table(path: Path, overrides: dict[str, str], roles: Roles | None) -> tuple[Table, Roles]:
+    """Return the table in `path` and its roles: those given where their columns exist, else a guess.
 
     Raises: DataError.
     """
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     table = read_table(path, **overrides)
-    yield Progress(stage=marked("engine", "Reading"), done=table.num_rows, total=0)
     held = [getattr(roles, name) for name in ("text", "text_pair", "label")] if roles else []
     fits = any(held) and all(not column or column in table.columns for column in held)
-    yield Answer(value=(table, roles if fits else guess_roles(table)))
+    return table, roles if roles and fits else guess_roles(table)
 
 
-def runs_task(root: Path) -> Iterator[Event]:
-    """Answer with the runs under `root`, newest first."""
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    yield Answer(value=list_runs(root))
+def read_model(model: str, vocab: str, lowercase: str) -> ModelInfo:
+    """Return what is known of a folder or of new:PRESET. Raises: ModelError, ConfigError."""
+    return _new_model(model, vocab, lowercase) if model.startswith(NEW) else _folder_model(model)
 
 
-def read_model_task(model: str, vocab: str, lowercase: str) -> Iterator[Event]:
-    """Answer with the `ModelInfo` of a folder or of new:PRESET. Raises: ModelError, ConfigError."""
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    yield Answer(value=_new_model(model, vocab, lowercase) if model.startswith(NEW) else _folder_model(model))
-
-
-def study_task(
+def study(
     table: Table,
     roles: Roles,
     model: ModelInfo | None,
     *,
     merge_labels: bool = False,
     whole_labels: bool = False,
-) -> Iterator[Event]:
-    """Answer with the `Study` of a table; what cannot be trained on is still measured. Raises: DataError."""
+) -> Generator[Event, None, Study]:
+    """Return the `Study` of a table, step by step; what cannot be trained on is still measured.
+
+    Raises: DataError.
+    """
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     found, refusal = _examples(table, roles, merge_labels, whole_labels)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
@@ -192,26 +170,24 @@ def study_task(
     doubtful = doubtful_rows(found)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     lengths, unknown = yield from _measure(found.examples, model)
-    yield Answer(
-        value=Study(
-            roles=roles,
-            num_rows=table.num_rows,
-            num_examples=len(found.examples),
-            reported=tuple(found.reported),
-            refusal=refusal,
-            notes=tuple(found.notes),
-            labels=tuple(found.labels),
-            counts=np.bincount(numbers[numbers >= 0], minlength=len(found.labels)),
-            spellings=found.spellings,
-            is_merged=merge_labels,
-            is_whole=whole_labels,
-            doubtful=doubtful,
-            num_leaking=leaking,
-            rows=np.array([each.row for each in found.examples], np.int64),
-            lengths=lengths,
-            unit="words" if model is None else "pieces",
-            unknown_share=unknown,
-        )
+    return Study(
+        roles=roles,
+        num_rows=table.num_rows,
+        num_examples=len(found.examples),
+        reported=tuple(found.reported),
+        refusal=refusal,
+        notes=tuple(found.notes),
+        labels=tuple(found.labels),
+        counts=np.bincount(numbers[numbers >= 0], minlength=len(found.labels)),
+        spellings=found.spellings,
+        is_merged=merge_labels,
+        is_whole=whole_labels,
+        doubtful=doubtful,
+        num_leaking=leaking,
+        rows=np.array([each.row for each in found.examples], np.int64),
+        lengths=lengths,
+        unit="words" if model is None else "pieces",
+        unknown_share=unknown,
     )
 
 

@@ -58,9 +58,15 @@ class Predictor:
         check_weights(folder)  # before a vocabulary of the size that config.json names is built
         wordpiece = WordPiece.from_folder(folder)
         model, _ = load_classifier(Path(folder))
+        return cls.over(model.to(ready.device), wordpiece, info, ready)
+
+    @classmethod
+    def over(
+        cls, model: SequenceClassifier, wordpiece: WordPiece, info: dict[str, Any], device: Device
+    ) -> Predictor:
+        """Take a classifier that is loaded already. Raises: ModelError if the vocabulary is not its own."""
         check_fit(model.config, wordpiece, with_pair=False)
-        task = Classification(model.config.id2label)
-        return cls(model.to(ready.device), wordpiece, task, info, ready)
+        return cls(model, wordpiece, Classification(model.config.id2label), info, device)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -195,8 +201,8 @@ def evaluate_file(model: Path, data: DataConfig, device: str = "auto") -> Iterat
 
 
 def predict_file(
-    model: Path,
-    data: Path,
+    model: Path | Predictor,
+    data: Path | Table,
     out: Path,
     *,
     text: str = "",
@@ -215,14 +221,20 @@ def predict_file(
     copy, and all are named. Cells that a spreadsheet would run are guarded unless `raw`. Where `label` names
     the column of the right labels, one Evaluated says how good the answers are, as `evaluate_file` would.
     A name that ends in .tsv is written with tabs.
+
+    Args: model, data: a folder and a file, or either as it has been opened before. encoding, separator,
+    quoting, header: how the file is read.
     Raises: DataError if the table has a column of such a name already, or `out` is the table itself.
     """
     start = time.perf_counter()
-    data, out = Path(data), Path(out)
-    check_file(out, data)
+    out = Path(out)
+    check_file(out, data.path if isinstance(data, Table) else Path(data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
-    predictor = Predictor.from_folder(model, device)
+    if isinstance(data, Table):
+        table = data
+    else:
+        table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
+    predictor = model if isinstance(model, Predictor) else Predictor.from_folder(model, device)
     _check_columns(table, predictor.labels)
     roles = predictor.roles(table, text, text_pair, table.column(label) if label else "")
     yield from _about_pair(predictor, roles)

@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 
-from engine.device import check_device
+from engine.device import check_device, open_device
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.files import open_regular, reading
-from engine.inspect.predict import read_info
+from engine.inspect.predict import Predictor, read_info
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import open_weights
@@ -36,6 +36,8 @@ from engine.model.weights import (
 from engine.settings.finetune import DeviceConfig
 from engine.text.wordpiece import Encoding, WordPiece
 from engine.text.words import Word, words_of
+
+Stamps = list[tuple[str, int, int, int]]  # name, inode, bytes and time in ns of each file of a folder
 
 FINGERPRINT_DIGITS = 12
 _TRIES = 3  # a training beside may put a new model in the place of an old one while it is read
@@ -162,9 +164,9 @@ class Subject:
         check_device(DeviceConfig(device=device))  # open_device would change the threads of a training beside
         folder = Path(folder)
         for _ in range(_TRIES):
-            before = _stamps(folder)
+            before = stamps(folder)
             subject = cls._read(folder, name or name_of(folder))
-            if _stamps(folder) == before:
+            if stamps(folder) == before:
                 break
         else:
             template = marked("engine", "{folder} is being written to. Open it once that has ended.")
@@ -289,6 +291,15 @@ class Subject:
         assert self.classifier is not None
         return self.classifier
 
+    def predictor(self) -> Predictor:
+        """Return the classifier as it answers texts and files, over the same weights. Raises: ModelError if
+        it has none.
+        """
+        if self.classifier is None:
+            return Predictor.from_folder(self.folder)  # which says why not
+        device = open_device(DeviceConfig(device=self.device.type))
+        return Predictor.over(self.classifier, self.wordpiece, self.info, device)
+
 
 @contextmanager
 def looking(subject: Subject) -> Iterator[torch.device]:
@@ -320,7 +331,7 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:FINGERPRINT_DIGITS]
 
 
-def _stamps(folder: Path) -> list[tuple[str, int, int, int]]:
+def stamps(folder: Path) -> Stamps:
     """Return what tells that a folder's files are others than before; nothing where it cannot be read."""
     try:
         files = [(file.name, file.stat()) for file in sorted(folder.iterdir())]

@@ -14,8 +14,9 @@ import pytest
 from app import words
 from app.pages.models import folder as models_folder
 from app.pages.models import requests as models_work
-from app.work.inspector import Bench
-from app.work.tables import answers, read_model_task
+from app.work.models import OpenModels
+from app.work.tables import read_model
+from app.work.worker import Answer
 from engine.errors import UserError
 from engine.inspect.embeddings.vectors import layer_mix
 from engine.inspect.predict import evaluate_file, predict_file
@@ -60,13 +61,15 @@ def tokenized(folder: Path) -> None:
 
 
 def chosen_in_the_window(folder: Path) -> None:
-    (info,) = answers(list(read_model_task(str(folder), "", "")))
+    info = read_model(str(folder), "", "")
     assert len(info.words) < 200 and len(info.trained_labels) < 4000
 
 
 def listed_by_models(folder: Path) -> None:
-    (entry,) = answers(list(models_work.open_task(Bench(), folder)))
-    (detail,) = answers(list(models_work.detail_task(Bench(), folder)))
+    entry, detail = (
+        next(event.value for event in task(OpenModels(), folder) if isinstance(event, Answer))
+        for task in (models_work.open_task, models_work.detail_task)
+    )
     for problem in (entry.problem, detail.problem):
         if problem is not None:
             check(problem)

@@ -13,11 +13,15 @@ from pytestqt.qtbot import QtBot
 from app import session as session_module
 from app.session import Session
 from app.settings import AppSettings
-from app.work.tables import Answer, count_words
+from app.work.tables import count_words
+from app.work.worker import Channel
 from engine.errors import DataError, ModelError, RunError
-from engine.events import Event, Finished, Progress, Started, Step
+from engine.events import Event, Finished, Started, Step
+from engine.inspect.masked.probe import Probed, probe
+from engine.model.weights import save_model
 from engine.settings.finetune import FineTuneConfig, with_values
 from engine.text.examples import Roles
+from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 ROWS = "".join(f"{'good' if i % 3 else 'bad'},a film number {i} that plays\n" for i in range(36))
 VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "film", "number", "that", "play", "##s"]
@@ -184,23 +188,18 @@ def test_a_second_training_is_refused_and_stopping_keeps_the_model(
     assert session.last_model == run_dir / "model"
 
 
-def test_the_newest_inspection_wins_and_the_replaced_one_is_not_heard(qtbot: QtBot, session: Session) -> None:
-    heard: list[int] = []
-
-    def ask(number: int) -> Iterator[Event]:
-        for _ in range(3):
-            yield Progress(stage="Reading", done=number, total=0)
-        yield Answer(value=number)
-
-    def take(events: list[Event]) -> None:
-        heard.extend(event.value for event in events if isinstance(event, Answer))
-
-    ends: list[int] = []
-    for number in range(7):
-        session.inspect(lambda number=number: ask(number), heard=take, ended=lambda n=number: ends.append(n))
+def test_a_table_opened_in_place_of_another_is_the_one_that_stays(
+    session: Session, table_file: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("label,text\ngood,one film\nbad,two films\n", encoding="utf-8")
+    told: list[str] = []
+    session.table_changed.connect(lambda: told.append(session.table.path.name))  # type: ignore[union-attr]
+    session.open_table(table_file)
+    session.open_table(other)
+    assert session.busy_words == "Reading other.csv"
     assert session.wait_idle()
-    assert heard == [6]
-    assert sorted(ends) == list(range(7))
+    assert told == ["other.csv"] and session.study.num_rows == 2 and session.busy_words == ""  # type: ignore[union-attr]
 
 
 def test_a_finished_training_is_remembered(
@@ -225,18 +224,24 @@ def test_each_chinese_character_counts_as_a_word() -> None:
     assert np.sum([count_words(""), count_words(" \n")]) == 0
 
 
-def test_a_laboratory_that_was_closed_hears_no_more_questions(qtbot: QtBot, tmp_path: Path) -> None:
-    session = Session(AppSettings(tmp_path / "settings.ini"))
-    heard: list[int] = []
+@pytest.mark.slow
+def test_a_guess_is_answered_while_a_table_of_100_mb_is_read(
+    qtbot: QtBot, session: Session, tmp_path: Path
+) -> None:
+    path = tmp_path / "large.csv"
+    row = f"good,{'a film that plays ' * 60}\n"
+    path.write_text("label,text\n" + row * (100 * 2**20 // len(row) + 1), encoding="utf-8")
+    save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
+    models, answered = session.laboratory.open_models, []
 
-    def answer(value: int, _bench: object) -> Iterator[Event]:
-        yield Answer(value=value)
+    def guess(text: str) -> Probed:
+        subject = models.subject(tmp_path / "lm")
+        return probe(subject, text, words=(2,))
 
-    def again(value: int) -> None:
-        heard.append(value)
-        session.laboratory.ask("next", partial(answer, value + 1), heard=again)
-
-    session.laboratory.ask("first", partial(answer, 1), heard=again)
-    qtbot.waitUntil(lambda: len(heard) > 3)
-    session.close()
-    assert session.wait_idle()  # and no thread is left, which every test checks
+    session.open_table(path)
+    channel = Channel(session, session.workers.models)
+    for text in ("a good film", "a bad film"):
+        channel.ask(text, partial(guess, text), heard=answered.append)
+        qtbot.waitUntil(lambda: not channel.is_asking)
+    assert len(answered) == 2 and session.table is None and session.busy_words == "Reading large.csv"
+    qtbot.waitUntil(lambda: session.table is not None, timeout=120_000)

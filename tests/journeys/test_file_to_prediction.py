@@ -49,7 +49,7 @@ def test_a_table_becomes_a_model_that_answers(window: MainWindow, qtbot: QtBot, 
     hand.choose("file_choice", "films.csv")
     hand.click("predict_file")
     out = tmp_path / "films-predicted.csv"
-    qtbot.waitUntil(lambda: out.exists() and not session.is_inspecting, timeout=20_000)
+    qtbot.waitUntil(lambda: out.exists() and not window.page("predict").is_asking, timeout=20_000)
     with out.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 120

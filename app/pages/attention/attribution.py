@@ -23,7 +23,7 @@ from app.plots.attribution import AttributedBars, AttributedText
 from app.plots.buttons import save_icon
 from app.session import Session
 from app.work.inspector import Bench
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.device import flops_estimate
 from engine.errors import UserError
 from engine.events import Event, Progress

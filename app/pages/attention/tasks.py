@@ -15,7 +15,7 @@ import numpy as np
 from app.pages.attention.state import Head
 from app.plots.attention_image import Picture, compose, compose_mosaic
 from app.work.inspector import Bench
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.inspect.attention import ablation as switches

@@ -15,7 +15,7 @@ import numpy as np
 from app.plots.attention_image import Picture
 from app.plots.similarity import picture_of
 from app.work.inspector import Bench
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Noted, Progress
 from engine.inspect.embeddings.contexts import embed_word

@@ -18,7 +18,7 @@ from app.look.labels import ElidedLabel, label, tip
 from app.plots.history import HistoryPlot
 from app.session import Session
 from app.work.inspector import Bench
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.errors import marked
 from engine.events import Evaluated, Event, Progress, Step
 from engine.inspect.subject import About

@@ -10,7 +10,7 @@ from typing import Any
 
 from app import shipped
 from app.work.inspector import Bench
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.files import open_regular, reading

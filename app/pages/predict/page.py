@@ -1,11 +1,13 @@
 """The Predict page: ask a trained model about one text, or about every row of a file.
 
-All asking happens on the inspection worker; an answer to a text that is no longer the one typed is dropped.
+Texts and files are asked of the same open model, side by side; an answer to a text that is no longer the one
+typed is dropped.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,22 +26,22 @@ from app.pages.predict.file import FileCard
 from app.pages.predict.model import ModelCard
 from app.pages.predict.requests import (
     Described,
-    Desk,
-    Oracle,
     Preview,
     Told,
     choose_label,
-    predict_file_task,
+    describe,
+    predict_rows,
     preview,
     preview_roles,
+    tell,
 )
 from app.pages.predict.text import TextCard
 from app.session import Session, sample_data_path
 from app.settings import AppSettings
-from app.work.tables import Answer
 from app.work.titles import model_title
+from app.work.worker import Channel
 from engine.commands.command_line import predict_command
-from engine.errors import Sentence, UserError
+from engine.errors import Sentence
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
 from engine.inspect.subject import name_of
 from engine.text.examples import Roles
@@ -58,12 +60,16 @@ class PredictPage(Page):
         self.header.set_sentence(self.tr("Ask a trained model about one text, or about every row of a file."))
         self.setAcceptDrops(True)
         self._session = session
-        self._desk = Desk(session.inspect)
-        self._oracle: Oracle | None = None
+        self._models = session.laboratory.open_models
+        self._model_asked = Channel(self, session.workers.models)
+        self._text_asked = Channel(self, session.workers.models)
+        self._rows_asked = Channel(self, session.workers.models)
+        self._preview_asked = Channel(self, session.workers.files)
+        self._folder: Path | None = None  # of the model
         self._described: Described | None = None
-        self._asked: tuple[str, str] | None = None
         self._running = self._finished = False
         self._notes: list[tuple[str, Sentence]] = []
+        self._num_shown = 0  # of the notes
         self._wrote: Path | None = None
         self._answering = ""  # the model that answers the file
         self._make_actions()
@@ -134,7 +140,7 @@ class PredictPage(Page):
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
         self.run_button.clicked.connect(self.predict_file)
-        self.stop_button.clicked.connect(self._session.stop_inspection)
+        self.stop_button.clicked.connect(self._rows_asked.drop)
         self.model_card.chosen.connect(self.set_model)
         self.model_card.pairs.toggled.connect(self._pairs_toggled)
         self.text_card.asked.connect(self.ask)
@@ -146,16 +152,23 @@ class PredictPage(Page):
         self.no_file.activated.connect(self.file_card.browse)
         self._session.result_changed.connect(self._result_changed)
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether anything is still to be answered: of a model, a text or a file."""
+        asked = (self._model_asked, self._text_asked, self._rows_asked, self._preview_asked)
+        return self._running or any(channel.is_asking for channel in asked)
+
     # ---- the model
 
     @Slot(str)
     def set_model(self, folder: Path | str) -> None:
         """Ask this model from now on; it is loaded on the worker."""
-        self._oracle = Oracle(Path(folder))
+        self._folder = Path(folder)
         self._described = None
-        self._asked = None
+        self._model_asked.drop()
+        self._text_asked.drop()
         self.text_card.show_nothing()
-        self.model_card.show_folder(self._oracle.folder)
+        self.model_card.show_folder(self._folder)
         self.answers.mark_model(self._model_name())
         if self.isVisible():
             self._describe()
@@ -164,16 +177,20 @@ class PredictPage(Page):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.model_card.refresh()
-        if self._oracle is None and self.model_card.first:
+        if self._folder is None and self.model_card.first:
             self.set_model(self.model_card.first)
         elif self._described is None and not self.model_card.is_refused:
             self._describe()
 
     def _describe(self) -> None:
-        if self._oracle is not None:
+        if self._folder is not None:
             self.model_card.show_words(self.tr("Loading…"))
-            self._desk.put(
-                "describe", self._oracle.describe, partial(self._hear, self._oracle), self._model_failed
+            self._model_asked.ask(
+                self._folder,
+                partial(describe, self._models, self._folder),
+                heard=self._hear_description,
+                refused=self._refuse_model,
+                ended=self._end_description,
             )
 
     @Slot()
@@ -181,11 +198,20 @@ class PredictPage(Page):
         if self._session.last_model is not None:
             self.set_model(self._session.last_model)
 
-    def _model_failed(self, error: BaseException) -> None:
+    def _hear_description(self, described: Described) -> None:
+        if self._described is None:
+            self._take_description(described)
+            if not self._text_asked.is_asking:  # what is typed is asked of the new model too
+                self.text_card.ask()
+
+    def _refuse_model(self, error: BaseException) -> None:
         self._described = None
-        self.model_card.show_words("")
-        self._show_failure(error, self.model_card.show_refusal)
+        self.model_card.show_refusal(words.say_error(error))
         self.refresh()
+
+    def _end_description(self) -> None:
+        if self._described is None:
+            self.model_card.show_words("")
 
     @Slot(bool)
     def _pairs_toggled(self, wanted: bool) -> None:
@@ -206,7 +232,7 @@ class PredictPage(Page):
         self.refresh()
 
     def _model_name(self) -> str:
-        return model_title(self._oracle.folder) if self._oracle is not None else ""
+        return model_title(self._folder) if self._folder is not None else ""
 
     def _label_of(self, table: Table, roles: Roles) -> str:
         """Return the column that holds the labels this model knows; "" for none."""
@@ -221,39 +247,31 @@ class PredictPage(Page):
     @Slot(str, str)
     def ask(self, text: str, pair: str) -> None:
         """Ask about a text; the answer to an older one is not shown."""
-        if self._oracle is None:
+        if self._folder is None:
             return
-        self._asked = (text, pair)
-        if self._running:
-            self.text_card.show_nothing(self.tr("The file is being predicted; the answer follows after it."))
         wanted = pair if self._described is not None and self._described.wants_pair else None
-        heard = partial(self._hear, self._oracle, asked=(text, pair))
-        self._desk.put("tell", partial(self._oracle.tell, text, wanted), heard, self._text_failed)
+        self._text_asked.drop()  # it may be typed again, after nothing was shown
+        self._text_asked.ask(
+            (self._folder, text, wanted),
+            partial(tell, self._models, self._folder, text, wanted),
+            heard=partial(self._hear_answer, (text, pair)),
+            refused=lambda error: self.text_card.show_problem(words.say_error(error)),
+        )
 
-    def _hear(self, oracle: Oracle, events: list[Event], asked: tuple[str, str] | None = None) -> None:
-        if oracle is not self._oracle:
-            return
-        for event in events:
-            if not isinstance(event, Answer):
-                continue
-            if isinstance(event.value, Described) and self._described is None:
-                self._take_description(event.value)
-                if self._asked is None:  # what is typed is asked of the new model too
-                    self.text_card.ask()
-            elif isinstance(event.value, Told) and asked == self._asked == self.text_card.texts():
-                self.text_card.show_answer(event.value, name_of(oracle.folder))
+    def _hear_answer(self, asked: tuple[str, str], told: Told) -> None:
+        if self._described is None:
+            self._take_description(told.model)
+        if asked == self.text_card.texts():
+            self.text_card.show_answer(told, name_of(told.model.folder))
 
     @Slot()
     def _look_inside(self) -> None:
         """Open the text and its model on the pages that look inside."""
-        if self._oracle is not None:
-            self._session.laboratory.choose(self._oracle.folder)
+        if self._folder is not None:
+            self._session.laboratory.choose(self._folder)
             self._session.laboratory.set_text(*self.text_card.texts())
             self._session.laboratory.explanation_wanted.emit()
             self._session.page_requested.emit("attention")
-
-    def _text_failed(self, error: BaseException) -> None:
-        self._show_failure(error, self.text_card.show_problem)
 
     # ---- a whole file
 
@@ -269,81 +287,83 @@ class PredictPage(Page):
         wanted = Roles(text=str(trained.get("text") or ""), text_pair=pair)
         same = self._session.table is not None and self._session.table.path == path
         overrides = self._session.table_overrides if same else {}
-        self._desk.put(
-            "preview", partial(preview, path, wanted, overrides), self._hear_preview, self._file_failed
-        )
+        self._ask_preview(partial(preview, path, wanted, overrides))
 
     @Slot(object)
     def _read_roles(self, roles: Roles) -> None:
         shown = self.file_card.preview
         if shown is not None:
-            task = partial(preview_roles, shown.table, roles)
-            self._desk.put("preview", task, self._hear_preview, self._file_failed)
+            self._ask_preview(partial(preview_roles, shown.table, roles))
 
-    def _hear_preview(self, events: list[Event]) -> None:
-        for event in events:
-            if isinstance(event, Answer) and isinstance(event.value, Preview):
-                found = event.value
-                if self.file_card.preview is None or self.file_card.preview.table is not found.table:
-                    label = self._label_of(found.table, found.roles)
-                    found = replace(found, roles=replace(found.roles, label=label))
-                self.file_card.show_preview(found)
-                self.answers.show_preview(found)
+    def _ask_preview(self, work: Callable[[], Preview]) -> None:
+        self._preview_asked.ask(work, work, heard=self._hear_preview, refused=self._refuse_file)
+
+    def _hear_preview(self, found: Preview) -> None:
+        if self.file_card.preview is None or self.file_card.preview.table is not found.table:
+            label = self._label_of(found.table, found.roles)
+            found = replace(found, roles=replace(found.roles, label=label))
+        self.file_card.show_preview(found)
+        self.answers.show_preview(found)
         self.refresh()
 
     @Slot()
     def predict_file(self) -> None:
         """Predict every row of the file into the new one."""
         shown, out = self.file_card.preview, self.file_card.out_path
-        if self._oracle is None or shown is None or out is None:
+        if self._folder is None or shown is None or out is None:
             return
         if out.exists():
             self.file_card.refuse_name(out)
             return
         self.file_card.show_refusal("")
         self._running, self._finished, self._notes, self._wrote = True, False, [], out
+        self._num_shown = 0
         self._answering = self._model_name()
         self.file_card.set_running(True)
         self.answers.start(self._answering)
-        task = partial(
-            predict_file_task,
-            self._oracle.folder,
-            shown,
+        self._rows_asked.drop()
+        self._rows_asked.ask(
             out,
-            raw=self.file_card.raw,
-            overrides=self._overrides(),
+            partial(predict_rows, self._models, self._folder, shown, out, raw=self.file_card.raw),
+            heard=lambda _nothing: None,
+            refused=self._refuse_file,
+            progress=self._hear_rows,
+            ended=self._end_rows,
         )
-        self._desk.put("file", task, self._hear_file, self._file_failed, self._file_ended)
         self.refresh()
 
-    def _hear_file(self, events: list[Event]) -> None:
+    def _hear_rows(self, event: Event) -> None:
+        match event:
+            case Progress():
+                self._show_notes()
+                self.file_card.show_progress(event.done, event.total, words.event_words(event))
+            case Predicted():
+                self.answers.put(event)
+            case Noted():
+                self._notes.append((event.level, event.sentence))
+            case Evaluated():
+                self.answers.show_scores(event)
+            case Finished():
+                self._finished = True
+                where = event.path or self._wrote
+                if where is not None:
+                    self.file_card.show_written(where, event.seconds, self._answering)
+
+    def _show_notes(self) -> None:
         shown = self.file_card.preview
-        for event in events:
-            match event:
-                case Progress():
-                    self.file_card.show_progress(event.done, event.total, words.event_words(event))
-                case Predicted():
-                    self.answers.put(event)
-                case Noted():
-                    self._notes.append((event.level, event.sentence))
-                case Evaluated():
-                    self.answers.show_scores(event)
-                case Finished():
-                    self._finished = True
-                    where = event.path or self._wrote
-                    if where is not None:
-                        self.file_card.show_written(where, event.seconds, self._answering)
-        if self._notes and shown is not None:
+        if len(self._notes) > self._num_shown and shown is not None:
+            self._num_shown = len(self._notes)
             listed = {str(bad.sentence) for bad in shown.reported}
             notes = [(level, said) for level, said in self._notes if str(said) not in listed]
             self.answers.show_reported(shown.reported, notes)
 
-    def _file_failed(self, error: BaseException) -> None:
-        self._show_failure(error, self.file_card.show_refusal)
+    def _refuse_file(self, error: BaseException) -> None:
+        self.file_card.show_refusal(words.say_error(error))
         self.file_card.status.setText("")
 
-    def _file_ended(self) -> None:
+    def _end_rows(self) -> None:
         self._running = False
+        self._show_notes()
         self.file_card.set_running(False)
         if self._finished:
             self.answers.mark_model(self._model_name())
@@ -380,24 +400,16 @@ class PredictPage(Page):
         reason = "" if ready else self.tr("Choose a model and a file first.")
         self.run_button.setToolTip(reason)
         self.copy_button.setToolTip(reason)
-        self.stack.setCurrentIndex(0 if self._oracle is None else 1)
+        self.stack.setCurrentIndex(0 if self._folder is None else 1)
         self.file_stack.setCurrentIndex(0 if self.file_card.preview is None else 1)
-
-    def _show_failure(self, error: BaseException, show: object) -> None:
-        """Show what a person can mend in its place; a fault of ours goes to the window."""
-        if isinstance(error, UserError | MemoryError):
-            assert callable(show)
-            show(words.say_error(error))
-        else:
-            self._session.problem.emit(error)
 
     @Slot()
     def copy_command(self) -> None:
         """Put the command that predicts the file without a window on the clipboard."""
         shown, out = self.file_card.preview, self.file_card.out_path
-        if self._oracle is None or shown is None or out is None:
+        if self._folder is None or shown is None or out is None:
             return
-        command = predict_command(self._oracle.folder, shown.table.path, out, shown.roles, self._overrides())
+        command = predict_command(self._folder, shown.table.path, out, shown.roles, self._overrides())
         if self.file_card.raw:
             command += " --raw"
         self.copy_button.copy(command)

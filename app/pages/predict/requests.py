@@ -1,21 +1,18 @@
-"""The model that answers on the Predict page, and the tasks that ask it, on the inspection worker.
-
-Nothing here touches Qt. An `Oracle` is made on the window's thread and filled on the worker at its first use.
-"""
+"""What the Predict page asks a model and a file: plain Python that touches no Qt object."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from app.work.tables import Answer
-from engine.errors import DataError, marked
-from engine.events import Event, Progress
-from engine.inspect.predict import Predictor, predict_file
+from app.work.models import OpenModels
+from engine.errors import DataError
+from engine.events import Event
+from engine.inspect.predict import predict_file
 from engine.text.examples import Roles, examples_from, guess_roles
 from engine.text.table import BadLine, Table, read_table
 
@@ -39,7 +36,7 @@ class Described:
 class Told:
     """An answer to one text."""
 
-    labels: tuple[str, ...]
+    model: Described
     probabilities: np.ndarray  # (C,) float32
     num_pieces: int  # that were read, special tokens included
     num_cut: int  # that were not
@@ -55,59 +52,43 @@ class Preview:
     reported: tuple[BadLine, ...]  # rows that cannot be used
 
 
-class Oracle:
-    """One model folder; loaded at its first use, by whoever works for it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._predictor: Predictor | None = None
-
-    def load(self) -> Predictor:
-        """Return the loaded model; slow the first time. Raises: ModelError."""
-        if self._predictor is None:
-            self._predictor = Predictor.from_folder(self.folder)
-        return self._predictor
-
-    def describe(self) -> Iterator[Event]:
-        """Answer with `Described`."""
-        yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-        asked = self.load()
-        info = dict(asked.info)
-        said = (asked.labels, asked.wants_pair, info, asked.max_length, asked.may_want_pair)
-        yield Answer(value=Described(self.folder, *said))
-
-    def tell(self, text: str, pair: str | None) -> Iterator[Event]:
-        """Answer with `Described`, then with `Told`."""
-        yield from self.describe()
-        asked = self.load()
-        probabilities = np.asarray(asked.predict(text, pair), dtype=np.float32)
-        encoding = asked.wordpiece.encode(
-            text, pair, max_length=asked.max_length, truncation=asked.truncation
-        )
-        last = ""
-        if encoding.num_cut and pair is None and asked.truncation != "head_tail":
-            end = max((stop for _start, stop in encoding.offsets), default=0)
-            last = text[max(0, end - LAST_WORDS) : end]
-        yield Answer(value=Told(asked.labels, probabilities, len(encoding.input_ids), encoding.num_cut, last))
+def describe(models: OpenModels, folder: Path) -> Described:
+    """Return what a model says about itself. Raises: ModelError, DataError."""
+    asked = models.predictor(folder)
+    return Described(
+        folder, asked.labels, asked.wants_pair, dict(asked.info), asked.max_length, asked.may_want_pair
+    )
 
 
-def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Iterator[Event]:
-    """Answer with a `Preview` of a file, its columns those a model was trained on, else a guess."""
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+def tell(models: OpenModels, folder: Path, text: str, pair: str | None) -> Told:
+    """Return the answer to a text, or to a pair. Raises: ModelError, DataError."""
+    asked = models.predictor(folder)
+    probabilities = np.asarray(asked.predict(text, pair), dtype=np.float32)
+    encoding = asked.wordpiece.encode(text, pair, max_length=asked.max_length, truncation=asked.truncation)
+    last = ""
+    if encoding.num_cut and pair is None and asked.truncation != "head_tail":
+        end = max((stop for _start, stop in encoding.offsets), default=0)
+        last = text[max(0, end - LAST_WORDS) : end]
+    return Told(describe(models, folder), probabilities, len(encoding.input_ids), encoding.num_cut, last)
+
+
+def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Preview:
+    """Return a file as it will be read, its columns those a model was trained on, else a guess.
+
+    Raises: DataError.
+    """
     table = read_table(path, **overrides)
-    yield Progress(stage=marked("engine", "Reading"), done=table.num_rows, total=0)
-    yield from preview_roles(table, choose_roles(table, wanted))
+    return preview_roles(table, choose_roles(table, wanted))
 
 
-def preview_roles(table: Table, roles: Roles) -> Iterator[Event]:
-    """Answer with a `Preview` of a table whose columns have been chosen."""
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+def preview_roles(table: Table, roles: Roles) -> Preview:
+    """Return a table as it will be read with columns that have been chosen. Raises: DataError."""
     reported = list(table.reported)
     if roles.text:
         known = {(line.line, str(line.sentence)) for line in reported}
         found = examples_from(table, Roles(text=roles.text, text_pair=roles.text_pair)).reported
         reported += [line for line in found if (line.line, str(line.sentence)) not in known]
-    yield Answer(value=Preview(table, roles, tuple(sorted(reported, key=lambda line: line.line))))
+    return Preview(table, roles, tuple(sorted(reported, key=lambda line: line.line)))
 
 
 def choose_roles(table: Table, wanted: Roles) -> Roles:
@@ -160,54 +141,9 @@ def free_path(data: Path, stem: str = "", suffix: str = ".csv") -> Path:
         number += 1
 
 
-def predict_file_task(
-    model: Path, shown: Preview, out: Path, *, raw: bool, overrides: dict[str, str]
+def predict_rows(
+    models: OpenModels, folder: Path, shown: Preview, out: Path, *, raw: bool
 ) -> Iterator[Event]:
-    """Write the answers for a whole file to `out`. Raises: UserError."""
+    """Write the answers for a whole file to `out`, step by step. Raises: UserError."""
     names = {"text": shown.roles.text, "text_pair": shown.roles.text_pair, "label": shown.roles.label}
-    return predict_file(model, shown.table.path, out, **names, raw=raw, **overrides)
-
-
-class Desk:
-    """Passes requests to the one inspection worker, one after another; of each kind only the newest waits.
-
-    The session's worker drops what is under way for what is newer; typing must not drop a whole file.
-    """
-
-    def __init__(self, inspect: Callable[..., None]) -> None:
-        self._inspect = inspect
-        self._waiting: dict[str, dict[str, Any]] = {}
-        self.current = ""
-
-    def put(
-        self,
-        kind: str,
-        task: Callable[[], Iterator[Event]],
-        heard: Callable[[list[Event]], None],
-        failed: Callable[[BaseException], None],
-        ended: Callable[[], None] | None = None,
-    ) -> None:
-        """Ask for something; a request of the same kind that still waits is forgotten."""
-        self._waiting.pop(kind, None)
-        self._waiting[kind] = {"task": task, "heard": heard, "failed": failed, "ended": ended}
-        self._next()
-
-    def drop(self, kind: str) -> None:
-        """Forget a request that has not begun."""
-        self._waiting.pop(kind, None)
-
-    def _next(self) -> None:
-        if self.current or not self._waiting:
-            return
-        self.current = next(iter(self._waiting))
-        request = self._waiting.pop(self.current)
-
-        def ended() -> None:
-            self.current = ""
-            if request["ended"] is not None:
-                request["ended"]()
-            self._next()
-
-        self._inspect(
-            request["task"], heard=request["heard"], failed=request["failed"], ended=ended, name=self.current
-        )
+    yield from predict_file(models.predictor(folder), shown.table, out, **names, raw=raw)

@@ -109,12 +109,12 @@ class TextCard(Card):
             self._timer.stop()
             self.show_nothing()
 
-    def show_nothing(self, note: str = "") -> None:
-        """Show no answer, and why."""
+    def show_nothing(self) -> None:
+        """Show no answer."""
         self.bars.clear()
         self.inside.hide()
         self.set_hint("")
-        self._show_note(note, "muted")
+        self._show_note("", "muted")
 
     def show_problem(self, text: str) -> None:
         """Say why there is no answer."""
@@ -126,7 +126,8 @@ class TextCard(Card):
         text, pair = self.texts()
         second = [(self.tr("second text"), pair)] if pair else []
         self.bars.set_caption([(self.tr("model"), model), (self.tr("text"), text), *second])
-        pairs = [(name, float(value)) for name, value in zip(told.labels, told.probabilities, strict=True)]
+        labels = told.model.labels
+        pairs = [(name, float(value)) for name, value in zip(labels, told.probabilities, strict=True)]
         best = max(pairs, key=lambda pair: pair[1])
         if len(pairs) > FEW_LABELS:
             pairs.sort(key=lambda pair: -pair[1])

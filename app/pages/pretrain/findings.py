@@ -1,21 +1,24 @@
-"""What workers find out about the settings before a run: the text, examples of it, what a run will take.
+"""What workers find out: before a run the text, examples of it, what it will take; after it, an answer.
 
-Each is found anew when what it depends on has changed, and never while a model is in training.
+What comes before a run is found anew when what it depends on has changed, and never while a model is in
+training.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.session import Session
-from app.work.tables import Answer, answers
-from engine.errors import UserError
-from engine.events import Event, Progress
+from app.work.models import OpenModels
+from app.work.worker import Channel, Worker
+from engine.events import Event, Pinned, Progress, Reading
+from engine.model.guess import Pins
 from engine.settings.finetune import values_of
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import CorpusReport, look
@@ -43,73 +46,71 @@ Question = Callable[[PretrainConfig], Generator[Event, None, Any]]
 
 
 class Finding(QObject):
-    """One question to a worker; `changed` when its answer, its refusal or its progress has."""
+    """One thing to find out; `changed` when its answer, its refusal or its progress has."""
 
     changed = Signal()
     settled = Signal()  # it has been answered or refused
 
     def __init__(
-        self, session: Session, name: str, question: Question, depends_on: Collection[str], parent: QObject
+        self, worker: Worker, question: Question, depends_on: Collection[str], parent: QObject
     ) -> None:
         super().__init__(parent)
         self.value: Any = None
         self.error: BaseException | None = None
-        self.is_busy = False
         self.share = 0.0  # of the work, 0..1
-        self._session = session
-        self._name, self._question, self._depends_on = name, question, frozenset(depends_on)
-        self._asked: object = None
-        self._worker = session.new_worker(self)
+        self._question, self._depends_on = question, frozenset(depends_on)
+        self._about: object = None  # also where it was refused, which it would be again
+        self._channel = Channel(self, worker)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the answer is still to come."""
+        return self._channel.is_asking
 
     def ask(self, config: PretrainConfig) -> None:
-        """Find out about these settings; nothing is done where that is known, or under way."""
-        key = tuple((name, value) for name, value in values_of(config).items() if name in self._depends_on)
-        if key == self._asked:
-            return
-        self._asked, self.error, self.share, self.is_busy = key, None, 0.0, True
-        task = partial(_answered, self._question, config)
-        self._worker.start(
-            task,
-            heard=partial(self._hear, key),
-            failed=partial(self._fail, key),
-            ended=partial(self._end, key),
-            name=self._name,
-        )
-        self.changed.emit()
+        """Find out about these settings; nothing is done where that is known, refused, or under way."""
+        about = tuple((name, value) for name, value in values_of(config).items() if name in self._depends_on)
+        if about != self._about:
+            self._about, self.error, self.share = about, None, 0.0
+            self._channel.drop()
+            self._channel.ask(
+                about,
+                partial(self._question, config),
+                heard=self._hear,
+                refused=self._refuse,
+                progress=self._show_progress,
+                ended=self._end,
+            )
+            self.changed.emit()
 
     def stand_aside(self) -> None:
         """Stop what is under way; it is asked again later."""
         if self.is_busy:
-            self._asked, self.is_busy = None, False
-            self._worker.stop()
+            self._about = None
+            self._channel.drop()
             self.changed.emit()
 
     def drop(self) -> None:
         """Forget the answer; what is under way is stopped."""
-        if self._asked is not None:
-            self._asked, self.value, self.error, self.is_busy = None, None, None, False
-            self._worker.stop()
+        if self._about is not None:
+            self._about, self.value, self.error = None, None, None
+            self._channel.drop()
             self.changed.emit()
 
-    def _hear(self, key: object, events: list[Event]) -> None:
-        if key != self._asked:
-            return
-        for event in events:
-            if isinstance(event, Progress) and event.total:
-                self.share = min(1.0, event.done / event.total)
-        for value in answers(events):
-            self.value = value
+    def _show_progress(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.total:
+            self.share = min(1.0, event.done / event.total)
         self.changed.emit()
 
-    def _fail(self, key: object, error: BaseException) -> None:
-        if key == self._asked:
-            self.value, self.error = None, error
-            if not isinstance(error, UserError | MemoryError):  # a fault of ours, with its details
-                self._session.problem.emit(error)
+    def _hear(self, value: Any) -> None:
+        self.value = value
+        self.changed.emit()
 
-    def _end(self, key: object) -> None:
-        if key == self._asked:
-            self.is_busy = False
+    def _refuse(self, error: BaseException) -> None:
+        self.value, self.error = None, error
+
+    def _end(self) -> None:
+        if self._about is not None:
             self.changed.emit()
             self.settled.emit()
 
@@ -123,9 +124,10 @@ class Findings(QObject):
         self._text: PretrainConfig | None = None
         self._config: PretrainConfig | None = None
         measured = frozenset(values_of(PretrainConfig())) - frozenset(NOT_MEASURED)
-        self.text = Finding(session, "text", _look, TEXT, self)
-        self.examples = Finding(session, "examples", _preview, EXAMPLES, self)
-        self.outlook = Finding(session, "forecast", forecast, measured, self)
+        files = session.workers.files
+        self.text = Finding(files, _look, TEXT, self)
+        self.examples = Finding(files, _preview, EXAMPLES, self)
+        self.outlook = Finding(files, _forecast, measured, self)
         for finding in (self.text, self.examples):
             finding.settled.connect(self._go_on)
         session.training_started.connect(self._stand_aside)
@@ -196,6 +198,23 @@ def scaled(found: Forecast, config: PretrainConfig) -> Forecast:
     )
 
 
+def answer(models: OpenModels, folder: Path, sentence: str) -> Pinned:
+    """Return what the model that a run has left makes of a sentence. Raises: UserError."""
+    subject = models.subject(folder)
+    found = Pins([sentence], subject.wordpiece).look(subject.masked_head())
+    readings = tuple(
+        Reading(
+            sentence=sentence,
+            guesses=one.guesses,
+            right=one.right,
+            probability=one.probability,
+            rank=one.rank,
+        )
+        for one in found
+    )
+    return Pinned(step=0, progress=1.0, readings=readings, is_question=True)
+
+
 def _look(config: PretrainConfig) -> Generator[Event, None, CorpusReport]:
     return (yield from look(corpus_of(config, config.text.text)))
 
@@ -204,6 +223,5 @@ def _preview(config: PretrainConfig) -> Generator[Event, None, Preview]:
     return (yield from preview(config, NUM_EXAMPLES))
 
 
-def _answered(question: Question, config: PretrainConfig) -> Iterator[Event]:
-    value = yield from question(config)
-    yield Answer(value=value)
+def _forecast(config: PretrainConfig) -> Generator[Event, None, Forecast]:
+    return (yield from forecast(config))

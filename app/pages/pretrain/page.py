@@ -22,18 +22,17 @@ from app.look.widgets import GAP
 from app.pages.pretrain.advice import DROP_REPEATED, TextFacts, on_text
 from app.pages.pretrain.before import SetupView
 from app.pages.pretrain.charts import RunCharts
-from app.pages.pretrain.findings import TEXT, Findings
+from app.pages.pretrain.findings import TEXT, Findings, answer
 from app.pages.pretrain.pins import PinsDialog
-from app.pages.pretrain.probe import answer_task
 from app.pages.pretrain.setup import SetupCard
 from app.pages.run.page import TrainingPage
 from app.session import Session
 from app.settings import AppSettings
-from app.work.tables import NEW, answers
+from app.work.tables import NEW
 from app.work.training import run_name
+from app.work.worker import Channel
 from engine.commands.language import pretrain_command
 from engine.errors import UserError
-from engine.events import Event
 from engine.settings.finetune import values_of, with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import new_run_dir
@@ -58,7 +57,7 @@ class PretrainPage(TrainingPage):
         self.findings = Findings(session, self)
         self.before = SetupView()
         self.charts = self.view = RunCharts()
-        self._prober = session.new_worker(self)
+        self._question_asked = Channel(self, session.workers.models)
         self._pins: list[str] = []  # of the run that is shown
         self._make_body()
         self._connect()
@@ -260,19 +259,14 @@ class PretrainPage(TrainingPage):
             )
         elif self.model_folder is not None:
             pinned.say(self.tr("Asking the model…"))
-            self._prober.start(
-                partial(answer_task, self.model_folder, sentence),
-                heard=self._hear_answer,
-                failed=self._answer_failed,
-                name="question",
+            models = self.session.laboratory.open_models
+            self._question_asked.drop()
+            self._question_asked.ask(
+                (self.model_folder, sentence),
+                partial(answer, models, self.model_folder, sentence),
+                heard=pinned.hear,
+                refused=lambda error: pinned.say(words.say_error(error)),
             )
-
-    def _hear_answer(self, events: list[Event]) -> None:
-        for pinned in answers(events):
-            self.charts.pinned.hear(pinned)
-
-    def _answer_failed(self, error: BaseException) -> None:
-        self.charts.pinned.say(words.say_error(error))
 
     @Slot()
     def _edit_pins(self) -> None:

@@ -24,9 +24,9 @@ from app.pages.choose.new_model import (
     remember_vocabulary,
 )
 from app.session import Session
-from app.work.tables import ModelInfo, answers, read_model_task
+from app.work.tables import ModelInfo, read_model
 from app.work.titles import model_title
-from engine.events import Event
+from app.work.worker import Channel
 from engine.model.config import PRESETS, BertConfig
 from engine.settings.pretrain import StartConfig
 from engine.settings.setting import settings_of
@@ -50,7 +50,7 @@ class StartChooser(QObject):
         self.vocab = ""  # a vocab.txt; "" to learn one
         self.info: ModelInfo | None = None  # of the folder or the vocab.txt, once it is read
         self.problem: BaseException | None = None
-        self._reader = session.new_worker(self)
+        self._asked = Channel(self, session.workers.pictures)
         self.model_box = ChoiceBox("start_choice", self.tr("Start from"))
         self.size_box = ChoiceBox("pretrain_size_choice", self.tr("Size"))
         self.vocab_box = ChoiceBox("pretrain_vocab_choice", self.tr("Vocabulary"))
@@ -257,22 +257,20 @@ class StartChooser(QObject):
         self.info = self.problem = None
         self.show_refusal("")
         self._show_fitting()
-        if self.learns_vocabulary:
-            self._reader.stop()
-        else:
-            model = self.folder or f"{NEW_PREFIX}tiny"
-            task = partial(read_model_task, model, self.vocab if self.is_new else "", "")
-            self._reader.start(task, heard=self._take, failed=self._refuse, name="start")
+        self._asked.drop()  # the folder may hold another by now
+        if not self.learns_vocabulary:
+            model, vocab = self.folder or f"{NEW_PREFIX}tiny", self.vocab if self.is_new else ""
+            work = partial(read_model, model, vocab, "")
+            self._asked.ask((model, vocab), work, heard=self._take, refused=self._refuse)
         self.changed.emit()
 
-    def _take(self, events: list[Event]) -> None:
-        for info in answers(events):
-            self.info = info
-            if not info.is_new:
-                self.trim.setMaximum(info.config.vocab_size)
-            self._fill_sizes()
-            self._show_fitting()
-            self.changed.emit()
+    def _take(self, info: ModelInfo) -> None:
+        self.info = info
+        if not info.is_new:
+            self.trim.setMaximum(info.config.vocab_size)
+        self._fill_sizes()
+        self._show_fitting()
+        self.changed.emit()
 
     def _refuse(self, error: BaseException) -> None:
         self.problem = error

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.pages.probe.question import Question
 from app.work.inspector import Bench
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.masked.follows import Follows, Influence, follows, influence

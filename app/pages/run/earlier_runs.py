@@ -12,9 +12,8 @@ from app import words
 from app.look.widgets import button
 from app.pages.run.past_run import earlier_runs
 from app.session import Session
-from app.work.tables import answers
 from app.work.titles import run_title
-from engine.events import Event
+from app.work.worker import Channel
 from engine.train.run.runs import RunInfo
 
 MOST_EARLIER = 12
@@ -28,30 +27,26 @@ class EarlierRuns(QObject):
     def __init__(self, session: Session, kind: type, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._kind, self._parent = session, kind, parent
-        self._worker = session.new_worker(self)
+        self._asked = Channel(self, session.workers.files)
         self.button = button(self.tr("Earlier runs…"), "link", name="earlier_runs")
         self.button.clicked.connect(self._look)
 
     @Slot()
     def _look(self) -> None:
-        self._worker.start(
-            partial(earlier_runs, self._session.runs_root, self._kind, MOST_EARLIER),
-            heard=self._offer,
-            failed=self._session.problem.emit,
-            name="earlier runs",
-        )
+        self._asked.drop()  # there may be more by now
+        root = self._session.runs_root
+        self._asked.ask(root, partial(earlier_runs, root, self._kind, MOST_EARLIER), heard=self._offer)
 
-    def _offer(self, events: list[Event]) -> None:
-        for found in answers(events):
-            menu = QMenu(self._parent)
-            menu.setObjectName("earlier_menu")
-            for info, config in found:
-                action = menu.addAction(_run_words(info))
-                action.triggered.connect(partial(self._choose, info, config))
-            if not found:
-                menu.addAction(self.tr("No earlier run yet")).setEnabled(False)
-            menu.aboutToHide.connect(menu.deleteLater)
-            menu.popup(self.button.mapToGlobal(QPoint(0, self.button.height())))
+    def _offer(self, found: list[tuple[RunInfo, Any]]) -> None:
+        menu = QMenu(self._parent)
+        menu.setObjectName("earlier_menu")
+        for info, config in found:
+            action = menu.addAction(_run_words(info))
+            action.triggered.connect(partial(self._choose, info, config))
+        if not found:
+            menu.addAction(self.tr("No earlier run yet")).setEnabled(False)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.button.mapToGlobal(QPoint(0, self.button.height())))
 
     def _choose(self, info: RunInfo, config: Any, _checked: bool = False) -> None:
         self.chosen.emit(info, config)

@@ -26,8 +26,8 @@ from app.pages.run.facts import facts_of
 from app.pages.run.past_run import past_events
 from app.plots.figure import Figure
 from app.session import Session
-from app.work.tables import Answer
 from app.work.titles import run_title
+from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
 from engine.train.run.runs import CONFIG, RunInfo
@@ -58,7 +58,7 @@ class TrainingPage(Page):
         self.run_config: Any = None  # of the run that is shown
         self._started: Started | None = None
         self._step: Step | None = None  # the last that was heard of it
-        self._past = session.new_worker(self)
+        self._past = Channel(self, session.workers.files)
         self._waiting: list[Event] | None = None  # events that came while the past of a resumed run is read
         self.failure = Banner(name="failure")
         self.run_card = RunCard()
@@ -257,10 +257,11 @@ class TrainingPage(Page):
             return
         self._take_run(info.path, info.state, config)
         self._waiting = []
-        self._past.start(
+        self._past.ask(
+            info.path,
             partial(past_events, info.path, None),
-            heard=self._hear_past,
-            failed=self._past_failed,
+            heard=self._feed,
+            refused=self._set_failure,
             ended=self._earlier_heard,
         )
         self.refresh()
@@ -270,7 +271,7 @@ class TrainingPage(Page):
         for figure in self.findChildren(Figure):
             figure.set_caption([(self.tr("run"), run_dir.name)])
         self._set_failure(None)
-        self._past.stop()
+        self._past.drop()
         self._waiting = None
         self.view.clear()
         self.run_config, self._started, self._step = config, None, None
@@ -280,7 +281,7 @@ class TrainingPage(Page):
         """Show the form for a new run, as it was left."""
         if self.is_running:
             return
-        self._past.stop()
+        self._past.drop()
         self._waiting = None
         self._has_run, self.run_dir, self.run_config, self._outcome = False, None, None, ""
         self.view.clear()
@@ -320,25 +321,18 @@ class TrainingPage(Page):
         for event in events:
             if isinstance(event, Started) and event.first_step > 1:
                 self._waiting = []
-                task = partial(past_events, event.run_dir, event.first_step)
-                self._past.start(
-                    task, heard=self._hear_past, failed=self._past_failed, ended=self._past_heard
+                self._past.drop()
+                self._past.ask(
+                    event.run_dir,
+                    partial(past_events, event.run_dir, event.first_step),
+                    heard=self._feed,
+                    refused=self._set_failure,
+                    ended=self._past_heard,
                 )
         if self._waiting is not None:
             self._waiting += events
         else:
             self._feed(events)
-
-    def _hear_past(self, events: list[Event]) -> None:
-        for event in events:
-            if isinstance(event, Answer):
-                self._feed(event.value)
-
-    def _past_failed(self, error: BaseException) -> None:
-        if isinstance(error, UserError):
-            self._set_failure(error)
-        else:
-            self.session.problem.emit(error)
 
     def _past_heard(self) -> None:
         waiting, self._waiting = self._waiting, None

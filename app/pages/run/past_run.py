@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Finished, Noted, Pinned, Progress, Started, Step
 from engine.train.run.runs import RunInfo, list_runs, read_config, read_events
@@ -33,9 +34,9 @@ def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
     yield Answer(value=chunk)
 
 
-def earlier_runs(root: Path, kind: type, most: int) -> Iterator[Event]:
-    """Answer with (run, settings) of the newest runs of a kind under `root`; damaged ones are passed over."""
-    found: list[tuple[RunInfo, object]] = []
+def earlier_runs(root: Path, kind: type, most: int) -> Generator[Event, None, list[tuple[RunInfo, Any]]]:
+    """Return (run, settings) of the newest runs of a kind under `root`; damaged ones are passed over."""
+    found: list[tuple[RunInfo, Any]] = []
     for info in list_runs(root):
         try:
             config = read_config(info.path)
@@ -46,4 +47,4 @@ def earlier_runs(root: Path, kind: type, most: int) -> Iterator[Event]:
         if len(found) == most:
             break
         yield Progress(stage=marked("engine", "Reading"), done=len(found), total=0)
-    yield Answer(value=found)
+    return found

@@ -27,7 +27,7 @@ from app.look.widgets import PAGE_MARGIN, button, set_role, tidy_spin
 from app.pages.choose.new_model import remember_vocabulary
 from app.session import Session
 from app.work.inspector import Bench
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.errors import UserError
 from engine.events import Event, Progress
 from engine.text.corpus.corpus import Corpus, find_files

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.plots.pieces import Chip, Column
 from app.work.inspector import Bench
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Event, Progress
 from engine.inspect.token_rows import Row, token_rows

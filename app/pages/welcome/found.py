@@ -8,8 +8,8 @@ from pathlib import Path
 
 from app import words
 from app.work.inspector import Bench
-from app.work.tables import Answer
 from app.work.titles import model_title, run_title
+from app.work.worker import Answer
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.model.folder import open_weights

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import words
+from app.pages.predict import requests as predict_requests
 from app.pages.predict import written as predict_written
 from app.pages.predict.page import PredictPage
-from app.pages.predict.requests import Desk, Told, choose_label, choose_roles, free_path
+from app.pages.predict.requests import choose_label, choose_roles, free_path
 from app.session import Session
 from app.settings import AppSettings
 from app.work.titles import model_title
-from engine.events import Evaluated
-from engine.inspect.predict import evaluate_file
+from engine.events import Beat, Evaluated, Event
+from engine.inspect import predict
+from engine.inspect.predict import evaluate_file, predict_file
+from engine.model.source import Source
 from engine.model.weights import save_model
 from engine.settings.finetune import FineTuneConfig, with_values
 from engine.text.examples import Roles
@@ -71,14 +76,28 @@ def with_file(asking: PredictPage, tmp_path: Path, qtbot: QtBot) -> PredictPage:
     return asking
 
 
+class Counted:
+    """A function, and how often it was called."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.count = function, 0
+
+    def __call__(self, *args: Any, **names: Any) -> Any:
+        self.count += 1
+        return self.function(*args, **names)
+
+    def __get__(self, owner: Any, _kind: type) -> Any:
+        return partial(self, owner)
+
+
 def session_of(page: PredictPage) -> Session:
     found: Session = page.session  # type: ignore[attr-defined]
     return found
 
 
-def predict(page: PredictPage, qtbot: QtBot) -> None:
+def run_file(page: PredictPage, qtbot: QtBot) -> None:
     qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.run_button.isVisible() and not session_of(page).is_inspecting)
+    qtbot.waitUntil(lambda: page.run_button.isVisible() and not page.is_asking)
 
 
 def test_without_a_model_the_page_leads_to_fine_tuning(page: PredictPage, qtbot: QtBot) -> None:
@@ -112,13 +131,11 @@ def test_an_answer_comes_when_typing_stops(asking: PredictPage, qtbot: QtBot) ->
 
 
 def test_an_answer_to_an_older_text_is_not_shown(asking: PredictPage, qtbot: QtBot) -> None:
-    from app.work.tables import Answer
-
+    asking.text_card.text_box.setPlainText("old text")
+    asking.text_card.ask()
     asking.text_card.text_box.setPlainText("new text")
-    late = Told(LABELS, np.full(3, 1 / 3, np.float32), 4, 0, "")
-    asking._hear(asking._oracle, [Answer(value=late)], asked=("old text", ""))  # type: ignore[arg-type]
-    assert asking.text_card.bars.is_empty
     qtbot.waitUntil(lambda: not asking.text_card.bars.is_empty)
+    assert dict(asking.text_card.bars.caption)["text"] == "new text"
 
 
 def test_a_text_that_is_too_long_says_what_was_not_read(asking: PredictPage, qtbot: QtBot) -> None:
@@ -142,7 +159,7 @@ def test_a_model_of_pairs_asks_for_a_second_text(page: PredictPage, qtbot: QtBot
 def test_a_file_becomes_a_new_file_with_an_answer_beside_each_row(
     with_file: PredictPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    predict(with_file, qtbot)
+    run_file(with_file, qtbot)
     with (tmp_path / "films-predicted.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [str(i) for i in range(5)]
@@ -160,11 +177,11 @@ def test_a_row_that_cannot_be_used_is_listed_with_its_line(with_file: PredictPag
 def test_cells_that_a_spreadsheet_would_run_are_guarded_unless_asked(
     with_file: PredictPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    predict(with_file, qtbot)
+    run_file(with_file, qtbot)
     assert "'=1+1 film" in (tmp_path / "films-predicted.csv").read_text(encoding="utf-8-sig")
     with_file.file_card.safe_box.setChecked(False)
     with_file.file_card.out_edit.setText("raw.csv")
-    predict(with_file, qtbot)
+    run_file(with_file, qtbot)
     assert ",=1+1 film" in (tmp_path / "raw.csv").read_text(encoding="utf-8-sig")
 
 
@@ -194,21 +211,47 @@ def test_the_new_file_never_has_the_name_of_an_old_one(tmp_path: Path) -> None:
     assert free_path(tmp_path / "a.csv").name == "a-predicted-2.csv"
 
 
-def test_typing_does_not_drop_a_file_that_is_being_predicted() -> None:
-    asked: list[str] = []
-    ends: list = []  # type: ignore[type-arg]
+def test_a_text_is_answered_while_a_file_is_predicted_and_the_file_goes_on(
+    with_file: PredictPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, gate = with_file, threading.Event()
 
-    def inspect(task, *, heard, failed, ended, name) -> None:  # type: ignore[no-untyped-def]
-        asked.append(name)
-        ends.append(ended)
+    def slowly(*args: Any, **names: Any) -> Iterator[Event]:
+        for event in predict_file(*args, **names):
+            while not gate.is_set():
+                yield Beat()
+            yield event
 
-    desk = Desk(inspect)
-    for kind in ("file", "tell", "tell"):
-        desk.put(kind, lambda: iter(()), lambda events: None, lambda error: None)
-    assert asked == ["file"]
-    ends.pop()()
-    ends.pop()()
-    assert asked == ["file", "tell"] and desk.current == ""
+    monkeypatch.setattr(predict_requests, "predict_file", slowly)
+    page.run_button.click()
+    page.text_card.text_box.setPlainText("good film")
+    page.text_card.ask()
+    qtbot.waitUntil(lambda: not page.text_card.bars.is_empty)
+    assert page.stop_button.isVisible() and not (tmp_path / "films-predicted.csv").exists()
+    gate.set()
+    qtbot.waitUntil(page.run_button.isVisible)
+    assert (tmp_path / "films-predicted.csv").is_file()
+
+
+def test_a_file_is_read_once_and_its_model_loaded_once(
+    page: PredictPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads, reads = Counted(Source.fill), Counted(read_table)
+    monkeypatch.setattr(Source, "fill", loads)
+    for module in (predict_requests, predict):
+        monkeypatch.setattr(module, "read_table", reads)
+    page.set_model(trained(tmp_path / "model"))
+    page.text_card.text_box.setPlainText("good film")
+    page.text_card.ask()
+    (tmp_path / "films.csv").write_text("text\n" + "\n".join(filter(None, ROWS)) + "\n", encoding="utf-8")
+    page.open_file(tmp_path / "films.csv")
+    qtbot.waitUntil(page.run_button.isEnabled)
+    run_file(page, qtbot)
+    page.file_card.roles_wanted.emit(Roles(text="text"))
+    qtbot.waitUntil(lambda: not page.is_asking)
+    run_file(page, qtbot)
+    assert (tmp_path / "films-predicted-2.csv").is_file() and not page.text_card.bars.is_empty
+    assert (loads.count, reads.count) == (1, 1)
 
 
 # A file whose labels are known
@@ -233,7 +276,7 @@ def test_a_labelled_file_gets_the_score_that_evaluate_gives(
     labelled: PredictPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     assert labelled.file_card.label_box.currentData() == "label"
-    predict(labelled, qtbot)
+    run_file(labelled, qtbot)
     data = with_values(FineTuneConfig(), {"data": str(tmp_path / "known.csv")}).data
     events = list(evaluate_file(tmp_path / "model", data))
     wanted = next(event for event in events if isinstance(event, Evaluated))
@@ -256,7 +299,7 @@ def test_a_file_without_labels_that_the_model_knows_gets_no_score(
     with_file: PredictPage, qtbot: QtBot
 ) -> None:
     assert with_file.file_card.label_box.currentText() == "none"
-    predict(with_file, qtbot)
+    run_file(with_file, qtbot)
     assert with_file.answers.scores.current is None and not with_file.answers.view_choice.isVisible()
 
 
@@ -275,7 +318,7 @@ def test_answers_say_which_model_gave_them_and_when_another_is_chosen(
     page = with_file
     page.text_card.text_box.setPlainText("good film")
     page.text_card.ask()
-    predict(page, qtbot)
+    run_file(page, qtbot)
     name = model_title(tmp_path / "model")
     assert f"answered by {name}" in page.answers.hint_label.text()
     assert not page.answers.other_model.isVisible()
@@ -287,7 +330,7 @@ def test_answers_say_which_model_gave_them_and_when_another_is_chosen(
     page.resize(830, 560)
     assert said.height() >= said.heightForWidth(said.width())  # whole, in a small window too
     qtbot.waitUntil(lambda: not page.text_card.bars.is_empty)  # what is typed is asked again
-    predict(page, qtbot)
+    run_file(page, qtbot)
     assert f"answered by {model_title(tmp_path / 'second')}" in page.answers.hint_label.text()
     assert not page.answers.other_model.isVisible()
 
@@ -298,7 +341,7 @@ def test_the_next_file_has_a_free_name_and_the_one_written_can_be_opened(
     opened: list[str] = []
     monkeypatch.setattr(predict_written, "open_place", lambda place: opened.append(place.name) or False)
     card = with_file.file_card
-    predict(with_file, qtbot)
+    run_file(with_file, qtbot)
     assert card.out_edit.text() == "films-predicted-2.csv" and card.links.isVisible()
     qtbot.mouseClick(card.links.open_button, Qt.MouseButton.LeftButton)
     assert opened == ["films-predicted.csv"] and "films-predicted.csv" in card.links.place.text()
@@ -307,7 +350,7 @@ def test_the_next_file_has_a_free_name_and_the_one_written_can_be_opened(
     assert "already there" in card.refusal.text() and not card.status.text() and not card.links.isVisible()
     qtbot.mouseClick(card.free_button, Qt.MouseButton.LeftButton)
     assert card.out_edit.text() == "films-predicted-2.csv" and not card.refusal.isVisible()
-    predict(with_file, qtbot)
+    run_file(with_file, qtbot)
     assert (tmp_path / "films-predicted-2.csv").is_file()
     assert card.out_edit.text() == "films-predicted-3.csv"
 
@@ -316,7 +359,7 @@ def test_rows_that_are_cut_are_counted_for_a_file(asking: PredictPage, qtbot: Qt
     (tmp_path / "long.csv").write_text("text\n" + "good film " * 20 + "\ngood\n", encoding="utf-8")
     asking.open_file(tmp_path / "long.csv")
     qtbot.waitUntil(asking.run_button.isEnabled)
-    predict(asking, qtbot)
+    run_file(asking, qtbot)
     assert asking.answers.reported.texts() == [
         "Read to 13 WordPieces, as in training, and cut there: 1 of 2 texts."
     ]

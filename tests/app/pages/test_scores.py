@@ -17,7 +17,7 @@ from app.pages.finetune.charts import Charts
 from app.pages.run.past_run import past_events
 from app.pages.run.scores import F1, LABEL, PRECISION, PREDICTED, RECALL, ROWS, ScoresCard
 from app.words import score
-from app.work.tables import Answer
+from app.work.worker import Answer
 from engine.events import Evaluated, Finished
 from engine.inspect.predict import predict_file
 from engine.train.finetune import fine_tune

@@ -124,7 +124,7 @@ def test_a_folder_that_is_replaced_while_it_is_opened_is_read_again(
     monkeypatch.setattr(subject_module, "read_info", meanwhile)
     subject = Subject.open(language)
     assert subject.has_next_sentence and subject.fingerprint != first.fingerprint
-    monkeypatch.setattr(subject_module, "_stamps", lambda _: object())
+    monkeypatch.setattr(subject_module, "stamps", lambda _: object())
     with pytest.raises(ModelError, match="is being written to"):
         Subject.open(language)
 

@@ -1,0 +1,358 @@
+"""Asking in the background: a `Channel` for each question that a view can have, over a `Worker`, one thread.
+
+The worker touches no Qt object: a timer takes what it says, on the window's thread. A channel dies with its
+owner: from then on nobody is called.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Hashable, Iterator
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar, cast, overload
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from app.work.job import INTERVAL_MS as CALM_MS
+from app.work.job import STACK_BYTES, step_back
+from engine.errors import UserError
+from engine.events import Beat, Event, Progress
+
+INTERVAL_MS = 4  # a head's picture is wanted within 50 ms of the key
+
+T = TypeVar("T")
+Steps = Generator[Event, None, T]  # work with steps, and what it finds out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Event):
+    """One of several things that work with steps finds out."""
+
+    value: Any
+
+
+@dataclass(slots=True, eq=False)
+class _Question:
+    """Something asked. is_dropped: set on the window's thread, read on the worker. tell: None once its owner
+    is gone.
+    """
+
+    work: Callable[[], Any]
+    tell: Callable[[_Said], None] | None
+    heard: Callable[[Any], None]
+    refused: Callable[[BaseException], None] | None
+    progress: Callable[[Event], None] | None
+    is_dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One thing the worker says of a question. has_ended: it is the last."""
+
+    question: _Question
+    event: Event | None = None
+    error: BaseException | None = None
+    has_ended: bool = False
+
+
+class Worker(QObject):
+    """One lasting thread. What is asked last goes first: work with steps gives way to it at each of them, so
+    a click is answered while a whole table is measured.
+    """
+
+    problem = Signal(object)  # a fault of ours, or a refusal that nobody hears
+
+    def __init__(
+        self, parent: QObject | None = None, *, name: str = "worker", interval_ms: int = INTERVAL_MS
+    ) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._out: list[_Question] = []  # those that have not ended
+        self._inbox: SimpleQueue[_Question | None] = SimpleQueue()
+        self._outbox: SimpleQueue[_Said] = SimpleQueue()
+        self._said: deque[_Said] = deque()  # taken from the outbox and not told yet
+        self._thread: threading.Thread | None = None
+        self.is_closed = False
+        self._timer = QTimer(self, interval=interval_ms, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._take)  # runs only while an answer is out
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was asked has ended."""
+        return not self._out
+
+    def begin(self, question: _Question) -> None:
+        """Take a question from its channel."""
+        self._out.append(question)
+        if self._thread is None:
+            self._start()
+        self._inbox.put(question)
+        self._timer.start()
+
+    def close(self) -> None:
+        """Drop every question and join the thread. What is asked from now on is not answered."""
+        self.is_closed = True
+        for question in self._out:
+            question.is_dropped = True
+        if self._thread is not None:
+            self._inbox.put(None)
+            self._thread.join()
+            self._thread = None
+        self._take()
+
+    def _start(self) -> None:
+        before = threading.stack_size(STACK_BYTES)
+        try:
+            self._thread = threading.Thread(
+                target=_serve, args=(self._inbox, self._outbox), name=self._name, daemon=True
+            )
+            self._thread.start()
+        finally:
+            threading.stack_size(before)
+
+    @Slot()
+    def _take(self) -> None:
+        for _ in range(self._outbox.qsize()):
+            self._said.append(self._outbox.get())
+        while self._said:
+            said = self._said.popleft()
+            if not (self._said and _is_outrun(said, self._said[0])):
+                self._tell(said)
+        if not self._out and self._timer.isActive():
+            self._timer.stop()
+
+    def _tell(self, said: _Said) -> None:
+        if said.has_ended:
+            self._out.remove(said.question)
+        if said.question.tell is not None:
+            said.question.tell(said)
+
+
+class Channel(QObject):
+    """One question of one view: the newest wins, and the same one is not asked twice."""
+
+    def __init__(self, owner: QObject, worker: Worker) -> None:
+        super().__init__(owner)
+        self._worker = worker
+        self._asked: tuple[Hashable] | None = None  # what is under way, or was answered last
+        self._newest: _Question | None = None  # whose answer is still to come
+        self._ended: Callable[[], None] | None = None  # of what was asked last
+        out = self._out = list[_Question]()  # with those that were replaced and have not ended
+        self.destroyed.connect(lambda: _forget(out))
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether an answer is still to come."""
+        return self._newest is not None
+
+    @overload
+    def ask(
+        self,
+        about: Hashable,
+        work: Callable[[], Steps[T]],
+        *,
+        heard: Callable[[T], None],
+        refused: Callable[[BaseException], None] | None = None,
+        progress: Callable[[Event], None] | None = None,
+        ended: Callable[[], None] | None = None,
+    ) -> bool: ...
+
+    @overload
+    def ask(
+        self,
+        about: Hashable,
+        work: Callable[[], Iterator[Event]],
+        *,
+        heard: Callable[[Any], None],
+        refused: Callable[[BaseException], None] | None = None,
+        progress: Callable[[Event], None] | None = None,
+        ended: Callable[[], None] | None = None,
+    ) -> bool: ...
+
+    @overload
+    def ask(
+        self,
+        about: Hashable,
+        work: Callable[[], T],
+        *,
+        heard: Callable[[T], None],
+        refused: Callable[[BaseException], None] | None = None,
+        progress: Callable[[Event], None] | None = None,
+        ended: Callable[[], None] | None = None,
+    ) -> bool: ...
+
+    def ask(
+        self,
+        about: Hashable,
+        work: Callable[[], Any],
+        *,
+        heard: Callable[[Any], None],
+        refused: Callable[[BaseException], None] | None = None,
+        progress: Callable[[Event], None] | None = None,
+        ended: Callable[[], None] | None = None,
+    ) -> bool:
+        """Have `work` done in place of what was asked before; nothing is done where `about` is the same as
+        what is under way or was answered last. Returns: whether it was asked.
+
+        Args:
+            work: a plain function, or one with steps: a generator of events.
+            heard: gets what `work` returns, and the value of each `Answer` on the way.
+            refused: gets a UserError or MemoryError; without it the worker's `problem` does. Any other
+                error is a fault of ours and goes to `problem` always.
+            progress: gets every other event; of `Progress` the newest only.
+            ended: comes last, once nothing of this channel is under way any more: also after a fault, and
+                where it was dropped.
+        """
+        if (about,) == self._asked or self._worker.is_closed:
+            return False
+        self.drop()
+        question = _Question(work, self._tell, heard, refused, progress)
+        self._asked, self._newest, self._ended = (about,), question, ended
+        self._out.append(question)
+        self._worker.begin(question)
+        return True
+
+    @Slot()
+    def drop(self) -> None:
+        """Hear no more of what is under way, which ends at its next step; the same may be asked again."""
+        self._asked = None
+        question, self._newest = self._newest, None
+        if question is not None:
+            question.is_dropped = True
+
+    def _tell(self, said: _Said) -> None:
+        question = said.question
+        if said.has_ended:
+            try:
+                self._end(question, said.error)
+            finally:
+                self._out.remove(question)
+            if not self._out and self._ended is not None and question.tell is not None:
+                self._ended()
+        elif question.is_dropped or said.event is None:
+            return
+        elif isinstance(said.event, Answer):
+            question.heard(said.event.value)
+        elif question.progress is not None:
+            question.progress(said.event)
+
+    def _end(self, question: _Question, error: BaseException | None) -> None:
+        if self._newest is question:
+            self._newest = None
+        if error is not None and not question.is_dropped:
+            self._asked = None
+            is_refusal = isinstance(error, UserError | MemoryError)
+            (question.refused if is_refusal and question.refused else self._worker.problem.emit)(error)
+
+
+class Workers(QObject):
+    """The lasting threads of a session: one for each kind of work that must not wait for another kind.
+
+    models: opens models and asks them; nothing else touches `OpenModels`. pictures: quick, and asks no model.
+    files: reads and measures tables, texts and runs, and may take long.
+    """
+
+    problem = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.models = Worker(self, name="models")
+        self.pictures = Worker(self, name="pictures")
+        self.files = Worker(self, name="files", interval_ms=CALM_MS)
+        self._all = (self.models, self.pictures, self.files)
+        for worker in self._all:
+            worker.problem.connect(self.problem)
+
+    @property
+    def is_idle(self) -> bool:
+        return all(worker.is_idle for worker in self._all)
+
+    def close(self) -> None:
+        """Drop every question and join the threads."""
+        for worker in self._all:
+            worker.close()
+
+
+def _forget(questions: list[_Question]) -> None:
+    """Let nobody hear of these any more: who asked is gone."""
+    for question in questions:
+        question.is_dropped, question.tell = True, None
+
+
+def _is_outrun(said: _Said, later: _Said) -> bool:
+    """Whether a question has made more progress meanwhile."""
+    both = isinstance(said.event, Progress) and isinstance(later.event, Progress)
+    return both and said.question is later.question
+
+
+def _serve(inbox: SimpleQueue[_Question | None], outbox: SimpleQueue[_Said]) -> None:
+    """Answer until told to end; what came last goes first."""
+    step_back()
+    under_way: list[tuple[_Question, Iterator[Event]]] = []
+    while True:
+        under_way = [one for one in under_way if _is_wanted(*one, outbox)]
+        try:
+            new = inbox.get(block=not under_way)
+        except Empty:
+            question, steps = under_way.pop()
+        else:
+            if new is None:
+                break
+            question, steps = new, _begun(new)
+        if _step(question, steps, outbox):
+            under_way.append((question, steps))
+    for question, steps in reversed(under_way):
+        _close(question, steps, outbox)
+    while not inbox.empty():
+        left = inbox.get()
+        if left is not None:
+            outbox.put(_Said(left, has_ended=True))
+
+
+def _begun(question: _Question) -> Iterator[Event]:
+    """Do the work of a question; what it returns comes as an `Answer`."""
+    found = question.work()
+    if not isinstance(found, Iterator):
+        yield Answer(value=found)
+        return
+    value = yield from cast(Steps[Any], found)
+    if value is not None:
+        yield Answer(value=value)
+
+
+def _step(question: _Question, steps: Iterator[Event], outbox: SimpleQueue[_Said]) -> bool:
+    """Go on to the next step of a question. Returns: whether it has more to say."""
+    if not _is_wanted(question, steps, outbox):
+        return False
+    try:
+        event = next(steps, None)
+    except BaseException as error:  # MemoryError and SystemExit too: no thread dies in silence
+        outbox.put(_Said(question, error=error, has_ended=True))
+        return False
+    if event is None:
+        outbox.put(_Said(question, has_ended=True))
+        return False
+    if not isinstance(event, Beat):
+        outbox.put(_Said(question, event=event))
+    return True
+
+
+def _is_wanted(question: _Question, steps: Iterator[Event], outbox: SimpleQueue[_Said]) -> bool:
+    """End a question that was dropped. Returns: whether it was not."""
+    if question.is_dropped:
+        _close(question, steps, outbox)
+        return False
+    return True
+
+
+def _close(question: _Question, steps: Iterator[Event], outbox: SimpleQueue[_Said]) -> None:
+    """End work that nobody wants any more where it stands."""
+    error: BaseException | None = None
+    try:
+        if isinstance(steps, Generator):
+            steps.close()
+    except BaseException as raised:
+        error = raised
+    outbox.put(_Said(question, error=error, has_ended=True))
