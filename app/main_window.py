@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QStyle, 
 
 from app import words
 from app.dialogs import ClosingDialog, HelpDialog, SettingsButton
+from app.look import theme
 from app.look.banner import Banner
 from app.look.error_dialog import show_error
 from app.look.labels import label
@@ -82,9 +83,10 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(QSize(960, 600))
         self._closing: ClosingDialog | None = None
         self._warmer = Job(_warm_up_task, self, name="warm-up")
-        self._build_pages()
-        self._build_rail()
-        self._lay_out()
+        with theme.styled_at_the_end():
+            self._build_pages()
+            self._build_rail()
+            self._lay_out()
         self._add_actions()
         self._connect()
         self._restore()

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,9 +18,24 @@ if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.env
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.look import theme
 from app.work.job import Job
+
+PATIENCE_MS = 60_000  # ends at once where things go well; on a busy computer they take their time
+
+
+class PatientBot(QtBot):
+    """pytest-qt's hand, whose waits last as long as a busy computer needs."""
+
+    def waitUntil(self, callback: Callable[[], object], *, timeout: int = PATIENCE_MS) -> None:
+        super().waitUntil(callback, timeout=timeout)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
+    return PatientBot(request)
 
 
 @pytest.fixture(scope="session")

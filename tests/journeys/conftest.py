@@ -11,10 +11,10 @@ from pytestqt.qtbot import QtBot
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
-from tests.app.conftest import no_models_ship, nothing_is_left, qapp_args
+from tests.app.conftest import no_models_ship, nothing_is_left, qapp_args, qtbot
 from tests.looks.scenes import write_vocabulary
 
-__all__ = ["no_models_ship", "nothing_is_left", "qapp_args"]
+__all__ = ["no_models_ship", "nothing_is_left", "qapp_args", "qtbot"]
 
 
 @pytest.fixture
