@@ -9,27 +9,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFocusEvent,
-    QFontMetricsF,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-)
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
-from app.look.widgets import set_role
 from app.plots.attention_image import MIDDLE, ramp
 from app.plots.figure import Numbers, ink_on, paint_ring
-from app.plots.scrolled import ScrolledFigure
+from app.plots.scrolled import RowsFigure
 from app.plots.word_flow import WordFlow
 
 LINE, CHIP, UNDER = 46, 24, 12  # px: a line of text, a word in it, the room for its bar under it
@@ -103,10 +91,6 @@ class AttributedText(WordFlow):
             [each.segment for each in self.scored],
             [each.is_joined for each in self.scored],
         )
-        order = sorted(self.scored, key=lambda each: -abs(each.score or 0.0))[:10]
-        digits = digits_for(self._largest)
-        said = [f"{each.text} {signed(each.score, digits)}" for each in order if each.score is not None]
-        self.setAccessibleDescription("; ".join(said) or " ".join(self.texts))
 
     def clear(self) -> None:
         """Show nothing."""
@@ -116,7 +100,7 @@ class AttributedText(WordFlow):
         """Draw a ring around a word, or around none."""
         if index != self.marked:
             self.marked = index
-            self.repaint_words()
+            self.canvas().update()
 
     def setFixedHeight(self, height: int) -> None:
         """As high as the lines need, and less where the page has no room: it scrolls."""
@@ -130,11 +114,17 @@ class AttributedText(WordFlow):
     def numbers(self) -> Numbers:
         return numbers_of(self.scored)
 
-    def can_choose(self, index: int) -> bool:
-        return self.can_hide and not self.scored[index].is_gap
+    def summary(self) -> str:
+        order = sorted(self.scored, key=lambda each: -abs(each.score or 0.0))[:10]
+        digits = digits_for(self._largest)
+        said = [f"{each.text} {signed(each.score, digits)}" for each in order if each.score is not None]
+        return "; ".join(said) or " ".join(self.texts)
 
-    def word_words(self, index: int) -> str:
-        each = self.scored[index]
+    def can_choose(self, target: int) -> bool:
+        return self.can_hide and not self.scored[target].is_gap
+
+    def words_of(self, target: int) -> str:
+        each = self.scored[target]
         parts = [words.shorten(each.text, 40)]
         if each.is_gap:
             parts = [self.tr("{word}: hidden from the model and asked for").format(word=parts[0])]
@@ -142,7 +132,7 @@ class AttributedText(WordFlow):
             parts = [f"{parts[0]}: {signed(each.score, max(3, digits_for(self._largest)))}"]
         if each.note:
             parts.append(each.note)
-        if self.can_choose(index):
+        if self.can_choose(target):
             parts.append(self.tr("click to hide it and ask for it"))
         return " · ".join(parts)
 
@@ -164,7 +154,7 @@ class AttributedText(WordFlow):
         painter.setPen(ink_on(ground))
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, words.shorten(each.text, 40) or "␣")
         self._paint_bar(painter, QRectF(room.left(), room.bottom() + 1, room.width(), UNDER), each)
-        if index == self.marked and not self.is_saving:
+        if index == self.marked and not self._saving:
             paint_ring(painter, room.adjusted(-1, -1, 1, UNDER + 1), 1.5)
 
     def color_of(self, index: int) -> str:
@@ -192,43 +182,35 @@ class AttributedText(WordFlow):
         painter.drawRect(bar.adjusted(0.5, 0.5, -0.5, -0.5))
 
 
-class AttributedBars(ScrolledFigure):
+class AttributedBars(RowsFigure):
     """The strongest words, each with a bar to the right (it speaks for the answer) or to the left (against).
 
-    Arrow keys move; `word_pointed` tells which word a row is of, -1 for none.
+    `word_pointed` tells which word the marked row is of, -1 for none.
     """
 
     word_pointed = Signal(int)
+    row_height = ROW
 
     def __init__(self, title: str = "", most: int = 14, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.most = most
         self.scored: tuple[Scored, ...] = ()
         self.order: tuple[int, ...] = ()  # the rows: places in `scored`
-        self.current: int | None = None
-        self._canvas = _Bars(self)
-        self.hold(self._canvas)
 
     def set_words(self, scored: Sequence[Scored]) -> None:
         """Show the strongest of these words."""
         self.scored = tuple(scored)
         known = [place for place, each in enumerate(scored) if each.score and not each.is_gap]
         self.order = tuple(sorted(known, key=lambda place: -abs(scored[place].score or 0.0))[: self.most])
-        self.current = None
-        self._scroll.setVisible(bool(self.order))
-        self._canvas.setMinimumHeight(ROW * len(self.order))
-        self.setAccessibleDescription("; ".join(self.row_words(row) for row in range(len(self.order))))
-        self.updateGeometry()
-        self._canvas.update()
-        self.update()
+        self.rows_changed()
 
     def clear(self) -> None:
         """Show nothing."""
         self.set_words([])
 
     @property
-    def is_empty(self) -> bool:
-        return not self.order
+    def num_rows(self) -> int:
+        return len(self.order)
 
     def name(self, row: int) -> str:
         """Return a row's word, with its number where the text has it several times."""
@@ -247,17 +229,18 @@ class AttributedBars(ScrolledFigure):
         """How many decimals tell the scores apart."""
         return digits_for(largest(self.scored))
 
-    def row_words(self, row: int) -> str:
-        """Return a row as it is said."""
-        return f"{self.name(row)}: {signed(self.value(row), max(3, self.digits))}"
+    def words_of(self, target: int) -> str:
+        return f"{self.name(target)}: {signed(self.value(target), max(3, self.digits))}"
+
+    def summary(self) -> str:
+        return "; ".join(map(self.words_of, range(len(self.order))))
+
+    def current_changed(self) -> None:
+        self.word_pointed.emit(-1 if self.current is None else self.order[self.current])
 
     def numbers(self) -> Numbers:
         rows: Numbers = [["word", "score"]]
         return rows + [[self.name(row), self.value(row)] for row in range(len(self.order))]
-
-    def set_saving(self, saving: bool) -> None:
-        super().set_saving(saving)
-        self._canvas.is_saving = saving
 
     def sizeHint(self) -> QSize:
         return QSize(280, len(self.order) * ROW + 6)
@@ -265,51 +248,15 @@ class AttributedBars(ScrolledFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(180, 3 * ROW)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        move = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
-        if move and self.order:
-            here = -1 if self.current is None else self.current
-            self.go_to(min(max(here + move, 0), len(self.order) - 1))
-            self._scroll.ensureVisible(0, ROW * (self.current or 0) + ROW // 2, 0, ROW)
-        else:
-            super().keyPressEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.go_to(None)
-
-    def go_to(self, row: int | None) -> None:
-        """Mark a row, or none."""
-        if row != self.current:
-            self.current = row
-            if row is not None:
-                self.setAccessibleDescription(self.row_words(row))
-            self._canvas.update()
-            self.word_pointed.emit(-1 if row is None else self.order[row])
-
-
-class _Bars(QWidget):
-    """The rows, as high as they need to be."""
-
-    def __init__(self, plot: AttributedBars) -> None:
-        super().__init__()
-        self._plot = plot
-        self.is_saving = False
-        self.setMouseTracking(True)
-        set_role(self, "clear")
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        plot = self._plot
+    def paint(self, painter: QPainter, area: QRectF) -> None:
         metrics = QFontMetricsF(theme.ui_font())
-        count = len(plot.order)
-        names = [metrics.elidedText(plot.name(row), Qt.TextElideMode.ElideRight, 150) for row in range(count)]
+        count, width = self.num_rows, self.canvas().width()
+        names = [metrics.elidedText(self.name(row), Qt.TextElideMode.ElideRight, 150) for row in range(count)]
         wide = max((metrics.horizontalAdvance(name) for name in names), default=0.0) + 4
-        value_room = metrics.horizontalAdvance(signed(-88.88, plot.digits)) + 8
-        left, right = 4 + wide + GAP, self.width() - value_room - 6
-        high = max((plot.value(row) for row in range(count)), default=0.0)
-        low = min((plot.value(row) for row in range(count)), default=0.0)
+        value_room = metrics.horizontalAdvance(signed(-88.88, self.digits)) + 8
+        left, right = 4 + wide + GAP, width - value_room - 6
+        high = max((self.value(row) for row in range(count)), default=0.0)
+        low = min((self.value(row) for row in range(count)), default=0.0)
         span = max(high, 0.0) - min(low, 0.0) or 1.0
         scale = max(8.0, right - left) / span
         zero = left - min(low, 0.0) * scale
@@ -317,40 +264,22 @@ class _Bars(QWidget):
         painter.drawLine(QPointF(zero, 2), QPointF(zero, ROW * count - 2))
         for row, name in enumerate(names):
             self._paint_row(painter, row, name, wide, zero, scale)
-        painter.end()
+        self.paint_mark(painter)
 
     def _paint_row(
         self, painter: QPainter, row: int, name: str, wide: float, zero: float, scale: float
     ) -> None:
-        colors, value, y = theme.current(), self._plot.value(row), float(row * ROW)
+        colors, value, y = theme.current(), self.value(row), float(self.top_of(row))
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(theme.ui_font())
         painter.setPen(colors.color("text"))
         painter.drawText(QRectF(4, y, wide, ROW), Qt.AlignmentFlag.AlignRight | middle, name)
         painter.setPen(colors.color("muted"))
-        values = QRectF(0, y, self.width() - 6, ROW)
-        painter.drawText(values, Qt.AlignmentFlag.AlignRight | middle, signed(value, self._plot.digits))
+        values = QRectF(0, y, self.canvas().width() - 6, ROW)
+        painter.drawText(values, Qt.AlignmentFlag.AlignRight | middle, signed(value, self.digits))
         color = colors.color("accent" if value > 0 else "b")
         top, width = y + (ROW - ROW_BAR) / 2, max(1.5, abs(value) * scale)
         bar = QRectF(zero if value > 0 else zero - width, top, width, ROW_BAR)
         painter.setPen(QPen(color, 1))
         painter.setBrush(color if value > 0 else QColor(colors.b_soft))
         painter.drawRoundedRect(bar.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
-        if row == self._plot.current and not self.is_saving:
-            paint_ring(painter, QRectF(1, y + 1, self.width() - 2, ROW - 2), 1.5)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        row = int(event.position().y() // ROW)
-        self._plot.go_to(row if 0 <= row < len(self._plot.order) else None)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._plot.go_to(None)
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            row = int(event.pos().y() // ROW)
-            said = self._plot.row_words(row) if 0 <= row < len(self._plot.order) else ""
-            QToolTip.showText(event.globalPos(), tip(said), self)
-            return True
-        return super().event(event)

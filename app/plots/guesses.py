@@ -7,28 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFocusEvent,
-    QFontMetricsF,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-)
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
-from app.look.widgets import set_role
 from app.plots.figure import Numbers
-from app.plots.scrolled import ScrolledFigure
+from app.plots.scrolled import RowsFigure
 
 ROW = 24
 BAR = 16
@@ -49,46 +36,38 @@ class Guess:
     note: str = ""  # said under the pointer
 
 
-class GuessesPlot(ScrolledFigure):
-    """A row a guess; up and down move, Enter or a click chooses."""
+class GuessesPlot(RowsFigure):
+    """A row a guess; Enter or a click chooses. hint: what a click does, said in the tip."""
 
     guess_chosen = Signal(str)
+    row_height = ROW
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.guesses: tuple[Guess, ...] = ()
         self.num_top = 0
-        self.current: int | None = None
         self.hint = ""
         self.is_dim = False
-        self._canvas = _Canvas(self)
-        self.hold(self._canvas)
 
     def set_guesses(self, top: Sequence[Guess], others: Sequence[Guess] = ()) -> None:
         """Show the best guesses, and below a line others that are not among them."""
         self.guesses, self.num_top = (*top, *others), len(top)
-        self.current, self.is_dim = None, False
-        self._scroll.setVisible(bool(self.guesses))
-        self._canvas.setMinimumHeight(self.content_height)
-        said = "; ".join(self.guess_words(guess) for guess in self.guesses[:10])
-        self.setAccessibleDescription(said)
-        self.updateGeometry()
-        self._canvas.update()
-        self.update()
+        self.is_dim = False
+        self.rows_changed()
 
     def set_dim(self, dim: bool) -> None:
         """Say that a newer answer is on its way."""
         if dim != self.is_dim:
             self.is_dim = dim
-            self._canvas.update()
+            self.canvas().update()
 
     def clear(self) -> None:
         """Show nothing."""
         self.set_guesses([])
 
     @property
-    def is_empty(self) -> bool:
-        return not self.guesses
+    def num_rows(self) -> int:
+        return len(self.guesses)
 
     @property
     def content_height(self) -> int:
@@ -120,14 +99,24 @@ class GuessesPlot(ScrolledFigure):
         """Return where a row begins."""
         return index * ROW + (GAP if index >= self.num_top else 0)
 
-    def index_at(self, y: float) -> int | None:
-        """Return the row at a height."""
-        rows = range(len(self.guesses))
-        return next((i for i in rows if self.top_of(i) <= y < self.top_of(i) + ROW), None)
+    def target_at(self, at: QPointF) -> int | None:
+        return next((row for row in range(self.num_rows) if 0 <= at.y() - self.top_of(row) < ROW), None)
 
-    def set_saving(self, saving: bool) -> None:
-        super().set_saving(saving)
-        self._canvas.is_saving = saving
+    def words_of(self, target: int) -> str:
+        return self.guess_words(self.guesses[target])
+
+    def tip_of(self, target: int) -> str:
+        said = self.words_of(target)
+        return f"{said} · {self.hint}" if self.hint else said
+
+    def summary(self) -> str:
+        return "; ".join(map(self.guess_words, self.guesses[:10]))
+
+    def can_choose(self, target: int) -> bool:
+        return bool(self.hint)
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self.guess_chosen.emit(self.guesses[target].text)
 
     def sizeHint(self) -> QSize:
         return QSize(260, self.content_height + 6)
@@ -135,77 +124,34 @@ class GuessesPlot(ScrolledFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(140, 3 * ROW)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        move = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
-        if move and self.guesses:
-            here = -1 if self.current is None else self.current
-            self.go_to(min(max(here + move, 0), len(self.guesses) - 1))
-            self._scroll.ensureVisible(0, self.top_of(self.current or 0) + ROW // 2, 0, ROW)
-        elif (
-            event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
-            and self.current is not None
-        ):
-            self.guess_chosen.emit(self.guesses[self.current].text)
-        else:
-            super().keyPressEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.go_to(None)
-
-    def go_to(self, index: int | None) -> None:
-        """Mark a row, or none."""
-        if index != self.current:
-            self.current = index
-            if index is not None:
-                self.setAccessibleDescription(self.guess_words(self.guesses[index]))
-            self._canvas.update()
-
-
-class _Canvas(QWidget):
-    """The rows, as tall as they need to be."""
-
-    def __init__(self, plot: GuessesPlot) -> None:
-        super().__init__()
-        self._plot = plot
-        self.is_saving = False
-        self.setMouseTracking(True)
-        set_role(self, "clear")
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        plot, colors = self._plot, theme.current()
-        if plot.is_dim and not self.is_saving:
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        colors, width = theme.current(), self.canvas().width()
+        if self.is_dim and not self._saving:
             painter.setOpacity(0.55)
         metrics = QFontMetricsF(theme.ui_font(bold=True))
-        names = _widest(metrics, [guess.text for guess in plot.guesses])
-        values = _widest(metrics, [plot.value_words(guess) for guess in plot.guesses])
-        if self.width() - values - names - TICK - 2 * GAP - 6 < ROOMY:  # a longer value then covers its track
-            values = _widest(metrics, [plot.value_words(guess) for guess in plot.guesses[: plot.num_top]])
-        names = min(names, max(40.0, min(0.5 * self.width(), self.width() - values - LEAST - TICK - 3 * GAP)))
-        room = max(4.0, self.width() - TICK - names - values - 2 * GAP - 6)
-        for index, guess in enumerate(plot.guesses):
-            row = QRectF(0, plot.top_of(index), self.width(), ROW)
-            own = _widest(metrics, [plot.value_words(guess)])
+        names = _widest(metrics, [guess.text for guess in self.guesses])
+        values = _widest(metrics, [self.value_words(guess) for guess in self.guesses])
+        if width - values - names - TICK - 2 * GAP - 6 < ROOMY:  # a longer value then covers its track
+            values = _widest(metrics, [self.value_words(guess) for guess in self.guesses[: self.num_top]])
+        names = min(names, max(40.0, min(0.5 * width, width - values - LEAST - TICK - 3 * GAP)))
+        room = max(4.0, width - TICK - names - values - 2 * GAP - 6)
+        for index, row in self.rows_in(area):
+            guess = self.guesses[index]
+            own = _widest(metrics, [self.value_words(guess)])
             self._paint_texts(painter, row, guess, names, own)
-            width = min(room + values - own, max(2.0, room * guess.probability))
+            long = min(room + values - own, max(2.0, room * guess.probability))
             bar = QRectF(TICK + names + GAP, row.top() + (ROW - BAR) / 2, room, BAR)
-            if width > 0:
+            if long > 0:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(colors.color("rail"))
                 painter.drawRoundedRect(bar.adjusted(0, 0, min(0.0, values - own), 0), 4, 4)
-                bar.setWidth(width)
+                bar.setWidth(long)
                 self._paint_bar(painter, bar, guess)
-            if index == plot.current and not self.is_saving:
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.setPen(QPen(colors.color("text"), 1.5))
-                painter.drawRoundedRect(row.adjusted(1, 1, -1, -1), 4, 4)
-        if len(plot.guesses) > plot.num_top > 0:
+        if len(self.guesses) > self.num_top > 0:
             painter.setPen(QPen(colors.color("line"), 1))
-            y = plot.num_top * ROW + GAP // 2
-            painter.drawLine(4, y, self.width() - 4, y)
-        painter.end()
+            y = self.num_top * ROW + GAP // 2
+            painter.drawLine(4, y, width - 4, y)
+        self.paint_mark(painter)
 
     def _paint_texts(self, painter: QPainter, row: QRectF, guess: Guess, names: float, values: float) -> None:
         colors, font = theme.current(), theme.ui_font(bold=bool(guess.mark))
@@ -213,14 +159,14 @@ class _Canvas(QWidget):
         painter.setPen(colors.color("text"))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         text = " ".join(guess.text.split())
-        is_tight = TICK + names + values + 4 > self.width()
+        is_tight = TICK + names + values + 4 > row.width()
         side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter if is_tight else right
-        names = min(names, max(0.0, self.width() - values - TICK - 8))
+        names = min(names, max(0.0, row.width() - values - TICK - 8))
         cut = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, names)
         painter.drawText(QRectF(TICK, row.top(), names + 1, ROW), side, cut)
         painter.setPen(colors.color("text" if guess.mark else "muted"))
-        said = self._plot.value_words(guess)
-        painter.drawText(QRectF(self.width() - values - 4, row.top(), values + 1, ROW), right, said)
+        said = self.value_words(guess)
+        painter.drawText(QRectF(row.width() - values - 4, row.top(), values + 1, ROW), right, said)
         if guess.mark == "original":
             room = QRectF(1, row.top() + (ROW - 14) / 2, 14, 14)
             theme.icon("check", "fine").paint(painter, room.toRect())
@@ -231,26 +177,6 @@ class _Canvas(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(fills.get(guess.mark, colors.accent_soft)))
         painter.drawRoundedRect(bar, min(4.0, bar.width() / 2), 4)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        over = self._plot.index_at(event.position().y()) is not None and bool(self._plot.hint)
-        self.setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        index = self._plot.index_at(event.position().y())
-        if event.button() == Qt.MouseButton.LeftButton and index is not None:
-            self._plot.guess_chosen.emit(self._plot.guesses[index].text)
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip:
-            help_event = cast(QHelpEvent, event)
-            index = self._plot.index_at(help_event.pos().y())
-            said = "" if index is None else self._plot.guess_words(self._plot.guesses[index])
-            if said and self._plot.hint:
-                said = f"{said} · {self._plot.hint}"
-            QToolTip.showText(help_event.globalPos(), tip(said), self)
-            return True
-        return super().event(event)
 
 
 def _widest(metrics: QFontMetricsF, texts: Sequence[str]) -> float:

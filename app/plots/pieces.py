@@ -7,53 +7,46 @@ model's own has a frame and no ground. Under the pieces may stand those of a sec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPen,
+)
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.plots.figure import Numbers
-from app.plots.pieces_canvas import PiecesCanvas
+from app.look import theme
+from app.plots.figure import Figure, Numbers, paint_ring
+from app.plots.pieces_layout import (
+    CHIP,
+    GUTTER,
+    IDS,
+    TEXT,
+    TIE,
+    Chip,
+    Column,
+    Placed,
+    line_height,
+    placed_columns,
+)
 from app.plots.scrolled import ScrolledFigure
-
-
-@dataclass(frozen=True, slots=True)
-class Chip:
-    """A piece. kind: "piece", "unknown", "special", "cut" or "padding".
-
-    row: its place among the rows of the model, -1 for a piece of the second vocabulary. start, stop: its
-    characters in the column's text.
-    """
-
-    text: str
-    id: int
-    row: int
-    kind: str
-    start: int = 0
-    stop: int = 0
-    segment: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A word as it was written, and its pieces. beside: those of the second vocabulary.
-
-    shade: 0 and 1 in turn, so that neighbours differ. joined: no blank before it.
-    """
-
-    text: str
-    segment: int
-    shade: int
-    chips: tuple[Chip, ...]
-    beside: tuple[Chip, ...] = ()
-    joined: bool = False
+from app.plots.word_flow import word_after
 
 
 class PiecesPlot(ScrolledFigure):
-    """Columns that wrap at the width there is; the mouse, the arrow keys and others choose a piece."""
+    """Columns that wrap at the width there is; a click, the arrow keys and others choose a piece.
 
+    A target is the row of a piece in the model, -1 for none. What is chosen stays marked.
+    """
+
+    nothing = -1
     chosen = Signal(int)  # the row of a piece that was clicked or walked to
     hovered = Signal(int)  # the row of the piece under the pointer, -1 for none
 
@@ -61,28 +54,20 @@ class PiecesPlot(ScrolledFigure):
         super().__init__(title, parent)
         self.columns: tuple[Column, ...] = ()
         self.has_beside = False
-        self.current = -1  # a row
-        self._canvas = PiecesCanvas(self)
-        self.hold(self._canvas)
+        self._placed: list[Placed] = []
+        self._of_row: dict[int, tuple[Placed, int]] = {}  # row -> where its piece stands
 
     @property
     def is_empty(self) -> bool:
         return not self.columns
 
-    @property
-    def is_saving(self) -> bool:
-        return self._saving
-
     def set_columns(self, columns: Sequence[Column], *, has_beside: bool = False) -> None:
         """Show these words. Args: has_beside: keep a line for the second vocabulary."""
         self.columns, self.has_beside = tuple(columns), has_beside
-        rows = [chip.row for column in self.columns for chip in column.chips]
-        self.current = self.current if self.current in rows else -1
-        self._scroll.setVisible(bool(self.columns))
-        self._canvas.place()
-        said = [chip.text for column in self.columns[:60] for chip in column.chips]
-        self.setAccessibleDescription(" ".join(said))
-        self.update()
+        self.place()
+        self._hovered = -1
+        self._walked = self._walked if self._walked in self._of_row else -1
+        self.setAccessibleDescription(self.summary())
 
     def clear(self) -> None:
         """Show nothing."""
@@ -90,10 +75,11 @@ class PiecesPlot(ScrolledFigure):
 
     def set_current(self, row: int) -> None:
         """Mark the piece of a row; emits nothing. -1: none."""
-        if row != self.current:
-            self.current = row
-            self._canvas.show_row(row)
-            self._canvas.update()
+        if row != self._walked:
+            self._walked = row
+            if row in self._of_row:
+                self.reveal(row)
+            self.canvas().update()
 
     def numbers(self) -> Numbers:
         names = ["text", "piece", "id", "segment", "characters", "kind", "second vocabulary"]
@@ -123,42 +109,210 @@ class PiecesPlot(ScrolledFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(200, 84)
 
-    # ---- keyboard
+    def place(self) -> None:
+        """Wrap all columns at the width there is."""
+        line = line_height(self.has_beside)
+        self._placed = placed_columns(self.columns, max(240.0, self.canvas().width() - 6.0), line)
+        self._of_row = {
+            chip.row: (placed, number)
+            for placed in self._placed
+            for number, chip in enumerate(placed.column.chips)
+        }
+        self.set_content_height(int(self._placed[-1].room.top() + line) if self._placed else 0)
+
+    def target_at(self, at: QPointF) -> int:
+        for placed in self._placed:
+            if not placed.room.adjusted(-2, 0, 2, 0).contains(at):
+                continue
+            for chip, rect in zip(placed.column.chips, placed.chips, strict=True):
+                if rect.adjusted(-1, -2, 1, IDS).contains(at):
+                    return chip.row
+            if at.y() <= placed.room.top() + TEXT + TIE and placed.column.text:
+                layout = placed.layout()
+                for chip in placed.column.chips:
+                    left, right = placed.span(layout, chip)
+                    if left <= at.x() <= right:
+                        return chip.row
+        return -1
+
+    def rect_of(self, target: int) -> QRectF:
+        placed, number = self._of_row[target]
+        return QRectF(placed.chips[number])
+
+    def text_rect_of(self, row: int) -> QRectF:
+        """Return where the characters of the piece of a row stand."""
+        placed, number = self._of_row[row]
+        left, right = placed.span(placed.layout(), placed.column.chips[number])
+        return QRectF(left, placed.room.top(), right - left, TEXT)
+
+    def words_of(self, target: int) -> str:
+        placed, number = self._of_row[target]
+        return self.chip_words(placed.column, placed.column.chips[number])
+
+    def summary(self) -> str:
+        return " ".join(chip.text for column in self.columns[:60] for chip in column.chips)
+
+    def tip_at(self, at: QPointF) -> str:
+        for placed in self._placed:
+            for chip, rect in zip(placed.column.beside, placed.beside, strict=True):
+                if rect.contains(at):
+                    return self.chip_words(placed.column, chip)
+        return super().tip_at(at)
+
+    def after(self, event: QKeyEvent) -> int:
+        rows = list(self._of_row)
+        here = rows.index(self.current) if self.current in self._of_row else None
+        place = word_after(event, here, [self.rect_of(row) for row in rows])
+        return -1 if place is None else rows[place]
+
+    def walk_to(self, target: int, event: QKeyEvent) -> None:
+        super().walk_to(target, event)
+        self.chosen.emit(target)
+
+    def can_choose(self, target: int) -> bool:
+        return True
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self._mark(self._hovered, target)
+        self.chosen.emit(target)
+
+    def let_go(self) -> bool:
+        return False  # what is chosen stays so
+
+    def current_changed(self) -> None:
+        self.hovered.emit(self._hovered)
+
+    def reveal(self, target: int) -> None:
+        room = self._of_row[target][0].room
+        for y in (room.bottom(), room.top()):  # where both have no room, the text counts
+            self._scroll.ensureVisible(int(room.left()), int(y), 0, 4)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        if self.current < 0 and event.reason() != Qt.FocusReason.MouseFocusReason:
-            self._go(self._canvas.next_row(-1, 1))
-        self._canvas.update()
+        if self.current < 0 and self._of_row and event.reason() != Qt.FocusReason.MouseFocusReason:
+            first = next(iter(self._of_row))
+            self.go_to(first)
+            self.chosen.emit(first)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self._canvas.update()
+        Figure.focusOutEvent(self, event)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = Qt.Key(event.key())
-        aside = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-        if key in aside and self.columns:
-            self._go(self._canvas.next_row(self.current, aside[key]))
-        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down) and self.columns:
-            self._go(self._canvas.row_on_line(self.current, -1 if key == Qt.Key.Key_Up else 1))
-        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End) and self.columns:
-            self._go(self._canvas.end_row(last=key == Qt.Key.Key_End))
-        else:
-            super().keyPressEvent(event)
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        line = line_height(self.has_beside)
+        area = area.adjusted(0, -line, 0, line)
+        marked = set() if self._saving else {self._walked, self._hovered}
+        for number, placed in enumerate(self._placed):
+            if self._begins_line(number):
+                self._paint_gutter(painter, number)
+            if area.intersects(placed.room):
+                self._paint_column(painter, placed, marked)
 
-    def choose(self, row: int) -> None:
-        """Mark the piece of a row as a person does: it is told on."""
-        self._go(row)
+    def _begins_line(self, number: int) -> bool:
+        return number == 0 or self._placed[number].room.top() > self._placed[number - 1].room.top()
 
-    def _go(self, row: int) -> None:
-        if row >= 0:
-            self.set_current(row)
-            column, chip = self._canvas.chip_of(row)
-            if column is not None and chip is not None:
-                self.setAccessibleDescription(self.chip_words(column, chip))
-            self.chosen.emit(row)
+    def _paint_gutter(self, painter: QPainter, number: int) -> None:
+        """Name the lines, on the first line of each text."""
+        placed, colors = self._placed[number], theme.current()
+        segment, top = placed.column.segment, placed.room.top()
+        if number and self._placed[number - 1].column.segment == segment:
+            return
+        painter.setFont(theme.ui_font(13, bold=True))
+        painter.setPen(colors.color("b" if segment else "accent"))
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        name = self.tr("B") if segment else self.tr("A")
+        painter.drawText(QRectF(2, top, GUTTER, TEXT), left, name)
+        painter.setFont(theme.ui_font(11))
+        painter.setPen(colors.color("muted"))
+        top += TEXT + TIE
+        lines = [(CHIP, self.tr("pieces")), (IDS, self.tr("ids"))]
+        lines += [(CHIP, self.tr("second"))] if self.has_beside else []
+        for height, name in lines:
+            painter.drawText(QRectF(2, top, GUTTER, height), left, name)
+            top += height
 
-    def reveal(self, x: float, y: float) -> None:
-        """Scroll to a place on the canvas."""
-        self._scroll.ensureVisible(int(x), int(y), 0, 4)
+    def _paint_column(self, painter: QPainter, placed: Placed, marked: set[int]) -> None:
+        column, room, layout = placed.column, placed.room, placed.layout()
+        for chip, rect in zip(column.chips, placed.chips, strict=True):
+            if column.text:
+                span = placed.span(layout, chip)
+                _paint_tie(painter, placed, span, rect, chip, is_marked=chip.row in marked)
+            _paint_chip(painter, rect, chip, column.shade)
+            if chip.row in marked:
+                paint_ring(painter, rect.adjusted(-1, -1, 1, 1), 1.5)
+        if column.text:
+            is_cut = all(chip.kind == "cut" for chip in column.chips)
+            painter.setPen(theme.current().color("muted" if is_cut else "text"))
+            layout.draw(painter, QPointF(room.left(), room.top() + 1))
+        painter.setFont(theme.ui_font(11))
+        for chip, rect in zip(column.chips, placed.chips, strict=True):
+            painter.setPen(theme.current().color("muted"))
+            under = QRectF(rect.left() - 8, rect.bottom(), rect.width() + 16, IDS)
+            painter.drawText(under, Qt.AlignmentFlag.AlignCenter, str(chip.id))
+        for chip, rect in zip(column.beside, placed.beside, strict=True):
+            _paint_chip(painter, rect, chip, column.shade, is_second=True)
+
+
+def _fill(segment: int, shade: int) -> str:
+    colors = theme.current()
+    soft = colors.b_soft if segment else colors.accent_soft
+    return theme.mix(colors.card, soft, 1.0 if shade else 0.55)
+
+
+def _paint_tie(
+    painter: QPainter,
+    placed: Placed,
+    span: tuple[float, float],
+    rect: QRectF,
+    chip: Chip,
+    *,
+    is_marked: bool,
+) -> None:
+    """Paint what ties a piece to its characters: a band from those down to it."""
+    if chip.kind in ("special", "padding"):
+        return
+    top = placed.room.top() + TEXT
+    left, right = span[0] + 0.5, max(span[1] - 0.5, span[0] + 1.5)
+    band = QPainterPath(QPointF(left, top))
+    band.lineTo(right, top)
+    band.cubicTo(
+        right, top + TIE * 0.5, rect.right() - 4, rect.top() - TIE * 0.5, rect.right() - 4, rect.top()
+    )
+    band.lineTo(rect.left() + 4, rect.top())
+    band.cubicTo(rect.left() + 4, rect.top() - TIE * 0.5, left, top + TIE * 0.5, left, top)
+    colors = theme.current()
+    ink = colors.b if placed.column.segment else colors.accent
+    ink = colors.muted if chip.kind == "cut" else ink
+    ground = theme.mix(colors.card, ink, 0.45 if is_marked else 0.16)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(ground))
+    painter.drawPath(band)
+    if is_marked:
+        painter.drawRoundedRect(QRectF(left - 1, top - TEXT + 1, right - left + 2, TEXT - 1), 3, 3)
+    painter.setBrush(QColor(theme.mix(colors.card, ink, 0.8)))
+    painter.drawRect(QRectF(left, top - 1.5, right - left, 1.5))
+
+
+def _paint_chip(painter: QPainter, rect: QRectF, chip: Chip, shade: int, *, is_second: bool = False) -> None:
+    colors = theme.current()
+    ink = colors.b if chip.segment else colors.accent
+    fill, frame, text = _fill(chip.segment, shade), _fill(chip.segment, shade), colors.text
+    style = Qt.PenStyle.SolidLine
+    if chip.kind == "unknown":
+        fill, frame, text, style = colors.card, colors.wrong, colors.wrong, Qt.PenStyle.DashLine
+    elif chip.kind in ("special", "padding"):
+        fill, frame, text = colors.card, theme.mix(colors.card, ink, 0.45), colors.muted
+    elif chip.kind == "cut":
+        fill, frame, text = colors.card, colors.line, colors.muted
+    elif is_second:
+        fill, frame = colors.card, theme.mix(colors.card, ink, 0.45)
+    painter.setPen(QPen(QColor(frame), 1.2, style))
+    painter.setBrush(QColor(fill))
+    painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+    painter.setFont(theme.ui_font())
+    painter.setPen(QColor(text))
+    metrics = QFontMetricsF(painter.font())
+    shown = metrics.elidedText(chip.text, Qt.TextElideMode.ElideMiddle, max(rect.width() - 4, 8))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, shown)
+    if chip.kind == "cut":
+        half = metrics.horizontalAdvance(shown) / 2 + 1
+        painter.drawLine(rect.center() - QPointF(half, 0), rect.center() + QPointF(half, 0))

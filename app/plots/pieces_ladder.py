@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import set_role
 from app.plots.figure import Numbers
 from app.plots.scrolled import ScrolledFigure
 from app.plots.word_flow import is_right_to_left
@@ -45,8 +44,8 @@ class LadderPlot(ScrolledFigure):
         super().__init__(title, parent)
         self.word: TracedWord | None = None
         self.unknown_id = -1
-        self._canvas = _Canvas(self)
-        self.hold(self._canvas)
+        self._tries: list[_Try] = []
+        self._scroll.verticalScrollBar().setSingleStep(int(STEP))
 
     @property
     def is_empty(self) -> bool:
@@ -55,10 +54,9 @@ class LadderPlot(ScrolledFigure):
     def set_word(self, word: TracedWord | None, unknown_id: int = -1) -> None:
         """Show the search for a word, or nothing."""
         self.word, self.unknown_id = word, unknown_id
-        self._scroll.setVisible(word is not None)
-        self._canvas.place()
-        self.setAccessibleDescription("; ".join(self.told()))
-        self.update()
+        self._tries = [] if word is None else _tries(word)
+        self.set_content_height(int(STEP * (len(self._tries) + 1) + 8))
+        self.describe()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -90,13 +88,14 @@ class LadderPlot(ScrolledFigure):
                 rows.append([match.start, tried, "yes" if hit else "no", found])
         return rows
 
+    def summary(self) -> str:
+        return "; ".join(self.told())
+
+    def target_at(self, at: QPointF) -> None:
+        """Nothing of it can be pointed at: it says itself what came of a try."""
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        move = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
-        if move:
-            bar = self._scroll.verticalScrollBar()
-            bar.setValue(bar.value() + move * int(STEP))
-        else:
-            super().keyPressEvent(event)
+        self._scroll.keyPressEvent(event)
 
     def sizeHint(self) -> QSize:
         return QSize(320, 260)
@@ -104,51 +103,20 @@ class LadderPlot(ScrolledFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(200, 80)
 
-
-class _Canvas(QWidget):
-    """The tries of one word, each under the characters that it is made of."""
-
-    def __init__(self, plot: LadderPlot) -> None:
-        super().__init__()
-        self._plot = plot
-        self._tries: list[_Try] = []
-        set_role(self, "clear")
-
-    def place(self) -> None:
-        """Take the word's search in."""
-        word = self._plot.word
-        self._tries = [] if word is None else _tries(word)
-        self.setMinimumHeight(int(STEP * (len(self._tries) + 1) + 8))
-        self.update()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.update()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(300, self.minimumHeight())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        word = self._plot.word
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        word = self.word
         if word is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         size, edges = self._measure(word.text)
         self._paint_word(painter, word, size, edges)
         for number, one in enumerate(self._tries):
             top = STEP * (number + 1)
-            if event.rect().top() - STEP < top < event.rect().bottom() + STEP:
+            if area.top() - STEP < top < area.bottom() + STEP:
                 self._paint_try(painter, one, top, size, edges)
-        painter.end()
 
     def _measure(self, text: str) -> tuple[int, list[float]]:
         """Return the largest size at which the word fits, and where its characters begin and end."""
-        room = max(60.0, self.width() - SIDE - 10)
+        room = max(60.0, self.canvas().width() - SIDE - 10)
         for size in SIZES:
             metrics = QFontMetricsF(theme.ui_font(size))
             least = min(WIDEST, room / max(1, len(text)))
@@ -184,10 +152,8 @@ class _Canvas(QWidget):
         if one.kind == "more":
             painter.setFont(theme.ui_font(11))
             painter.setPen(colors.color("muted"))
-            said = words.translate("LadderPlot", "… {count} more, each a character shorter").format(
-                count=words.number(one.count)
-            )
-            painter.drawText(QRectF(first + 2, top, self.width(), BAR), left, said)
+            said = self.tr("… {count} more, each a character shorter").format(count=words.number(one.count))
+            painter.drawText(QRectF(first + 2, top, self.canvas().width(), BAR), left, said)
             return
         hit, fail = one.kind == "hit", one.kind == "fail"
         frame = colors.accent if hit else colors.wrong if fail else colors.line
@@ -206,7 +172,7 @@ class _Canvas(QWidget):
 
     def _paint_side(self, painter: QPainter, one: _Try, bar: QRectF) -> None:
         """Say beside a try what came of it."""
-        plot, x = self._plot, bar.right() + 6
+        x = bar.right() + 6
         name, ink = {"hit": ("check", "fine"), "fail": ("close", "wrong")}.get(one.kind, ("close", "muted"))
         mark = QRectF(x, bar.center().y() - 6, 12, 12)
         theme.icon(name, ink).paint(painter, mark.toRect())
@@ -216,7 +182,7 @@ class _Canvas(QWidget):
         painter.setPen(theme.current().color(ink))
         said = str(one.id)
         if one.kind == "fail":
-            said = words.translate("LadderPlot", "so [UNK] {id}").format(id=plot.unknown_id)
+            said = self.tr("so [UNK] {id}").format(id=self.unknown_id)
         place = QRectF(mark.right() + 5, bar.top(), SIDE, BAR)
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, said)
 

@@ -8,22 +8,20 @@ Under the rows the sum is done with this head's numbers, and the output stands u
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
 from app.look.labels import fitting
-from app.look.widgets import set_role
 from app.plots import token_labels
 from app.plots.attention_image import Picture, compose
-from app.plots.figure import Numbers
+from app.plots.figure import Figure, Numbers
 from app.plots.layered import line_at, paint_chip, paint_levels, value_words, whole_pixels
-from app.plots.scrolled import ScrolledFigure
+from app.plots.scrolled import RowsFigure
 from app.plots.shown_figure import isolated
 from engine.inspect.attention.weights import Detail
 
@@ -34,31 +32,34 @@ EDGE, GAP = 8.0, 14.0
 FIGURE = 44.0  # px for the value beside a bar
 
 
-class QueryKeyPlot(ScrolledFigure):
-    """Query and keys of one token in one head. Up and down move, a click or Enter chooses a key's token."""
+class QueryKeyPlot(RowsFigure):
+    """Query and keys of one token in one head. A click or Enter chooses a key's token.
+
+    Over the rows lies a header, under them a footer; both stay in view.
+    """
 
     key_hovered = Signal(int)  # place of the token, -1 for none
     key_chosen = Signal(int)
+    row_height = ROW
+    head = HEADER
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.detail: Detail | None = None
         self.is_sorted = False
-        self.current: int | None = None  # the row, from the top
-        self.order: list[int] = []
-        self._canvas = _Canvas(self)
-        self.hold(self._canvas)
-        self._scroll.verticalScrollBar().valueChanged.connect(self._repaint_header)
+        self.order: list[int] = []  # the rows: places of tokens
+        self._colors: dict[str, Picture] = {}
+        # header and footer stay in view, so scrolling moves them over the rows
+        self._scroll.verticalScrollBar().valueChanged.connect(self.canvas().update)
 
     @property
-    def is_empty(self) -> bool:
-        return self.detail is None
+    def num_rows(self) -> int:
+        return len(self.order)
 
     def set_detail(self, detail: Detail | None) -> None:
         """Show a token's query and all keys (`engine.inspect.attention.weights.detail`), or nothing."""
         self.detail = detail
-        self._scroll.setVisible(detail is not None)
-        self._canvas.take(detail)
+        self._colors = {} if detail is None else _colors_of(detail)
         self._lay_out()
 
     def set_sorted(self, is_sorted: bool) -> None:
@@ -131,9 +132,20 @@ class QueryKeyPlot(ScrolledFigure):
             weight=value_words(float(detail.weights[place])),
         )
 
-    def set_saving(self, saving: bool) -> None:
-        super().set_saving(saving)
-        self._canvas.is_saving = saving
+    def words_of(self, target: int) -> str:
+        return "; ".join((self.row_words(target), *self.working()))
+
+    def tip_of(self, target: int) -> str:
+        return ""  # the footer says it
+
+    def current_changed(self) -> None:
+        self.key_hovered.emit(-1 if self.current is None else self.order[self.current])
+
+    def can_choose(self, target: int) -> bool:
+        return True
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self.key_chosen.emit(self.order[target])
 
     def sizeHint(self) -> QSize:
         return QSize(620, HEADER + 12 * ROW + FOOTER + 8)
@@ -141,82 +153,39 @@ class QueryKeyPlot(ScrolledFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(320, HEADER + 3 * ROW + FOOTER)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = Qt.Key(event.key())
-        moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}
-        if key in moves and self.order:
-            here = self.current + moves[key] if self.current is not None else 0
-            self.go_to(min(max(here, 0), len(self.order) - 1))
-            self._scroll.ensureVisible(
-                0, HEADER + ROW * (self.current or 0) + ROW // 2, 0, ROW + HEADER + FOOTER
-            )
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.current is not None:
-            self.key_chosen.emit(self.order[self.current])
-        else:
-            super().keyPressEvent(event)
+    def target_at(self, at: QPointF) -> int | None:
+        is_on_rows = self._scrolled() + HEADER <= at.y() < self._foot()
+        return super().target_at(at) if is_on_rows else None
 
-    def go_to(self, row: int | None) -> None:
-        """Mark a row, or none."""
-        if row != self.current:
-            self.current = row
-            told = "" if row is None else "; ".join((self.row_words(row), *self.working()))
-            self.setAccessibleDescription(told)
-            self.key_hovered.emit(self.order[row] if row is not None else -1)
-            self._canvas.update()
+    def reveal(self, target: int) -> None:
+        middle = self.rect_of(target).center().y()
+        self._scroll.ensureVisible(0, int(middle), 0, ROW + HEADER + FOOTER)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        Figure.focusOutEvent(self, event)  # the working stays, to be saved with the picture
 
     def _lay_out(self) -> None:
-        self.current, self.order = None, []
+        self.order = []
         if self.detail is not None:
-            count = len(self.detail.tokens)
             weights = self.detail.weights
-            self.order = (
-                np.argsort(-weights, kind="stable").tolist() if self.is_sorted else list(range(count))
-            )
-        height = HEADER + ROW * len(self.order) + 6 + FOOTER
-        self._canvas.setMinimumHeight(height if self.order else 0)
-        self.updateGeometry()
-        self._canvas.update()
-        self.update()
+            by_weight = np.argsort(-weights, kind="stable").tolist()
+            self.order = by_weight if self.is_sorted else list(range(len(weights)))
+        self.rows_changed()
 
-    @Slot()
-    def _repaint_header(self) -> None:
-        self._canvas.update()  # header and footer stay in view, so scrolling moves them over the rows
+    @property
+    def content_height(self) -> int:
+        """How high header, rows and footer are together."""
+        return self.top_of(self.num_rows) + 6 + FOOTER if self.order else 0
 
-
-class _Canvas(QWidget):
-    """The rows, as tall as they need to be, between a header and a footer that stay in view."""
-
-    def __init__(self, plot: QueryKeyPlot) -> None:
-        super().__init__()
-        self._plot = plot
-        self._keys = self._products = self._query = Picture(np.zeros((1, 1), np.uint8), 0.0, 0.0, True)
-        self._values = self._output = self._keys
-        self.is_saving = False
-        self.setMouseTracking(True)
-        set_role(self, "clear")
-
-    def take(self, detail: Detail | None) -> None:
-        """Turn numbers into colours; query and keys share a scale, and so do values and output."""
-        if detail is not None:
-            top = float(max(np.abs(detail.query).max(initial=0.0), np.abs(detail.keys).max(initial=0.0)))
-            self._query = compose(detail.query[None, :], top=top, signed=True)
-            self._keys = compose(detail.keys, top=top, signed=True)
-            self._products = compose(detail.products, signed=True)
-            most = float(np.abs(detail.values).max(initial=0.0))  # a mean of values is not beyond them
-            self._values = compose(detail.values, top=most, signed=True)
-            self._output = compose(detail.output[None, :] * detail.is_on, top=most, signed=True)
-
-    # Geometry
-
-    def _columns(self) -> dict[str, QRectF]:
+    def columns(self) -> dict[str, QRectF]:
         """Return where each column lies, from left to right; only x and width count."""
-        detail = self._plot.detail
+        detail, width = self.detail, self.canvas().width()
         assert detail is not None
         metrics = QFontMetricsF(theme.ui_font(12))
         query = QFontMetricsF(theme.ui_font(12, bold=True)).horizontalAdvance(detail.tokens[detail.place])
         names = max(query + 8, *(metrics.horizontalAdvance(token) for token in detail.tokens)) + 8
-        names = min(names, self.width() * 0.2)
-        left, rest = EDGE + names + 6, self.width() - names - 2 * EDGE - 6
+        names = min(names, width * 0.2)
+        left, rest = EDGE + names + 6, width - names - 2 * EDGE - 6
         shares = {"key": 0.21, "product": 0.21, "score": 0.18, "weight": 0.19, "value": 0.21}
         found = {"name": QRectF(EDGE, 0, names, 0)}
         for name, share in shares.items():
@@ -224,59 +193,48 @@ class _Canvas(QWidget):
             left += rest * share
         return found
 
-    def _visible(self, event: QPaintEvent) -> Iterator[tuple[int, int]]:
-        first = max(0, (event.rect().top() - HEADER) // ROW)
-        last = (event.rect().bottom() - HEADER) // ROW + 1
-        yield from list(enumerate(self._plot.order))[first:last]
-
-    # Painting
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        if self._plot.detail is None:
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        if self.detail is None:
             return
-        painter = QPainter(self)
-        columns = self._columns()
-        for row, place in self._visible(event):
-            self._paint_row(painter, columns, HEADER + row * ROW, place)
-            if row == self._plot.current and not self.is_saving:
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.setPen(QPen(theme.current().color("text"), 1.5))
-                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-                painter.drawRoundedRect(QRectF(2, HEADER + row * ROW + 0.5, self.width() - 4, ROW - 1), 4, 4)
-        self._paint_header(painter, columns, 0.0 if self.is_saving else float(self._scrolled()))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        columns = self.columns()
+        for row, room in self.rows_in(area):
+            self._paint_row(painter, columns, int(room.top()), self.order[row])
+        self.paint_mark(painter)
+        self._paint_header(painter, columns, 0.0 if self._saving else float(self._scrolled()))
         self._paint_footer(painter, columns, self._foot())
-        painter.end()
 
     def _foot(self) -> float:
         """Return where the footer begins: under the rows, or at the end of what is in view."""
-        rows = HEADER + ROW * len(self._plot.order) + 6
-        holder = self.parentWidget()
-        if self.is_saving or holder is None:
+        rows, holder = self.top_of(self.num_rows) + 6, self.canvas().parentWidget()
+        if self._saving or holder is None:
             return float(rows)
         return float(min(rows, self._scrolled() + holder.height() - FOOTER))
 
     def _paint_footer(self, painter: QPainter, columns: dict[str, QRectF], top: float) -> None:
         """Do the sum with this head's numbers, and paint the output under the values."""
         colors = theme.current()
-        painter.fillRect(QRectF(0, top, self.width(), FOOTER), colors.color("card"))
+        painter.fillRect(QRectF(0, top, self.canvas().width(), FOOTER), colors.color("card"))
         painter.setPen(QPen(colors.color("line"), 1))
-        line_at(painter, EDGE, top + 1, self.width() - EDGE, top + 1)
+        line_at(painter, EDGE, top + 1, self.canvas().width() - EDGE, top + 1)
         painter.setFont(theme.ui_font(12))
         painter.setPen(colors.color("text"))
         metrics, left = QFontMetricsF(painter.font()), columns["name"].left()
-        for number, line in enumerate(self._plot.working()):
-            right = columns["value"].left() - 6 if number == 2 else self.width() - EDGE
+        for number, line in enumerate(self.working()):
+            right = columns["value"].left() - 6 if number == 2 else self.canvas().width() - EDGE
             place = QRectF(left, top + 4 + LINE * number, right - left, LINE)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, fitting(line, metrics, place.width()))
-        self._paint_stripes(painter, columns["value"], top + 4 + 2 * LINE - (ROW - LINE) / 2, self._output, 0)
+        self._paint_stripes(
+            painter, columns["value"], top + 4 + 2 * LINE - (ROW - LINE) / 2, self._colors["output"], 0
+        )
 
     def _scrolled(self) -> int:
-        return max(0, -self.pos().y())
+        return max(0, -self.canvas().pos().y())
 
     def _paint_header(self, painter: QPainter, columns: dict[str, QRectF], top: float) -> None:
-        plot, colors = self._plot, theme.current()
-        assert plot.detail is not None
-        painter.fillRect(QRectF(0, top, self.width(), HEADER - 3), colors.color("card"))
+        colors = theme.current()
+        assert self.detail is not None
+        painter.fillRect(QRectF(0, top, self.canvas().width(), HEADER - 3), colors.color("card"))
         painter.setFont(theme.ui_font(11))
         painter.setPen(colors.color("muted"))
         for name, caption in self._captions(columns, QFontMetricsF(painter.font())).items():
@@ -284,51 +242,49 @@ class _Canvas(QWidget):
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, caption)
         painter.setFont(theme.ui_font(12, bold=True))
         metrics, names = QFontMetricsF(painter.font()), columns["name"]
-        token = token_labels.cut(metrics, plot.detail.tokens[plot.detail.place], names.width() - 6)
+        token = token_labels.cut(metrics, self.detail.tokens[self.detail.place], names.width() - 6)
         width = metrics.horizontalAdvance(token) + 8
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint_chip(painter, QRectF(names.right() - width, top + 24, width, 18), token, colors.accent_soft)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        self._paint_stripes(painter, columns["key"], top + 22, self._query, 0)
+        self._paint_stripes(painter, columns["key"], top + 22, self._colors["query"], 0)
         painter.setPen(QPen(colors.color("line"), 1))
-        line_at(painter, EDGE, top + HEADER - 4, self.width() - EDGE, top + HEADER - 4)
+        line_at(painter, EDGE, top + HEADER - 4, self.canvas().width() - EDGE, top + HEADER - 4)
 
     def _captions(self, columns: dict[str, QRectF], metrics: QFontMetricsF) -> dict[str, str]:
         """Return each column's caption; what the strongest colour stands for is part of it, with room."""
         spread = "{caption}  ±{value}"
         whole = {
             "key": spread.format(
-                caption=words.translate("QueryKeyPlot", "query, keys"), value=value_words(self._keys.high)
+                caption=self.tr("query, keys"), value=value_words(self._colors["keys"].high)
             ),
             "product": spread.format(
-                caption=words.translate("QueryKeyPlot", "query × key"), value=value_words(self._products.high)
+                caption=self.tr("query × key"), value=value_words(self._colors["products"].high)
             ),
-            "score": words.translate("QueryKeyPlot", "score"),
-            "weight": words.translate("QueryKeyPlot", "weight"),
-            "value": spread.format(
-                caption=words.translate("QueryKeyPlot", "value"), value=value_words(self._values.high)
-            ),
+            "score": self.tr("score"),
+            "weight": self.tr("weight"),
+            "value": spread.format(caption=self.tr("value"), value=value_words(self._colors["values"].high)),
         }
         room = {name: column.width() + GAP - 6 for name, column in columns.items()}
         if all(metrics.horizontalAdvance(said) <= room[name] for name, said in whole.items()):
             return whole
         short = {
             **whole,
-            "key": words.translate("QueryKeyPlot", "query, keys"),
-            "product": words.translate("QueryKeyPlot", "query × key"),
-            "value": words.translate("QueryKeyPlot", "value"),
+            "key": self.tr("query, keys"),
+            "product": self.tr("query × key"),
+            "value": self.tr("value"),
         }
         return {name: fitting(said, metrics, room[name]) for name, said in short.items()}
 
     def _paint_row(self, painter: QPainter, columns: dict[str, QRectF], top: int, place: int) -> None:
-        detail, colors = self._plot.detail, theme.current()
+        detail, colors = self.detail, theme.current()
         assert detail is not None
         name = columns["name"]
         plan = token_labels.Plan("flat", 1, 12, name.width())
         painter.setPen(colors.color("text"))
         token_labels.paint_row(painter, plan, detail.tokens[place], name.right() + 2, top + ROW / 2)
-        self._paint_stripes(painter, columns["key"], top, self._keys, place)
-        self._paint_stripes(painter, columns["product"], top, self._products, place)
+        self._paint_stripes(painter, columns["key"], top, self._colors["keys"], place)
+        self._paint_stripes(painter, columns["product"], top, self._colors["products"], place)
         self._paint_score(painter, columns["score"], top, float(detail.scores[place]))
         weight, most = float(detail.weights[place]), float(detail.weights.max()) or 1.0
         room = max(4.0, columns["weight"].width() - FIGURE)
@@ -337,10 +293,10 @@ class _Canvas(QWidget):
         self._paint_figure(
             painter, QRectF(bar.right() + 5, top, FIGURE + 8, ROW), value_words(weight), "left"
         )
-        self._paint_stripes(painter, columns["value"], top, self._values, place)
+        self._paint_stripes(painter, columns["value"], top, self._colors["values"], place)
 
     def _paint_score(self, painter: QPainter, column: QRectF, top: int, score: float) -> None:
-        detail, colors = self._plot.detail, theme.current()
+        detail, colors = self.detail, theme.current()
         assert detail is not None
         low, high = min(0.0, float(detail.scores.min())), max(0.0, float(detail.scores.max()))
         room = max(4.0, column.width() - FIGURE)
@@ -365,21 +321,15 @@ class _Canvas(QWidget):
         area = QRectF(column.left(), top + (ROW - STRIPES) / 2, column.width(), STRIPES)
         paint_levels(painter, whole_pixels(painter, area), picture.levels[place : place + 1], is_signed=True)
 
-    # Mouse
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._plot.go_to(self._row_at(event.position().y()))
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._plot.go_to(None)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        row = self._row_at(event.position().y())
-        if event.button() == Qt.MouseButton.LeftButton and row is not None:
-            self._plot.key_chosen.emit(self._plot.order[row])
-
-    def _row_at(self, y: float) -> int | None:
-        row = int((y - HEADER) // ROW)
-        is_on_rows = self._scrolled() + HEADER <= y < self._foot()
-        return row if 0 <= row < len(self._plot.order) and is_on_rows else None
+def _colors_of(detail: Detail) -> dict[str, Picture]:
+    """Return numbers as colours; query and keys share a scale, and so do values and output."""
+    top = float(max(np.abs(detail.query).max(initial=0.0), np.abs(detail.keys).max(initial=0.0)))
+    most = float(np.abs(detail.values).max(initial=0.0))  # a mean of values is not beyond them
+    return {
+        "query": compose(detail.query[None, :], top=top, signed=True),
+        "keys": compose(detail.keys, top=top, signed=True),
+        "products": compose(detail.products, signed=True),
+        "values": compose(detail.values, top=most, signed=True),
+        "output": compose(detail.output[None, :] * detail.is_on, top=most, signed=True),
+    }

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
-from app.look.widgets import set_role
-from app.plots.figure import Numbers, paint_ring
-from app.plots.scrolled import ScrolledFigure
+from app.plots.figure import Numbers
+from app.plots.scrolled import RowsFigure
 from engine.events import Reading
 
 ROW = 45
@@ -57,8 +55,8 @@ class _Line:
             del self.steps[1:-1:2], self.past[1:-1:2]
 
 
-class ReadingsPlot(ScrolledFigure):
-    """A row a sentence; the newest guesses in it, the right one marked. Up and down move.
+class ReadingsPlot(RowsFigure):
+    """A row a sentence; the newest guesses in it, the right one marked.
 
     is_brief: the guesses alone, in rows as high as they are.
     """
@@ -66,12 +64,9 @@ class ReadingsPlot(ScrolledFigure):
     def __init__(self, title: str = "", *, is_brief: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.is_brief = is_brief
-        self.row = BRIEF_ROW if is_brief else ROW
-        self.current: int | None = None
+        self.row_height = BRIEF_ROW if is_brief else ROW
         self.lines: dict[str, _Line] = {}
         self._shown: tuple[str, ...] = ()
-        self._canvas = _Canvas(self)
-        self.hold(self._canvas)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -79,8 +74,8 @@ class ReadingsPlot(ScrolledFigure):
         return self._shown
 
     @property
-    def is_empty(self) -> bool:
-        return not self._shown
+    def num_rows(self) -> int:
+        return len(self._shown)
 
     def append(self, step: int, readings: Sequence[Reading]) -> None:
         """Take in what a model answers at a step."""
@@ -88,19 +83,15 @@ class ReadingsPlot(ScrolledFigure):
             line = self.lines.setdefault(reading.sentence, _Line(reading))
             line.add(step, reading)
         self._shown = tuple(dict.fromkeys(reading.sentence for reading in readings))
-        self._scroll.setVisible(bool(self._shown))
-        self._canvas.setMinimumHeight(self.row * len(self._shown))
-        self.setAccessibleDescription("; ".join(map(self.row_words, self._shown[:10])))
-        self.updateGeometry()
-        self._canvas.update()
-        self.update()
+        self.set_content_height(self.content_height)
+        if self.current is not None and self.current >= self.num_rows:
+            self.forget()
+        self.describe()
 
     def clear(self) -> None:
         """Forget all readings."""
-        self.lines, self._shown, self.current = {}, (), None
-        self._scroll.hide()
-        self._canvas.update()
-        self.update()
+        self.lines, self._shown = {}, ()
+        self.rows_changed()
 
     def row_words(self, sentence: str) -> str:
         """Return a sentence with its newest guesses, to be read aloud or under the pointer."""
@@ -132,71 +123,41 @@ class ReadingsPlot(ScrolledFigure):
                 rows.append(row + [""] * (len(header) - len(row)))
         return rows
 
+    def words_of(self, target: int) -> str:
+        return self.row_words(self._shown[target])
+
+    def summary(self) -> str:
+        return "; ".join(map(self.row_words, self._shown[:10]))
+
     def sizeHint(self) -> QSize:
-        return QSize(400, self.row * max(1, len(self._shown)) + 6)
+        return QSize(400, self.row_height * max(1, self.num_rows) + 6)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(180, self.row + 6)
+        return QSize(180, self.row_height + 6)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        move = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
-        if move and self._shown:
-            here = -1 if self.current is None else self.current
-            self.current = min(max(here + move, 0), len(self._shown) - 1)
-            self.setAccessibleDescription(self.row_words(self._shown[self.current]))
-            self._scroll.ensureVisible(0, self.row * self.current + self.row // 2, 0, self.row)
-            self._canvas.update()
-        elif event.key() == Qt.Key.Key_Escape and self.current is not None:
-            self.current = None
-            self._canvas.update()
-        else:
-            super().keyPressEvent(event)
-
-    def set_saving(self, saving: bool) -> None:
-        super().set_saving(saving)
-        self._canvas.is_saving = saving
-
-
-class _Canvas(QWidget):
-    """The rows, as tall as they need to be."""
-
-    def __init__(self, plot: ReadingsPlot) -> None:
-        super().__init__()
-        self._plot = plot
-        self.is_saving = False
-        set_role(self, "clear")
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        plot = self._plot
-        first, last = event.rect().top() // plot.row, event.rect().bottom() // plot.row
-        for place, sentence in enumerate(plot.shown):
-            if not first <= place <= last:
-                continue
-            if plot.is_brief:
-                room = QRectF(0, place * plot.row + 2, self.width(), CHIP)
-                self._paint_guesses(painter, room, plot.lines[sentence].reading)
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        for place, room in self.rows_in(area):
+            line = self.lines[self._shown[place]]
+            if self.is_brief:
+                self._paint_guesses(painter, room.adjusted(0, 2, 0, -2), line.reading)
             else:
-                self._paint_row(painter, place, plot.lines[sentence])
-        painter.end()
+                self._paint_row(painter, room, place, line)
+        self.paint_mark(painter)
 
-    def _paint_row(self, painter: QPainter, place: int, line: _Line) -> None:
-        y, colors, plot, left = place * ROW, theme.current(), self._plot, 18.0
-        curve = CURVE_WIDTH if self.width() > NARROW else CURVE_WIDTH / 2
-        right = self.width() - 6.0 - curve - VALUE_WIDTH - 12
+    def _paint_row(self, painter: QPainter, room: QRectF, place: int, line: _Line) -> None:
+        y, colors, width, left = room.top(), theme.current(), room.width(), 18.0
+        curve = CURVE_WIDTH if width > NARROW else CURVE_WIDTH / 2
+        right = width - 6.0 - curve - VALUE_WIDTH - 12
         self._paint_curve(painter, QRectF(right + 12, y + 6, curve, ROW - 14), line, place)
-        self._paint_value(painter, QRectF(self.width() - 6 - VALUE_WIDTH, y, VALUE_WIDTH, ROW), line)
+        self._paint_value(painter, QRectF(width - 6 - VALUE_WIDTH, y, VALUE_WIDTH, ROW), line)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.category(place)))
         painter.drawEllipse(QPointF(8, y + 12), 4, 4)
         self._paint_sentence(painter, QRectF(left, y + 2, right - left, 20), line.reading)
         self._paint_guesses(painter, QRectF(left, y + 22, right - left, CHIP), line.reading)
-        if place < len(plot.shown) - 1:
+        if place < self.num_rows - 1:
             painter.setPen(QPen(colors.color("line"), 1))
-            painter.drawLine(QPointF(4, y + ROW - 0.5), QPointF(self.width() - 4, y + ROW - 0.5))
-        if place == plot.current and not self.is_saving:
-            paint_ring(painter, QRectF(1, y + 1, self.width() - 2, ROW - 2), 1.5)
+            painter.drawLine(QPointF(4, y + ROW - 0.5), QPointF(width - 4, y + ROW - 0.5))
 
     def _paint_sentence(self, painter: QPainter, room: QRectF, reading: Reading) -> None:
         colors = theme.current()
@@ -276,19 +237,10 @@ class _Canvas(QWidget):
         )
         painter.setFont(theme.ui_font(11))
         painter.setPen(colors.color("fine" if reading.rank == 1 else "muted"))
-        said = words.translate("ReadingsPlot", "first guess") if reading.rank == 1 else ""
+        said = self.tr("first guess") if reading.rank == 1 else ""
         if reading.rank is not None and reading.rank > 1:
-            said = words.translate("ReadingsPlot", "guess {rank}").format(rank=words.number(reading.rank))
+            said = self.tr("guess {rank}").format(rank=words.number(reading.rank))
         painter.drawText(room.adjusted(0, ROW / 2 - 2, 0, -4), _middle("right"), said)
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            place = int(event.pos().y() // self._plot.row)
-            inside = 0 <= place < len(self._plot.shown)
-            said = self._plot.row_words(self._plot.shown[place]) if inside else ""
-            QToolTip.showText(event.globalPos(), tip(said), self)
-            return True
-        return super().event(event)
 
 
 def _value_words(value: float) -> str:

@@ -6,26 +6,15 @@ frame and its answer, a kept one a plain frame.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QColor,
-    QFontMetricsF,
-    QHelpEvent,
-    QKeyEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
-from app.look.widgets import set_role
 from app.plots.figure import Numbers
 from app.plots.scrolled import ScrolledFigure
 
@@ -49,7 +38,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A token and where it stands, with the strip it is of."""
+    """A token of a strip, and where it stands."""
 
     rect: QRectF
     strip: int
@@ -62,8 +51,10 @@ class TokensPlot(ScrolledFigure):
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.strips: tuple[Strip, ...] = ()
-        self._canvas = _Canvas(self)
-        self.hold(self._canvas)
+        self._placed: list[_Placed] = []
+        self._heads: list[float] = []
+        self._letters: list[tuple[float, str]] = []
+        self._scroll.verticalScrollBar().setSingleStep(LINE)
 
     @property
     def is_empty(self) -> bool:
@@ -72,11 +63,8 @@ class TokensPlot(ScrolledFigure):
     def set_strips(self, strips: Sequence[Strip]) -> None:
         """Show these examples."""
         self.strips = tuple(strips)
-        self._scroll.setVisible(bool(strips))
-        self._canvas.place()
-        said = (f"{strip.title} {strip.note}: {' '.join(strip.shown)}" for strip in self.strips[:1])
-        self.setAccessibleDescription(" ".join(said))
-        self.update()
+        self.place()
+        self.forget()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -113,42 +101,42 @@ class TokensPlot(ScrolledFigure):
                 return self.tr("{token}: shown as it is, and asked for all the same").format(token=token)
         return ""
 
+    def summary(self) -> str:
+        said = (f"{strip.title} {strip.note}: {' '.join(strip.shown)}" for strip in self.strips[:1])
+        return " ".join(said)
+
+    def words_of(self, target: int) -> str:
+        placed = self._placed[target]
+        return self.token_words(self.strips[placed.strip], placed.place) or self.summary()
+
+    def tip_of(self, target: int) -> str:
+        placed = self._placed[target]
+        return self.token_words(self.strips[placed.strip], placed.place)
+
+    def rect_of(self, target: int) -> QRectF:
+        return self._placed[target].rect
+
+    def target_at(self, at: QPointF) -> int | None:
+        under = (i for i, placed in enumerate(self._placed) if placed.rect.adjusted(0, 0, 0, 16).contains(at))
+        return next(under, None)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        pages = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -5, Qt.Key.Key_PageDown: 5}
-        move = pages.get(Qt.Key(event.key()), 0)
-        if move:
-            bar = self._scroll.verticalScrollBar()
-            bar.setValue(bar.value() + move * LINE)
-        else:
-            super().keyPressEvent(event)
-
-
-class _Canvas(QWidget):
-    """All tokens, placed once for a width."""
-
-    def __init__(self, plot: TokensPlot) -> None:
-        super().__init__()
-        self._plot = plot
-        self._placed: list[_Placed] = []
-        self._heads: list[float] = []
-        self._letters: list[tuple[float, str]] = []
-        set_role(self, "clear")
+        self._scroll.keyPressEvent(event)
 
     def place(self) -> None:
-        """Wrap all tokens at the width there is."""
+        """Wrap all tokens at the width there is, and ask for the height that they need."""
         self._placed, self._heads, self._letters, y = [], [], [], 0.0
-        for number, strip in enumerate(self._plot.strips):
+        for number, strip in enumerate(self.strips):
             self._heads.append(y)
             y = self._place_strip(number, strip, y + HEAD) + 10
-        self.setMinimumHeight(int(y))
-        self.update()
+        self.set_content_height(int(y))
 
     def _place_strip(self, number: int, strip: Strip, y: float) -> float:
         plain, small = QFontMetricsF(theme.ui_font()), QFontMetricsF(theme.ui_font(11))
         left = 4.0 if strip.is_yes is None else 4.0 + MARGIN
-        width, x = max(200.0, self.width() - 8.0), left
+        width, x = max(200.0, self.canvas().width() - 8.0), left
         if strip.is_yes is not None:
-            self._letters.append((y, words.translate("TokensPlot", "A")))
+            self._letters.append((y, self.tr("A")))
         for place, (token, shown, action) in enumerate(
             zip(strip.tokens, strip.shown, strip.actions, strict=True)
         ):
@@ -159,29 +147,21 @@ class _Canvas(QWidget):
             if turned or (x + room > width and x > left):
                 x, y = left, y + LINE
             if turned:
-                self._letters.append((y, words.translate("TokensPlot", "B")))
+                self._letters.append((y, self.tr("B")))
             self._placed.append(_Placed(QRectF(x, y, room, CHIP), number, place))
             x += room + SPACE
         return y + LINE
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self.place()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for strip, top in zip(self._plot.strips, self._heads, strict=True):
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        for strip, top in zip(self.strips, self._heads, strict=True):
             self._paint_head(painter, strip, top)
         painter.setFont(theme.ui_font(11, bold=True))
         painter.setPen(theme.current().color("muted"))
         for y, letter in self._letters:
             painter.drawText(QRectF(4, y, MARGIN, CHIP), Qt.AlignmentFlag.AlignVCenter, letter)
-        for placed in self._in(event.rect().top() - LINE, event.rect().bottom()):
-            strip = self._plot.strips[placed.strip]
-            _paint_token(painter, placed.rect, strip, placed.place)
-        painter.end()
+        for placed in self._placed:
+            if area.top() - LINE <= placed.rect.top() <= area.bottom():
+                _paint_token(painter, placed.rect, self.strips[placed.strip], placed.place)
 
     def _paint_head(self, painter: QPainter, strip: Strip, top: float) -> None:
         colors = theme.current()
@@ -197,23 +177,6 @@ class _Canvas(QWidget):
             painter.setFont(theme.ui_font(12))
             painter.setPen(colors.color("text"))
             painter.drawText(QRectF(mark.right() + 6, top, 400, HEAD - 6), middle, strip.note)
-
-    def _in(self, top: float, bottom: float) -> Iterator[_Placed]:
-        return (placed for placed in self._placed if top <= placed.rect.top() <= bottom)
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            at = QPointF(event.pos())
-            found = next((p for p in self._placed if p.rect.adjusted(0, 0, 0, 16).contains(at)), None)
-            said = (
-                "" if found is None else self._plot.token_words(self._plot.strips[found.strip], found.place)
-            )
-            QToolTip.showText(event.globalPos(), tip(said), self)
-            return True
-        return super().event(event)
-
-    def sizeHint(self) -> QSize:
-        return QSize(400, self.minimumHeight())
 
 
 class TokensLegend(QWidget):

@@ -53,14 +53,16 @@ class WordChips(WordFlow):
         """Show these words. Args: can_hide: whether there is a model that could guess them."""
         self.chips, self.can_hide = tuple(chips), can_hide
         self.set_flow([chip.text for chip in chips], [chip.segment for chip in chips])
-        self.setAccessibleDescription(" ".join(MASK if chip.gap else chip.text for chip in chips))
 
     def clear(self) -> None:
         """Show nothing."""
         self.set_chips([])
 
-    def can_choose(self, index: int) -> bool:
-        return self.can_hide and not (self.chips[index].is_special or self.chips[index].is_typed_mask)
+    def summary(self) -> str:
+        return " ".join(MASK if chip.gap else chip.text for chip in self.chips)
+
+    def can_choose(self, target: int) -> bool:
+        return self.can_hide and not (self.chips[target].is_special or self.chips[target].is_typed_mask)
 
     def numbers(self) -> Numbers:
         rows: Numbers = [["place", "text", "word", "gap"]]
@@ -68,8 +70,8 @@ class WordChips(WordFlow):
             rows.append([place, "B" if chip.segment else "A", chip.text, chip.gap or ""])
         return rows
 
-    def word_words(self, index: int) -> str:
-        chip = self.chips[index]
+    def words_of(self, target: int) -> str:
+        chip = self.chips[target]
         if chip.is_special:
             said = self.tr("{word}: a mark of the model's own, not a word of the text")
         elif chip.is_typed_mask:

@@ -8,25 +8,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import cast
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFocusEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import QWidget
 
-from app import words
 from app.look import theme
-from app.look.labels import tip
-from app.look.widgets import set_role
-from app.plots.figure import paint_ring
+from app.plots.figure import Figure, paint_ring
 from app.plots.scrolled import ScrolledFigure
 
 SPACE, CLOSE, JOINED = 5.0, 3.0, 1.0  # px between words: in general, in scripts without spaces, joined
@@ -35,8 +23,9 @@ _CLOSE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 
 
 class WordFlow(ScrolledFigure):
-    """Base of the pictures of a text: a chip a word, B on a line of its own. Enter and Space choose.
+    """Base of the pictures of a text: a chip a word, B on a line of its own. A target is a word's index.
 
+    The ring around a word is seen while the picture has the keyboard; its place stays for the next time.
     Args: line: height of a line in px; chip: of a word in it; most_lines: that are shown before it scrolls.
     """
 
@@ -47,18 +36,14 @@ class WordFlow(ScrolledFigure):
     ) -> None:
         super().__init__(title, parent)
         self.line, self.chip, self.most_lines = line, chip, most_lines
-        self.current: int | None = None
         self.texts: tuple[str, ...] = ()
         self.segments: tuple[int, ...] = ()
         self.joined: tuple[bool, ...] = ()
-        self._canvas = _Canvas(self)
-        self.hold(self._canvas)
+        self._places: list[QRectF] = []
         layout = self.layout()
         assert layout is not None
         layout.setContentsMargins(0, 3, 0, 3)  # words begin where titles do
         self.setFixedHeight(line + 6)
-
-    # ---- for the child class
 
     def word_width(self, index: int) -> float:
         """Return how wide a word's chip is."""
@@ -68,14 +53,6 @@ class WordFlow(ScrolledFigure):
         """Paint a word's chip."""
         raise NotImplementedError
 
-    def word_words(self, index: int) -> str:
-        """Return what is said of a word under the pointer and to screen readers."""
-        raise NotImplementedError
-
-    def can_choose(self, index: int) -> bool:
-        """Whether a click on a word does something."""
-        return True
-
     def set_flow(self, texts: Sequence[str], segments: Sequence[int], joined: Sequence[bool] = ()) -> None:
         """Take the words in, after the child class has taken in what it knows of them.
 
@@ -83,174 +60,112 @@ class WordFlow(ScrolledFigure):
         """
         is_same = len(texts) == len(self.texts)
         self.texts, self.segments, self.joined = tuple(texts), tuple(segments), tuple(joined)
+        self.place()
         if not is_same:
-            self.current = 0 if self.hasFocus() and self.texts else None
-        self._scroll.setVisible(bool(self.texts))
-        self._canvas.place()
-        self.update()
-
-    # ---- what Qt asks
+            self.forget()
+            self._walked = 0 if self.hasFocus() and self.texts else None
+        self.describe()
 
     @property
     def is_empty(self) -> bool:
         return not self.texts
 
-    @property
-    def is_saving(self) -> bool:
-        return self._saving
-
-    def repaint_words(self) -> None:
-        """Paint the words anew where they stand."""
-        self._canvas.update()
-
-    def rect_of(self, index: int) -> QRectF:
-        """Return where a word stands on the canvas."""
-        return QRectF(self._canvas.places[index])
-
     def sizeHint(self) -> QSize:
         return QSize(400, self.height())
 
-    def go_to(self, index: int | None) -> None:
-        """Mark a word, or none."""
-        self.current = index
-        if index is not None:
-            self.setAccessibleDescription(self.word_words(index))
-            middle = self._canvas.places[index].center()
-            self._scroll.ensureVisible(int(middle.x()), int(middle.y()), 0, self.line)
-        self._canvas.update()
+    def place(self) -> None:
+        """Wrap all words at the width there is, and ask for the height that they need."""
+        words = [(text, self.segments[i], self.word_width(i)) for i, text in enumerate(self.texts)]
+        self._places = flow(words, float(self.canvas().width()), self.line, self.chip, self.joined)
+        num_lines = round(self._places[-1].top() / self.line) + 1 if self._places else 1
+        self.set_content_height(num_lines * self.line)
+        self.setFixedHeight(min(num_lines, self.most_lines) * self.line + 6)
 
-    def paint_frame(self, painter: QPainter) -> None:
-        if self.is_empty or self.current is None:  # else the word has the ring
-            super().paint_frame(painter)
+    def rect_of(self, target: int) -> QRectF:
+        return QRectF(self._places[target])
+
+    def target_at(self, at: QPointF) -> int | None:
+        return next((i for i, room in enumerate(self._places) if room.contains(at)), None)
+
+    def after(self, event: QKeyEvent) -> int | None:
+        return word_after(event, self.current, self._places)
+
+    def can_choose(self, target: int) -> bool:
+        return True
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self._mark(self._hovered, target)
+        self.word_chosen.emit(target)
+
+    def reveal(self, target: int) -> None:
+        middle = self._places[target].center()
+        self._scroll.ensureVisible(int(middle.x()), int(middle.y()), 0, self.line)
+
+    def describe(self) -> None:
+        if self._hovered is None and not self.hasFocus():
+            self.setAccessibleDescription(self.summary())
+        else:
+            super().describe()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if self.current is None and self.texts and event.reason() != Qt.FocusReason.MouseFocusReason:
-            self.go_to(next((i for i in range(len(self.texts)) if self.can_choose(i)), 0))
-        self._canvas.update()
+            first = next((i for i in range(len(self.texts)) if self.can_choose(i)), 0)
+            self.go_to(first)
+            self.reveal(first)
+        self.describe()
+        self.canvas().update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self._canvas.update()
+        Figure.focusOutEvent(self, event)
+        self.describe()
+        self.canvas().update()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = Qt.Key(event.key())
-        moves = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Home: -(10**9), Qt.Key.Key_End: 10**9}
-        if key in moves and self.texts:
-            here = -1 if self.current is None else self.current
-            self.go_to(min(max(here + moves[key], 0), len(self.texts) - 1))
-        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down) and self._move_line(-1 if key == Qt.Key.Key_Up else 1):
-            pass
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.current is not None:
-            if self.can_choose(self.current):
-                self.word_chosen.emit(self.current)
-        else:
-            super().keyPressEvent(event)
+    def paint_frame(self, painter: QPainter) -> None:
+        if self.is_empty or self._walked is None:  # else the word has the ring
+            super().paint_frame(painter)
 
-    def _move_line(self, by: int) -> bool:
-        """Go to the nearest word a line above or below; False where there is none."""
-        if self.current is None:
-            return False
-        here = self._canvas.places[self.current]
-        beside = [i for i, room in enumerate(self._canvas.places) if (room.top() - here.top()) * by > 1]
-        if not beside:
-            return False
-        nearest = min(abs(self._canvas.places[i].top() - here.top()) for i in beside)
-        row = [i for i in beside if abs(self._canvas.places[i].top() - here.top()) - nearest < 1]
-        self.go_to(min(row, key=lambda i: abs(self._canvas.places[i].center().x() - here.center().x())))
-        return True
-
-
-class _Canvas(QWidget):
-    """All words, placed once for a width."""
-
-    def __init__(self, plot: WordFlow) -> None:
-        super().__init__()
-        self._plot = plot
-        self.places: list[QRectF] = []
-        self._hovered = -1
-        self._pressed = -1
-        self.setMouseTracking(True)
-        set_role(self, "clear")
-
-    def place(self) -> None:
-        """Wrap all words at the width there is, and ask for the height that they need."""
-        plot = self._plot
-        widths = [plot.word_width(i) for i in range(len(plot.texts))]
-        words = list(zip(plot.texts, plot.segments, widths, strict=True))
-        self.places = flow(words, float(self.width()), plot.line, plot.chip, plot.joined)
-        num_lines = round(self.places[-1].top() / plot.line) + 1 if self.places else 1
-        self.setMinimumHeight(num_lines * plot.line)
-        plot.setFixedHeight(min(num_lines, plot.most_lines) * plot.line + 6)
-        self.update()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self.place()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        plot, painter = self._plot, QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paint(self, painter: QPainter, area: QRectF) -> None:
         self._paint_letters(painter)
-        for index, room in enumerate(self.places):
-            if room.bottom() + plot.line < event.rect().top() or room.top() > event.rect().bottom():
+        for index, room in enumerate(self._places):
+            if room.bottom() + self.line < area.top() or room.top() > area.bottom():
                 continue
-            plot.paint_word(painter, room, index, index == self._hovered and not plot.is_saving)
-            if index == plot.current and plot.hasFocus() and not plot.is_saving:
+            self.paint_word(painter, room, index, index == self._hovered and not self._saving)
+            if index == self._walked and self.hasFocus() and not self._saving:
                 paint_ring(painter, room.adjusted(-2, -2, 2, 2), 1.5)
-        painter.end()
 
     def _paint_letters(self, painter: QPainter) -> None:
-        plot = self._plot
-        if 1 not in plot.segments:
+        if 1 not in self.segments:
             return
         painter.setFont(theme.ui_font(11, bold=True))
-        for segment, letter, token in (
-            (0, words.translate("WordFlow", "A"), "accent"),
-            (1, words.translate("WordFlow", "B"), "b"),
-        ):
-            if segment in plot.segments:
-                top = self.places[plot.segments.index(segment)].top()
+        letters = ((0, self.tr("A"), "accent"), (1, self.tr("B"), "b"))
+        for segment, letter, token in letters:
+            if segment in self.segments:
+                top = self._places[self.segments.index(segment)].top()
                 painter.setPen(theme.current().color(token))
-                painter.drawText(QRectF(0, top, LETTER, plot.chip), Qt.AlignmentFlag.AlignVCenter, letter)
+                painter.drawText(QRectF(0, top, LETTER, self.chip), Qt.AlignmentFlag.AlignVCenter, letter)
 
-    def index_at(self, at: QPointF) -> int:
-        """Return the word at a place, -1 for none."""
-        return next((i for i, room in enumerate(self.places) if room.contains(at)), -1)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._pressed = self.index_at(event.position()) if event.button() == Qt.MouseButton.LeftButton else -1
-        self._plot.setFocus(Qt.FocusReason.MouseFocusReason)
+def word_after(event: QKeyEvent, here: int | None, places: Sequence[QRectF]) -> int | None:
+    """Return the word that a key leads to; None: nowhere, as up from the first line.
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        index, self._pressed = self._pressed, -1
-        if index >= 0 and index == self.index_at(event.position()) and self._plot.can_choose(index):
-            self._plot.go_to(index)
-            self._plot.word_chosen.emit(index)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._hover(self.index_at(event.position()))
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._hover(-1)
-
-    def _hover(self, index: int) -> None:
-        if index != self._hovered:
-            self._hovered = index
-            can = index >= 0 and self._plot.can_choose(index)
-            self.setCursor(Qt.CursorShape.PointingHandCursor if can else Qt.CursorShape.ArrowCursor)
-            self.update()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip:
-            help_event = cast(QHelpEvent, event)
-            index = self.index_at(QPointF(help_event.pos()))
-            said = self._plot.word_words(index) if 0 <= index < len(self._plot.texts) else ""
-            QToolTip.showText(help_event.globalPos(), tip(said), self)
-            return True
-        return super().event(event)
+    Left and right lead to the word before and after, up and down to the nearest of the next line.
+    """
+    key, last = Qt.Key(event.key()), len(places) - 1
+    moves = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Home: -last - 1, Qt.Key.Key_End: last + 1}
+    if not places:
+        return None
+    if key in moves:
+        return min(max((-1 if here is None else here) + moves[key], 0), last)
+    if here is None or key not in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+        return None
+    room, by = places[here], -1 if key == Qt.Key.Key_Up else 1
+    away = [(place.top() - room.top()) * by for place in places]
+    nearest = min((far for far in away if far > 1), default=None)
+    if nearest is None:
+        return None
+    line = [i for i, far in enumerate(away) if abs(far - nearest) < 1]
+    return min(line, key=lambda i: abs(places[i].center().x() - room.center().x()))
 
 
 def flow(

@@ -61,15 +61,12 @@ class WordStrip(WordFlow):
         """Show these words."""
         self.rated, self.is_dim = tuple(rated), False
         self.set_flow([word.text for word in rated], [word.segment for word in rated])
-        known = [word for word in self.rated if math.isfinite(word.value)]
-        most = sorted(known, key=lambda word: -abs(word.value))[:5]
-        self.setAccessibleDescription("; ".join(f"{word.text} {word.said}" for word in most))
 
     def set_dim(self, dim: bool) -> None:
         """Say that a newer answer is on its way."""
         if dim != self.is_dim:
             self.is_dim = dim
-            self.repaint_words()
+            self.canvas().update()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -95,8 +92,13 @@ class WordStrip(WordFlow):
             rows.append([place, "B" if word.segment else "A", word.text, value])
         return rows
 
-    def word_words(self, index: int) -> str:
-        word = self.rated[index]
+    def summary(self) -> str:
+        known = [word for word in self.rated if math.isfinite(word.value)]
+        most = sorted(known, key=lambda word: -abs(word.value))[:5]
+        return "; ".join(f"{word.text} {word.said}" for word in most)
+
+    def words_of(self, target: int) -> str:
+        word = self.rated[target]
         return " · ".join(part for part in (word.text, word.said, word.note) if part)
 
     def word_width(self, index: int) -> float:
@@ -106,7 +108,7 @@ class WordStrip(WordFlow):
 
     def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
         word, colors = self.rated[index], theme.current()
-        painter.setOpacity(0.55 if self.is_dim and not self.is_saving else 1.0)
+        painter.setOpacity(0.55 if self.is_dim and not self._saving else 1.0)
         ground = self.ground_of(index)
         painter.setPen(QPen(QColor(colors.text if is_hovered else ground), 1))
         painter.setBrush(QColor(ground))

@@ -205,7 +205,7 @@ def test_a_clicked_piece_selects_its_characters_and_its_row(
     plot, box = hand.find("tokenizer_pieces"), hand.find("tokenizer_text_a")
     pieces = ["[CLS]", "old", "river", "##bank", "##s", "[SEP]"]
     hand.wait(lambda: [chip.text for column in plot.columns for chip in column.chips] == pieces)
-    place = plot.canvas().rect_of(3).center()
+    place = plot.rect_of(3).center()
     hand.click_at(plot.canvas(), place)
     assert [mark.cursor.selectedText() for mark in box.extraSelections()] == ["bank"]
     rows = hand.find("tokenizer_rows")
@@ -291,4 +291,4 @@ def test_an_answer_of_a_classifier_leads_to_what_it_rests_on_and_to_what_each_he
     hand.click("attention_view_attribution")
     bars = hand.find("attribution_bars")
     hand.wait(lambda: bars.isVisible() and not bars.is_empty)
-    assert float(bars.row_words(0).rsplit(" ", 1)[1].replace("−", "-")) != 0
+    assert float(bars.words_of(0).rsplit(" ", 1)[1].replace("−", "-")) != 0

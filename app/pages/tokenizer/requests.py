@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from app.plots.pieces import Chip, Column
+from app.plots.pieces_layout import Chip, Column
 from app.work.inspector import Bench
 from app.work.worker import Answer
 from engine.errors import ConfigError, Sentence, marked

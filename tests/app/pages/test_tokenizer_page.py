@@ -85,8 +85,8 @@ def test_a_piece_is_tied_to_its_row_its_characters_and_its_search(page: Tokenize
     study(page, "😀 Good playing", "bad film")
     view = page.text_view
     plot = view.plot
-    place = plot._canvas.rect_of(4).center().toPoint()
-    qtbot.mouseClick(plot._canvas, Qt.MouseButton.LeftButton, pos=place)
+    place = plot.rect_of(4).center().toPoint()
+    qtbot.mouseClick(plot.canvas(), Qt.MouseButton.LeftButton, pos=place)
     assert view.rows_view.currentIndex().row() == 4
     assert marked(page, view.texts.box_a) == ["ing"]
     assert view.detail.ladder.numbers()[-1] == [4, "##ing", "yes", TOKENS.index("##ing")]
@@ -111,8 +111,9 @@ def test_the_cursor_in_the_text_chooses_the_piece(page: TokenizerPage) -> None:
 
 def test_the_pointer_on_characters_marks_them_in_the_box(page: TokenizerPage, qtbot: QtBot) -> None:
     study(page, "Good playing")
-    canvas = page.text_view.plot._canvas
-    qtbot.mouseMove(canvas, canvas.text_rect_of(3).center().toPoint())
+    plot = page.text_view.plot
+    canvas = plot.canvas()
+    qtbot.mouseMove(canvas, plot.text_rect_of(3).center().toPoint())
     qtbot.waitUntil(lambda: marked(page, page.text_view.texts.box_a) == ["ing"])
     qtbot.mouseMove(canvas, QPoint(1, 1))
     qtbot.waitUntil(lambda: marked(page, page.text_view.texts.box_a) != ["ing"])
@@ -121,14 +122,16 @@ def test_the_pointer_on_characters_marks_them_in_the_box(page: TokenizerPage, qt
 def test_the_characters_of_the_marked_piece_are_the_coloured_ones(page: TokenizerPage) -> None:
     study(page, "playing playing")
     page.text_view.choose_row(4)
-    canvas, whole = page.text_view.plot._canvas, page.text_view.pieces_card
+    plot, whole = page.text_view.plot, page.text_view.pieces_card
     image = whole.grab().toImage()
     ground = QColor(theme.current().card)
 
     def is_coloured(row: int) -> bool:
-        room = canvas.text_rect_of(row).toRect()
+        room = plot.text_rect_of(row).toRect()
         spots = [QPoint(x, room.top() + 3) for x in range(room.left() + 1, room.right())]
-        seen = [image.pixelColor(canvas.mapTo(whole, spot) * image.devicePixelRatio()) for spot in spots]
+        seen = [
+            image.pixelColor(plot.canvas().mapTo(whole, spot) * image.devicePixelRatio()) for spot in spots
+        ]
         far = [abs(one.red() - ground.red()) + abs(one.blue() - ground.blue()) > 40 for one in seen]
         return sum(far) > len(far) / 2
 

@@ -209,9 +209,8 @@ def test_the_longest_bar_is_the_largest_weight_and_keys_can_be_sorted(qtbot) -> 
     assert [row[0] for row in plot.numbers()[2:-1]] == list(range(9))
     plot.set_sorted(True)
     assert [row[0] for row in plot.numbers()[2:-1]] == np.argsort(-given.weights).tolist()
-    canvas = plot.canvas()
-    column = canvas._columns()["weight"]
-    image = canvas.grab().toImage()
+    column = plot.columns()["weight"]
+    image = plot.canvas().grab().toImage()
     widths = [
         len(points_of(image, theme.LIGHT.accent, QRectF(column.left(), 52 + 22 * row, column.width(), 22)))
         for row in range(9)

@@ -43,10 +43,13 @@ def test_b_begins_a_line_of_its_own_and_narrow_strips_wrap(qtbot: QtBot) -> None
     plot.resize(700, 300)
     plot.show()
     plot.set_strips([strip()])
-    lines = [placed.rect.top() for placed in plot._canvas._placed]
-    assert len(set(lines)) == 2 and lines.index(lines[-1]) == 5
+
+    def lines() -> list[float]:
+        return [plot.rect_of(token).top() for token in range(8)]
+
+    assert len(set(lines())) == 2 and lines().index(lines()[-1]) == 5
     plot.resize(240, 300)
-    qtbot.waitUntil(lambda: len({placed.rect.top() for placed in plot._canvas._placed}) > 2)
+    qtbot.waitUntil(lambda: len(set(lines())) > 2)
 
 
 def test_the_strip_tells_what_was_done_to_each_token(qtbot: QtBot) -> None:

@@ -192,8 +192,8 @@ def test_slopes_focus_a_word_and_their_names_do_not_touch(qtbot) -> None:
 
 def test_a_layer_is_told_in_words(qtbot) -> None:
     plot = shown(qtbot, layers())
-    assert plot.row_words(1) == "Layer 1: bank 80 %, sea 10 %; bank 80 %, rank 1"
-    assert plot.row_words(0).startswith("Embeddings")
+    assert plot.words_of(1) == "Layer 1: bank 80 %, sea 10 %; bank 80 %, rank 1"
+    assert plot.words_of(0).startswith("Embeddings")
     assert plot.numbers()[2][:4] == [1, "bank", 0.8, 1]
 
 
@@ -202,9 +202,8 @@ def test_a_probability_of_nearly_nothing_is_whole_beside_the_layers(qtbot) -> No
     rare = Layer((("the", 0.1),), 0.000001, 12_425)
     plot.set_layers([rare, Layer((("bank", 0.8),), 0.8, 1)], "bank")
     shown(qtbot, plot, width=700)
-    canvas = plot.canvas()
-    left = canvas._rooms()[2].right() + 4
-    room = canvas.width() - 12 - left
+    _cells, _count, line = plot.rooms()
+    room = plot.canvas().width() - 16 - line.right()
     said = f"{app_words.probability(0.000001)} · rank 12,425"
     assert said.startswith("<")
     assert QFontMetricsF(theme.ui_font(12)).horizontalAdvance(said) <= room
