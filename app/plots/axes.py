@@ -5,21 +5,26 @@ A chart never takes the keyboard or the menu; the figure around it does.
 
 from __future__ import annotations
 
+import html
 import math
 import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QStyleOptionGraphicsItem, QWidget
 
 from app import words
 from app.look import theme
 
 AXIS_SIZE = 11
 PERCENT_WIDTH = 50
+NAMED_HEIGHT = 35  # px of an axis with its numbers and its name
+MOST_PIXELS = 16_384
 _PLAIN = re.compile(r"[-−]?\d+(\.\d+)?")
 LEAST_RANGE = 0.02  # of the largest value; smaller differences are drawn as small as they are
 
@@ -68,6 +73,56 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         return [words.scientific(float(10**value)) for value in values]
 
 
+class RoundAxis(pg.AxisItem):  # type: ignore[misc]
+    """A few round values, each of them written: of a picture that is not zoomed."""
+
+    def __init__(
+        self,
+        side: str,
+        write: Callable[[float], str],
+        *,
+        apart: float,
+        least: float = 0.0,
+        grid: bool = False,
+    ) -> None:
+        """Args: apart: px from one to the next. least: between two values. grid: lines behind the picture."""
+        super().__init__(side)
+        self._write, self._apart, self._least = write, apart, least
+        self.setStyle(hideOverlappingLabels=False, tickAlpha=255)
+        self.setGrid(255 if grid else False)
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(super().boundingRect()).adjusted(0, -AXIS_SIZE, 0, AXIS_SIZE)  # numbers at the ends
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        return [(1.0, round_ticks(low, high, max(2.0, size / self._apart), self._least))]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        return [self._write(value) for value in values]
+
+
+def round_ticks(low: float, high: float, most: float, least: float = 0.0) -> list[float]:
+    """Return round values from `low` to `high`, in at most `most` steps, each at least `least` wide."""
+    span = max(high - low, 1e-9)
+    size = 10.0 ** math.floor(math.log10(span / most))
+    step = max(least, next(size * factor for factor in (1, 2, 5, 10) if span / (size * factor) <= most))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(step * place, 12) for place in range(first, last + 1)]  # 0.3, not 0.30000000000000004
+
+
+def spread(places: Sequence[float], apart: float, bottom: float) -> list[float]:
+    """Return places moved as little as is needed to lie `apart` from each other and above `bottom`."""
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    result = list(places)
+    for before, after in pairwise(order):
+        result[after] = max(result[after], result[before] + apart)
+    limit = bottom
+    for index in reversed(order):
+        result[index] = min(result[index], limit)
+        limit = result[index] - apart
+    return result
+
+
 def same_digits(numbers: list[str]) -> list[str]:
     """Return numbers with as many digits after the point as the one that has most; others as they are."""
     plain = {text for text in numbers if _PLAIN.fullmatch(text)}
@@ -81,10 +136,19 @@ def _with_digits(number: str, digits: int) -> str:
 
 
 class Chart(pg.PlotWidget):  # type: ignore[misc]
-    """A plot with calm axes; x can be dragged and zoomed, y fits what is seen."""
+    """A plot with calm axes; x can be dragged and zoomed, y fits what is seen.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, axisItems={"bottom": StepAxis(), "left": ValueAxis()}, enableMenu=False)
+    With axes of its own it shows what `set_view` says, and the mouse reaches the figure around it.
+    """
+
+    def __init__(
+        self, parent: QWidget | None = None, *, axes: tuple[pg.AxisItem, pg.AxisItem] | None = None
+    ) -> None:
+        """Args: axes: at the bottom and at the left; None: of steps and of values."""
+        bottom, left = axes or (StepAxis(), ValueAxis())
+        super().__init__(parent, axisItems={"bottom": bottom, "left": left}, enableMenu=False)
+        left.setZValue(-1)  # its lines lie behind the picture
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, axes is not None)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.setFrameShape(self.Shape.NoFrame)
@@ -98,6 +162,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
         self.getViewBox().setDefaultPadding(0.03)
         self.getPlotItem().setContentsMargins(0, 6, 0, 0)  # half a tick's label stands above the axis
         self._y_range: tuple[float, float] | None = None
+        self._drawings: list[QGraphicsItem] = []
         for side in ("left", "bottom"):
             axis = self.getAxis(side)
             axis.enableAutoSIPrefix(False)
@@ -119,6 +184,30 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
         line.hide()
         self.addItem(line, ignoreBounds=True)
         return line
+
+    def add_drawing(self, draw: Callable[[QPainter], None]) -> QGraphicsItem:
+        """Return what a figure paints over the axes, in this widget's pixels (see `x_of` and `y_of`).
+
+        Its pens are as wide in a saved picture as on screen; pyqtgraph's own are always of so many dots.
+        """
+        drawing = _Drawing(draw)
+        self.scene().addItem(drawing)
+        self._drawings.append(drawing)
+        return drawing
+
+    def set_x_name(self, text: str) -> None:
+        """Write under the bottom axis what it shows."""
+        axis = self.getAxis("bottom")
+        axis.setLabel(html.escape(text), color=theme.current().muted, **{"font-size": f"{AXIS_SIZE}px"})
+        axis.setHeight(NAMED_HEIGHT)
+
+    def set_view(self, x: tuple[float, float], y: tuple[float, float]) -> None:
+        """Show these values, and no others."""
+        self.getViewBox().setRange(xRange=x, yRange=y, padding=0)
+
+    def area(self) -> QRectF:
+        """Return where values are drawn, in this widget's pixels."""
+        return QRectF(self.getViewBox().sceneBoundingRect())
 
     def set_bounds(self, low: float, high: float) -> None:
         """Say what values are possible, so that the axis goes little beyond."""
@@ -191,6 +280,24 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
         for item in self.items():
             if isinstance(item, pg.InfiniteLine):
                 item.setPen(pg.mkPen(colors.muted, width=1, style=Qt.PenStyle.DashLine))
+        for item in self._drawings:
+            item.update()
+
+
+class _Drawing(QGraphicsItem):
+    """Paints over the whole of a chart."""
+
+    def __init__(self, draw: Callable[[QPainter], None]) -> None:
+        super().__init__()
+        self._draw = draw
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(0, 0, MOST_PIXELS, MOST_PIXELS)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        self._draw(painter)
 
 
 class Legend(QWidget):

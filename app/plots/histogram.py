@@ -17,18 +17,18 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QPaintEvent,
     QPen,
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import words
 from app.look import theme
+from app.look.layout import column
+from app.plots.axes import AXIS_SIZE, Chart, RoundAxis
 from app.plots.figure import Figure, Numbers, paint_ring
 
 NUM_BARS = 48
 TAIL = 0.995  # the share of values that is drawn to scale
-SMALL = 11
 
 
 class HistogramPlot(Figure):
@@ -43,7 +43,13 @@ class HistogramPlot(Figure):
         self._counts = np.empty(0, dtype=np.int64)
         self._has_tail = False
         self._current: int | None = None
-        theme.on_theme_change(self, self.update)
+        below = RoundAxis("bottom", words.number, apart=90, least=1)
+        left = RoundAxis("left", words.number, apart=32, least=1, grid=True)
+        self._chart = Chart(self, axes=(below, left))
+        self._chart.getPlotItem().setContentsMargins(0, 8, 14, 0)
+        self._drawing = self._chart.add_drawing(self._paint)
+        column((self._chart, 1), margins=3, parent=self)
+        theme.on_theme_change(self, self._show)
 
     def set_values(self, values: Any, maximum: float | None = None) -> None:
         """Show the values; those above `maximum` are marked as cut."""
@@ -57,7 +63,7 @@ class HistogramPlot(Figure):
         self._maximum = maximum
         self._bin()
         self.setAccessibleDescription(self.words())
-        self.update()
+        self._show()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -129,78 +135,44 @@ class HistogramPlot(Figure):
         inside = np.minimum(self._values, self._edges[-1] - 0.5)
         self._counts = np.histogram(inside, self._edges)[0]
 
-    # Geometry
+    def _show(self) -> None:
+        self._chart.setVisible(not self.is_empty)
+        if not self.is_empty:
+            self._chart.set_view((self._edges[0], self._edges[-1]), (0.0, float(self._counts.max())))
+            unit = self._x_label
+            if self._has_tail:
+                tail = self.tr("last bar: {number} and more").format(number=words.number(self._edges[-2]))
+                unit = f"{unit} ({tail})".strip()
+            self._chart.set_x_name(unit)
+        self._drawing.update()
+        self.update()
 
-    def _area(self) -> QRectF:
-        metrics = QFontMetricsF(theme.ui_font(SMALL))
-        left = 8 + max(metrics.horizontalAdvance(words.number(tick)) for tick in [*self._ticks(), 0]) + 6
-        bottom = metrics.height() * 2 + 12
-        return QRectF(left, 10, max(1.0, self.width() - left - 12), max(1.0, self.height() - 10 - bottom))
-
-    def _ticks(self) -> list[int]:
-        return nice_ticks(0, float(self._counts.max(initial=0)), 4)
-
-    def _x(self, area: QRectF, value: float) -> float:
-        low, high = self._edges[0], self._edges[-1]
-        return area.left() + area.width() * float(np.clip((value - low) / (high - low), 0, 1))
-
-    def _bar(self, area: QRectF, index: int) -> QRectF:
-        top = max(1.0, float(self._counts.max()))
-        left, right = (round(self._x(area, edge)) for edge in self._edges[index : index + 2])
-        height = area.height() * float(self._counts[index]) / top
+    def _bar(self, index: int) -> QRectF:
+        left, right = (round(self._chart.x_of(edge)) for edge in self._edges[index : index + 2])
+        top, bottom = self._chart.y_of(float(self._counts[index])), self._chart.area().bottom()
         gap = 1 if right - left > 3 else 0
-        return QRectF(left, area.bottom() - height, max(1, right - left - gap), height)
+        return QRectF(left, top, max(1, right - left - gap), bottom - top)
 
     def _bar_at(self, position: QPointF) -> int | None:
-        area = self._area()
-        if self.is_empty or not area.contains(position):
+        value = None if self.is_empty else self._chart.step_at(position - self._chart.pos())
+        if value is None:
             return None
-        return min(
-            int((position.x() - area.left()) / area.width() * len(self._counts)), len(self._counts) - 1
-        )
+        return int(np.clip(np.searchsorted(self._edges, value, side="right") - 1, 0, len(self._counts) - 1))
 
-    # Painting
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+    def _paint(self, painter: QPainter) -> None:
         if not self.is_empty:
-            self._paint_axes(painter, self._area())
-            self._paint_bars(painter, self._area())
-            self._paint_maximum(painter, self._area())
-        self.paint_frame(painter)
-        painter.end()
-
-    def _paint_axes(self, painter: QPainter, area: QRectF) -> None:
-        colors = theme.current()
-        painter.setFont(theme.ui_font(SMALL))
-        metrics = QFontMetricsF(painter.font())
-        top = max(1.0, float(self._counts.max()))
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for tick in self._ticks():
-            y = round(area.bottom() - area.height() * tick / top)
-            painter.setPen(colors.color("line"))
-            painter.drawLine(QLineF(area.left(), y, area.right(), y))
-            painter.setPen(colors.color("muted"))
-            painter.drawText(QRectF(0, y - 10, area.left() - 6, 20), right, words.number(tick))
-        below = QRectF(area.left(), area.bottom() + 4, area.width(), metrics.height())
-        for tick in nice_ticks(self._edges[0], self._edges[-1], max(3, int(area.width() / 90))):
-            place = QRectF(self._x(area, tick) - 40, below.top(), 80, below.height())
-            if place.right() - 20 <= self.width() and place.left() >= 0:
-                painter.drawText(place, Qt.AlignmentFlag.AlignHCenter, words.number(tick))
-        unit = self._x_label
-        if self._has_tail:
-            tail = self.tr("last bar: {number} and more").format(number=words.number(self._edges[-2]))
-            unit = f"{unit} ({tail})".strip()
-        painter.drawText(below.translated(0, metrics.height() + 2), Qt.AlignmentFlag.AlignCenter, unit)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            self._paint_bars(painter, self._chart.area())
+            self._paint_maximum(painter, self._chart.area())
 
     def _paint_bars(self, painter: QPainter, area: QRectF) -> None:
         colors = theme.current()
         hatch = QBrush(QColor(theme.mix(colors.card, colors.b, 0.45)), Qt.BrushStyle.BDiagPattern)
         for index in range(len(self._counts)):
-            bar = self._bar(area, index)
+            bar = self._bar(index)
             line = bar.right()
             if self._maximum is not None and self._edges[index + 1] - 1 > self._maximum:
-                line = max(bar.left(), min(bar.right(), self._x(area, self._maximum + 1)))
+                line = max(bar.left(), min(bar.right(), self._chart.x_of(self._maximum + 1)))
             painter.fillRect(
                 QRectF(bar.left(), bar.top(), line - bar.left(), bar.height()), QColor(colors.accent)
             )
@@ -210,7 +182,7 @@ class HistogramPlot(Figure):
         painter.setPen(colors.color("muted"))
         painter.drawLine(QLineF(area.left(), area.bottom(), area.right(), area.bottom()))
         if self._current is not None and not self._saving:
-            column = self._bar(area, self._current)
+            column = self._bar(self._current)
             column.setTop(area.top())
             paint_ring(painter, column.adjusted(-2, 0, 2, 0), 1.5)
 
@@ -218,18 +190,17 @@ class HistogramPlot(Figure):
         if self._maximum is None or self._maximum >= self._edges[-1]:
             return
         colors = theme.current()
-        x = round(self._x(area, self._maximum + 1))
+        x = round(self._chart.x_of(self._maximum + 1))
         painter.setPen(QPen(colors.color("b"), 2))
         painter.drawLine(QLineF(x, area.top() - 6, x, area.bottom()))
         said = self.tr("maximum {number}").format(number=words.number(self._maximum))
+        painter.setFont(theme.ui_font(AXIS_SIZE))
         metrics = QFontMetricsF(painter.font())
         width = metrics.horizontalAdvance(said) + 8
-        left = x + 6 if x + 6 + width < self.width() else x - 6 - width
-        place = QRectF(left, area.top() - 6, width, metrics.height() + 2)
+        left = x + 6 if x + 6 + width < self._chart.width() else x - 6 - width
+        place = QRectF(max(0.0, left), area.top() - 6, width, metrics.height() + 2)
         painter.fillRect(place, colors.color("card"))
         painter.drawText(place, Qt.AlignmentFlag.AlignCenter, said)
-
-    # Keyboard and mouse
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._go_to(self._bar_at(event.position()))
@@ -244,8 +215,8 @@ class HistogramPlot(Figure):
         if move and not self.is_empty:
             here = self._current if self._current is not None else -1 if move > 0 else len(self._counts)
             self._go_to(min(max(here + move, 0), len(self._counts) - 1))
-            corner = self._bar(self._area(), self._current or 0).topRight().toPoint()
-            QToolTip.showText(self.mapToGlobal(corner), self.bar_words(self._current or 0), self)
+            corner = self._bar(self._current or 0).topRight().toPoint()
+            QToolTip.showText(self._chart.mapToGlobal(corner), self.bar_words(self._current or 0), self)
         else:
             super().keyPressEvent(event)
 
@@ -260,13 +231,4 @@ class HistogramPlot(Figure):
         if bar != self._current:
             self._current = bar
             self.setAccessibleDescription(self.bar_words(bar) if bar is not None else self.words())
-            self.update()
-
-
-def nice_ticks(low: float, high: float, number: int) -> list[int]:
-    """Return about `number` round whole numbers between `low` and `high`, both included."""
-    span = max(1.0, high - low)
-    size = 10.0 ** np.floor(np.log10(span / number))
-    step = max(1, int(next(size * m for m in (1, 2, 5, 10) if span / (size * m) <= number)))
-    first = int(np.ceil(low / step)) * step
-    return list(range(first, int(np.floor(high)) + 1, step))
+            self._drawing.update()

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
 from app.look.labels import label
+from app.look.layout import column
+from app.plots.axes import Chart, RoundAxis, spread
 from app.plots.figure import Figure, Numbers
 
-EDGE = 10.0
-LEFT = 40.0  # px, the figures of the axis
-FOOT = 36.0  # layers, and what they are
+EDGE = 10  # px
+LEFT = 34  # px, the numbers of the axis
 NAME_GAP = 15.0  # px between two names at the right
 _DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 
@@ -47,18 +49,24 @@ class LayerLinesPlot(Figure):
         self._bubble = label("", "bubble", parent=self)
         self._bubble.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._bubble.hide()
-        theme.on_theme_change(self, self.update)
+        below = RoundAxis("bottom", words.number, apart=22, least=1)
+        left = RoundAxis("left", partial(words.decimal, digits=1), apart=26, least=0.1, grid=True)
+        left.setWidth(LEFT)
+        self._chart = Chart(self, axes=(below, left))
+        self._drawing = self._chart.add_drawing(self._paint)
+        column((self._chart, 1), margins=3, parent=self)
+        theme.on_theme_change(self, self._show)
 
     def set_lines(self, lines: Sequence[LayerLine]) -> None:
         """Show some lines of the same layers."""
         self._lines = tuple(lines)
         self._go_to(None)
-        self.update()
+        self._show()
 
     def set_marked(self, layer: int | None) -> None:
         """Mark the layer that other pictures show; emits nothing."""
         self._marked = layer
-        self.update()
+        self._drawing.update()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -95,8 +103,6 @@ class LayerLinesPlot(Figure):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(220, 140)
-
-    # ---- the hand
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._go_to(self._layer_at(event.position()))
@@ -136,23 +142,32 @@ class LayerLinesPlot(Figure):
             self.setAccessibleDescription(said.replace("\n", ", "))
             self._bubble.setText(said)
             self._bubble.adjustSize()
-            x = self._x(layer) + 12
+            x = self._chart.x() + self._chart.x_of(layer) + 12
             if x + self._bubble.width() > self.width() - 4:
                 x -= self._bubble.width() + 24
-            self._bubble.move(int(x), int(self._area().top()) + 4)
+            self._bubble.move(int(x), int(self._chart.y() + self._chart.area().top()) + 4)
             self._bubble.raise_()
+        self._drawing.update()
+
+    def _show(self) -> None:
+        self._chart.setVisible(not self.is_empty)
+        if not self.is_empty:
+            self._chart.set_view((-0.25, self.num_layers - 0.75), self._limits())
+            self._chart.set_x_name(self.tr("layer (0: the embeddings)"))
+            self._leave_room()
+        self._drawing.update()
         self.update()
 
-    # ---- geometry
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._leave_room()
 
-    def _names_width(self) -> float:
+    def _leave_room(self) -> None:
+        """Leave room for the names beside the ends of the lines."""
         metrics = QFontMetricsF(theme.ui_font(12))
         widest = max((metrics.horizontalAdvance(line.name) for line in self._lines), default=0.0)
-        return float(min(widest + 14, self.width() * 0.4))
-
-    def _area(self) -> QRectF:
-        width = self.width() - LEFT - EDGE - self._names_width()
-        return QRectF(LEFT, EDGE, max(20.0, width), max(20.0, self.height() - EDGE - FOOT))
+        room = min(widest + 14, self.width() * 0.4)
+        self._chart.getPlotItem().setContentsMargins(0, EDGE, room + EDGE, 0)
 
     def _limits(self) -> tuple[float, float]:
         """Return what the value axis covers: what there is, to the next tenths."""
@@ -163,33 +178,19 @@ class LayerLinesPlot(Figure):
         low, high = np.floor(values.min() * 10) / 10, np.ceil(values.max() * 10) / 10
         return float(low), float(high if high > low else low + 0.1)
 
-    def _x(self, layer: float) -> float:
-        area = self._area()
-        return area.left() + area.width() * (layer + 0.25) / max(0.5, self.num_layers - 0.5)
-
-    def _y(self, value: float) -> float:
-        area, (low, high) = self._area(), self._limits()
-        return area.bottom() - area.height() * (value - low) / (high - low)
-
     def _layer_at(self, position: QPointF) -> int | None:
-        area = self._area()
-        if not self._lines or not area.left() - 8 <= position.x() <= area.right() + 8:
+        at, area = position - self._chart.pos(), self._chart.area()
+        if not self._lines or not area.left() - 8 <= at.x() <= area.right() + 8:
             return None
-        layers = [abs(self._x(layer) - position.x()) for layer in range(self.num_layers)]
-        return int(np.argmin(layers))
+        return min(max(round(self._chart.step_of(at.x())), 0), self.num_layers - 1)
 
-    # ---- painting
-
-    def paintEvent(self, event: object) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self._lines:
-            self._paint_axes(painter)
-            for place, line in enumerate(self._lines):
-                self._paint_line(painter, place, line)
-            self._paint_names(painter)
-        self.paint_frame(painter)
-        painter.end()
+    def _paint(self, painter: QPainter) -> None:
+        if not self._lines:
+            return
+        self._paint_marks(painter)
+        for place, line in enumerate(self._lines):
+            self._paint_line(painter, place, line)
+        self._paint_names(painter)
 
     def _color(self, place: int) -> QColor:
         return (
@@ -198,37 +199,19 @@ class LayerLinesPlot(Figure):
             else QColor(theme.category(place))
         )
 
-    def _paint_axes(self, painter: QPainter) -> None:
-        area, colors = self._area(), theme.current()
-        low, high = self._limits()
-        painter.setFont(theme.ui_font(11))
-        count = round((high - low) * 10)
-        step = next(size for size in (1, 2, 5, 10, 20) if count / size <= max(2, area.height() / 28))
-        for tenth in range(0, count + 1, step):
-            value = low + tenth / 10
-            y = self._y(value)
-            painter.setPen(QPen(colors.color("line"), 1))
-            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-            painter.setPen(colors.color("muted"))
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(QRectF(0, y - 8, LEFT - 6, 16), right, words.decimal(value, 1))
-        every = max(1, int(np.ceil(22 * self.num_layers / max(1.0, area.width()))))
-        for layer in range(0, self.num_layers, every):
-            place = QRectF(self._x(layer) - 20, area.bottom() + 3, 40, 15)
-            painter.setPen(colors.color("text" if layer == self._marked else "muted"))
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(layer))
-        foot = QRectF(area.left(), area.bottom() + 18, area.width(), 15)
-        painter.setPen(colors.color("muted"))
-        painter.drawText(foot, Qt.AlignmentFlag.AlignCenter, self.tr("layer (0: the embeddings)"))
+    def _paint_marks(self, painter: QPainter) -> None:
+        area = self._chart.area()
         for at, style in ((self._marked, Qt.PenStyle.DashLine), (self._current, Qt.PenStyle.SolidLine)):
-            if at is not None and not (self._saving and style == Qt.PenStyle.SolidLine):
-                painter.setPen(QPen(colors.color("muted"), 1, style))
-                painter.drawLine(QPointF(self._x(at), area.top()), QPointF(self._x(at), area.bottom()))
+            if at is not None:
+                x = self._chart.x_of(at)
+                painter.setPen(QPen(theme.current().color("muted"), 1, style))
+                painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
 
     def _paint_line(self, painter: QPainter, place: int, line: LayerLine) -> None:
         color = self._color(place)
         known = [layer for layer in range(self.num_layers) if np.isfinite(line.values[layer])]
-        points = [QPointF(self._x(layer), self._y(float(line.values[layer]))) for layer in known]
+        x_of, y_of = self._chart.x_of, self._chart.y_of
+        points = [QPointF(x_of(layer), y_of(float(line.values[layer]))) for layer in known]
         painter.setBrush(Qt.BrushStyle.NoBrush)
         style = Qt.PenStyle.DotLine if line.is_background else _DASHES[place % len(_DASHES)]
         painter.setPen(QPen(color, 1.5 if line.is_background else 2.2, style))
@@ -240,23 +223,13 @@ class LayerLinesPlot(Figure):
 
     def _paint_names(self, painter: QPainter) -> None:
         """Write each line's name at its end, apart from the others."""
-        area = self._area()
+        area = self._chart.area()
         painter.setFont(theme.ui_font(12))
-        metrics = QFontMetricsF(painter.font())
-        ends = []
-        for place, line in enumerate(self._lines):
-            known = line.values[np.isfinite(line.values)]
-            if len(known):
-                ends.append((self._y(float(known[-1])), place))
-        ends.sort()
-        tops = [y for y, _place in ends]
-        for i in range(1, len(tops)):
-            tops[i] = max(tops[i], tops[i - 1] + NAME_GAP)
-        over = max(0.0, tops[-1] - area.bottom()) if tops else 0.0
-        for y, (_end, place) in zip(tops, ends, strict=True):
-            room = self.width() - area.right() - EDGE - 2
+        metrics, room = QFontMetricsF(painter.font()), self._chart.width() - area.right() - EDGE - 2
+        known = [line.values[np.isfinite(line.values)] for line in self._lines]
+        ends = {place: self._chart.y_of(float(found[-1])) for place, found in enumerate(known) if len(found)}
+        places = spread(list(ends.values()), NAME_GAP, area.bottom())
+        for place, y in zip(ends, places, strict=True):
             text = metrics.elidedText(self._lines[place].name, Qt.TextElideMode.ElideRight, room)
             painter.setPen(self._color(place))
-            painter.drawText(
-                QRectF(area.right() + 6, y - over - 9, room, 18), Qt.AlignmentFlag.AlignVCenter, text
-            )
+            painter.drawText(QRectF(area.right() + 6, y - 9, room, 18), Qt.AlignmentFlag.AlignVCenter, text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look import theme
 from app.look.labels import tip
+from app.plots.axes import round_ticks, spread
 from app.plots.figure import Figure, Numbers
 
 TOP, BOTTOM, SIDE = 14, 30, 12
@@ -134,7 +134,7 @@ class SlopePlot(Figure):
         colors = theme.current()
         painter.setFont(theme.ui_font(11))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for tick in ticks_of(low, high):
+        for tick in round_ticks(low, high, 5):
             y = self._y(room, low, high, tick)
             painter.setPen(QPen(colors.color("line"), 1))
             painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
@@ -234,25 +234,3 @@ class SlopePlot(Figure):
 
 def _line(variant: str) -> str:
     return " · ".join(variant.split("\n"))
-
-
-def spread(places: Sequence[float], apart: float, bottom: float) -> list[float]:
-    """Return places moved as little as is needed to lie `apart` from each other and above `bottom`."""
-    order = sorted(range(len(places)), key=lambda i: places[i])
-    result = list(places)
-    for before, after in pairwise(order):
-        result[after] = max(result[after], result[before] + apart)
-    limit = bottom
-    for index in reversed(order):
-        result[index] = min(result[index], limit)
-        limit = result[index] - apart
-    return result
-
-
-def ticks_of(low: float, high: float) -> list[float]:
-    """Return a handful of round values between two limits."""
-    span = max(high - low, 1e-9)
-    size = 10.0 ** math.floor(math.log10(span / 4))
-    step = next(size * factor for factor in (1, 2, 5, 10) if span / (size * factor) <= 5)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [step * place for place in range(first, last + 1)]

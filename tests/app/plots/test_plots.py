@@ -5,21 +5,22 @@ from __future__ import annotations
 import csv
 import itertools
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QCheckBox
 
 from app.look import theme
-from app.plots.axes import same_digits
+from app.plots.axes import round_ticks, same_digits
 from app.plots.bars import BarsPlot
 from app.plots.confusion import ConfusionPlot, telling_elision
 from app.plots.curve import CurvePlot
 from app.plots.figure import Figure, ink_on, save_figure
-from app.plots.histogram import HistogramPlot, nice_ticks
+from app.plots.histogram import HistogramPlot
 from app.plots.series import Series
 from engine.errors import UserError
 
@@ -387,10 +388,32 @@ def test_what_is_cut_has_another_colour(qtbot) -> None:
     assert max(x[theme.LIGHT.accent]) <= min(x[theme.LIGHT.b]) + 1
 
 
+def test_the_bar_under_the_mouse_is_the_one_that_is_said(qtbot) -> None:
+    plot = shown(qtbot, HistogramPlot("Length", x_label="pieces"))
+    plot.set_values([1] * 5 + [3] * 9)
+    QApplication.processEvents()
+    said = []
+    for share in (0.2, 0.55, 0.9):
+        qtbot.mouseMove(plot, QPoint(int(share * plot.width()), plot.height() - 60))
+        said.append(plot.accessibleDescription())
+    assert said == ["5 from 1 to 1 pieces", "0 from 2 to 2 pieces", "9 from 3 to 3 pieces"]
+
+
+def test_a_line_is_as_wide_in_a_saved_picture_as_on_screen(qtbot, tmp_path) -> None:
+    plot = shown(qtbot, histogram())
+    save_figure(plot, tmp_path / "picture.png")
+    image = QImage(str(tmp_path / "picture.png"))
+    rows: dict[int, int] = {}
+    for _x, y in _pixels(image, theme.LIGHT.b):
+        rows[y] = rows.get(y, 0) + 1
+    assert Counter(rows.values()).most_common(1)[0][0] == 4  # 2 px, at twice the dots
+
+
 def test_ticks_are_round() -> None:
-    assert nice_ticks(0, 149, 4) == [0, 50, 100]
-    assert nice_ticks(37, 1400, 3) == [500, 1000]
-    assert nice_ticks(0, 1, 4) == [0, 1]
+    assert round_ticks(0, 149, 4) == [0, 50, 100]
+    assert round_ticks(37, 1400, 3) == [500, 1000]
+    assert round_ticks(0, 1, 4, least=1) == [0, 1]
+    assert round_ticks(-1.2, 2.1, 5) == [-1.0, 0.0, 1.0, 2.0]
 
 
 def test_counts_are_scaled_to_the_largest_and_probabilities_run_from_0_to_1(qtbot) -> None:
