@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
@@ -12,14 +11,14 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
 from app.look.widgets import Card
-from app.pages.probe.requests import LensAnswer, lens_task
+from app.pages.probe.requests import ask_layers
 from app.pages.probe.state import Enquiry
 from app.plots.buttons import save_icon
 from app.plots.layers import Layer, LayersPlot
 from app.work.inspector import Laboratory
+from app.work.worker import Channel
 from engine.inspect.masked.lens import Lens
 
-KEY = "probe lens"
 LEAST_HEIGHT = 160
 
 
@@ -29,7 +28,7 @@ class LayersView(QWidget):
     def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._laboratory, self._enquiry = laboratory, enquiry
-        self._asked: tuple[Any, ...] | None = None
+        self._layers = Channel(self, laboratory.workers.models)
         self._lens: Lens | None = None
         card = Card(self.tr("What each layer would say"))
         card.setObjectName("probe_layers")
@@ -64,27 +63,24 @@ class LayersView(QWidget):
         """Ask every layer, if that has not been asked."""
         enquiry = self._enquiry
         if enquiry.about is None or enquiry.masked is None:
-            self._laboratory.drop(KEY)
-            self._asked = self._lens = None
+            self._layers.drop()
+            self._lens = None
             self._show_nothing(
                 enquiry.refusal or self.tr("Click a word in the sentence to hide it, and see it emerge.")
             )
             return
         asked = (enquiry.about.fingerprint, enquiry.about.folder, enquiry.question)
-        if asked == self._asked:
-            return
-        self._asked = asked
-        self.plot.set_dim(True)
-        task = partial(lens_task, folder=enquiry.about.folder, question=enquiry.question)
-        self._laboratory.ask(KEY, task, heard=self._hear, failed=self._fail)
+        models = self._laboratory.open_models
+        work = partial(ask_layers, models, enquiry.about.folder, enquiry.question)
+        if self._layers.ask(asked, work, heard=self._hear, refused=self._refuse):
+            self.plot.set_dim(True)
 
-    def _hear(self, answer: LensAnswer) -> None:
-        if answer.question == self._enquiry.question:
-            self._lens = answer.lens
-            self._fill_gaps(answer.lens)
-            self._show()
+    def _hear(self, found: Lens) -> None:
+        self._lens = found
+        self._fill_gaps(found)
+        self._show()
 
-    def _fail(self, error: BaseException) -> None:
+    def _refuse(self, error: BaseException) -> None:
         self._show_nothing(words.say_error(error))
 
     def _show_nothing(self, why: str) -> None:

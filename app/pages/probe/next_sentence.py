@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -14,19 +13,17 @@ from app.look.labels import label, tip
 from app.look.widgets import GAP, Card, button, set_role
 from app.pages.inside.texts import TextPair
 from app.pages.probe.parts import Scroller
-from app.pages.probe.requests import InfluenceAnswer, NextAnswer, next_task
+from app.pages.probe.requests import NextAnswer, ask_next
 from app.pages.probe.state import Enquiry
 from app.plots.buttons import save_icon
 from app.plots.guesses import Guess, GuessesPlot
 from app.plots.word_strip import Rated, WordStrip
 from app.session import Session
 from app.shipped import sample_sentences
-from app.work.inspector import Laboratory
+from app.work.worker import Channel
 from engine.errors import UserError
 from engine.inspect.masked.follows import Follows, Influence
 from engine.inspect.subject import name_of
-
-KEY = "probe next"
 
 
 class NextView(Scroller):
@@ -34,9 +31,9 @@ class NextView(Scroller):
 
     def __init__(self, session: Session, enquiry: Enquiry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory: Laboratory = session.laboratory
+        self._laboratory = session.laboratory
         self._enquiry = enquiry
-        self._asked: tuple[Any, ...] | None = None
+        self._answers = Channel(self, session.workers.models)
         self.column.addWidget(self._make_bench(session))
         self.column.addWidget(self._make_influence())
         self.column.addStretch(1)
@@ -106,28 +103,25 @@ class NextView(Scroller):
         enquiry, about = self._enquiry, self._enquiry.about
         question = enquiry.question
         if about is None or enquiry.refusal or question.pair is None:
-            self._laboratory.drop(KEY)
-            self._asked = None
+            self._answers.drop()
             self._show_nothing(
                 enquiry.refusal
                 or self.tr("Type a second sentence in B. The model then says if it follows A.")
             )
             return
         asked = (about.fingerprint, about.folder, question.text, question.text_pair, enquiry.beside)
-        if asked == self._asked:
-            return
-        self._asked = asked
-        self.strip.set_dim(True)
-        self.bars.set_dim(True)
-        task = partial(
-            next_task,
+        work = partial(
+            ask_next,
+            self._laboratory.open_models,
             folder=about.folder,
             beside=enquiry.beside,
             a=question.text,
             b=question.text_pair,
             others=tuple(one.pair for one in sample_sentences() if one.pair),
         )
-        self._laboratory.ask(KEY, task, heard=self._hear, failed=self._fail)
+        if self._answers.ask(asked, work, heard=self._hear, refused=self._refuse):
+            self.strip.set_dim(True)
+            self.bars.set_dim(True)
 
     @Slot()
     def _swap(self) -> None:
@@ -137,16 +131,13 @@ class NextView(Scroller):
 
     # ---- answers
 
-    def _hear(self, answer: NextAnswer | InfluenceAnswer) -> None:
-        question = self._enquiry.question
-        if answer.texts != (question.text, question.text_pair):
-            return
+    def _hear(self, answer: NextAnswer | Influence) -> None:
         if isinstance(answer, NextAnswer):
             self._show(answer)
         else:
-            self._show_influence(answer.found)
+            self._show_influence(answer)
 
-    def _fail(self, error: BaseException) -> None:
+    def _refuse(self, error: BaseException) -> None:
         self._show_nothing(words.say_error(error))
 
     def _show_nothing(self, why: str) -> None:

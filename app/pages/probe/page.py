@@ -35,20 +35,16 @@ from app.pages.probe.command import (
     words_offer,
 )
 from app.pages.probe.history import Asked, QuestionHistory
-from app.pages.probe.layers import KEY as LENS_KEY
 from app.pages.probe.layers import LayersView
-from app.pages.probe.next_sentence import KEY as NEXT_KEY
 from app.pages.probe.next_sentence import NextView
 from app.pages.probe.parts import NeedsView, icon_button
 from app.pages.probe.question import Question
 from app.pages.probe.requests import GapsAnswer
 from app.pages.probe.sentence import SentenceCard
 from app.pages.probe.state import Enquiry
-from app.pages.probe.surprise import KEY as SURPRISE_KEY
 from app.pages.probe.surprise import SurpriseView
-from app.pages.probe.templates import FILE_KEY, TemplatesView
-from app.pages.probe.templates import KEY as TEMPLATES_KEY
-from app.pages.probe.words import KEYS, WordsView
+from app.pages.probe.templates import TemplatesView
+from app.pages.probe.words import WordsView
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_TEXT
@@ -172,7 +168,6 @@ class ProbePage(LookingPage):
             view.choose_wanted.connect(self.subject_bar.choose_folder)
             view.pretrain_wanted.connect(self._lead_to_pretrain)
             view.starter_wanted.connect(self._use_starter)
-        self.forget_when_gone(*KEYS, LENS_KEY, SURPRISE_KEY, NEXT_KEY, TEMPLATES_KEY, FILE_KEY)
 
     # ---- what changes
 

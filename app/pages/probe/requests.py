@@ -1,7 +1,4 @@
-"""What the Probe page asks of the worker: plain Python that touches no Qt object.
-
-Each answer carries the question it is to, so that the page never shows one to an older text.
-"""
+"""What the Probe page asks of the models worker: plain Python that touches no Qt object."""
 
 from __future__ import annotations
 
@@ -10,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.pages.probe.question import Question
-from app.work.inspector import Bench
-from app.work.worker import Answer
+from app.work.models import OpenModels
+from app.work.worker import Answer, Steps
 from engine.errors import UserError, marked
-from engine.events import Event, Progress
+from engine.events import Event
 from engine.inspect.masked.follows import Follows, Influence, follows, influence
 from engine.inspect.masked.grid import Grid, TemplateRequest, score_templates
 from engine.inspect.masked.joint import BEAM, Joint, fill_jointly
@@ -23,7 +20,6 @@ from engine.inspect.masked.perplexity import PseudoPerplexity, pseudo_perplexity
 from engine.inspect.masked.probe import Probed, probe, score_words
 from engine.inspect.masked.score import WordScore
 from engine.inspect.masked.side_by_side import CheckpointProbed, over_checkpoints
-from engine.inspect.masked.template_table import read_templates, write_grids
 from engine.inspect.subject import Subject
 from engine.train.run.history import Kept
 
@@ -50,16 +46,6 @@ class JointAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class WordAnswer:
-    """How probable a word is in a gap, or why that cannot be said."""
-
-    question: Question
-    gap: int
-    word: str
-    score: WordScore | UserError
-
-
-@dataclass(frozen=True, slots=True)
 class LearnedAnswer:
     """One checkpoint's answer."""
 
@@ -69,34 +55,15 @@ class LearnedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class LensAnswer:
-    question: Question
-    lens: Lens
-
-
-@dataclass(frozen=True, slots=True)
-class SurpriseAnswer:
-    question: Question
-    found: PseudoPerplexity
-
-
-@dataclass(frozen=True, slots=True)
 class NextAnswer:
     """Whether B follows A, by one model and the one beside it."""
 
-    texts: tuple[str, str]
     found: Follows
     beside: Follows | UserError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InfluenceAnswer:
-    texts: tuple[str, str]
-    found: Influence
-
-
-def gaps_task(
-    bench: Bench,
+def ask_gaps(
+    models: OpenModels,
     *,
     folder: Path,
     beside: Path | None,
@@ -105,15 +72,14 @@ def gaps_task(
     top_k: int,
 ) -> Iterator[Event]:
     """Guess every gap, then score the words a person asked for, then fill all gaps together."""
-    yield _begun()
-    subject = bench.subject(folder)
+    subject = models.subject(folder)
     probed = _probe(subject, question, top_k)
     answer = GapsAnswer(question, probed)
     if beside is None and not yours:
         yield Answer(value=answer)
     else:
-        scores = {gap: _score(bench, folder, probed.masked, gap, word) for gap, word in yours.items()}
-        other = None if beside is None else _beside(bench, folder, beside, question, top_k)
+        scores = {gap: _score(models, folder, probed.masked, gap, word) for gap, word in yours.items()}
+        other = None if beside is None else _beside(models, folder, beside, question, top_k)
         yield Answer(value=GapsAnswer(question, probed, other, scores))
     if can_fill_jointly(probed.masked):
         whole = any(gap.is_word and len(gap.places) > 1 for gap in probed.masked.gaps)
@@ -126,17 +92,17 @@ def can_fill_jointly(masked: Masked) -> bool:
     return len(masked.gaps) > 1 and len(masked.places) <= MOST_JOINT
 
 
-def word_task(bench: Bench, *, folder: Path, question: Question, gap: int, word: str) -> Iterator[Event]:
-    """Score a word of the person's own in one gap."""
-    yield _begun()
-    about = bench.subject(folder).about
+def score_word(
+    models: OpenModels, *, folder: Path, question: Question, gap: int, word: str
+) -> WordScore | UserError:
+    """Return how probable a word of the person's own is in one gap, or why that cannot be said."""
+    about = models.about(folder)
     masked = mask(about, question.text, question.pair, words=question.words, pieces=question.pieces)
-    yield Answer(value=WordAnswer(question, gap, word, _score(bench, folder, masked, gap, word)))
+    return _score(models, folder, masked, gap, word)
 
 
-def learned_task(bench: Bench, *, kept: Sequence[Kept], question: Question) -> Iterator[Event]:
-    """Ask the weights that a run kept, one after the other."""
-    yield _begun()
+def ask_kept(kept: Sequence[Kept], question: Question) -> Iterator[Event]:
+    """Ask the weights that a run kept, one after the other: a `LearnedAnswer` each."""
     steps = {one.path: one.step for one in kept}
     asked = over_checkpoints(
         [one.path for one in kept],
@@ -151,61 +117,39 @@ def learned_task(bench: Bench, *, kept: Sequence[Kept], question: Question) -> I
             yield Answer(value=LearnedAnswer(question, steps[event.folder], event.probed))
 
 
-def lens_task(bench: Bench, *, folder: Path, question: Question) -> Iterator[Event]:
-    """Ask every layer for the gaps."""
-    yield _begun()
-    subject = bench.subject(folder)
+def ask_layers(models: OpenModels, folder: Path, question: Question) -> Lens:
+    """Return what every layer would put into the gaps."""
+    subject = models.subject(folder)
     masked = mask(subject.about, question.text, question.pair, words=question.words, pieces=question.pieces)
-    yield Answer(value=LensAnswer(question, lens(subject, masked)))
+    return lens(subject, masked)
 
 
-def surprise_task(bench: Bench, *, folder: Path, question: Question) -> Iterator[Event]:
-    """Hide each token in turn."""
-    yield _begun()
-    found = yield from pseudo_perplexity(bench.subject(folder), question.text, question.pair)
-    yield Answer(value=SurpriseAnswer(question, found))
+def measure_surprise(models: OpenModels, folder: Path, question: Question) -> Steps[PseudoPerplexity]:
+    """Hide each token in turn; return how probable each was, and what that comes to."""
+    return (yield from pseudo_perplexity(models.subject(folder), question.text, question.pair))
 
 
-def next_task(
-    bench: Bench, *, folder: Path, beside: Path | None, a: str, b: str, others: Sequence[str]
-) -> Iterator[Event]:
-    """Ask whether B follows A; then which words say so."""
-    yield _begun()
-    subject = bench.subject(folder)
+def ask_next(
+    models: OpenModels, *, folder: Path, beside: Path | None, a: str, b: str, others: Sequence[str]
+) -> Steps[Influence]:
+    """Answer with a `NextAnswer`, whether B follows A; return which words say so."""
+    subject = models.subject(folder)
     found = follows(subject, a, b, others=others)
     other: Follows | UserError | None = None
     if beside is not None:
         try:
-            other = follows(bench.subject(beside), a, b, others=others)
+            other = follows(models.subject(beside), a, b, others=others)
         except UserError as error:
             other = error
-    yield Answer(value=NextAnswer((a, b), found, other))
-    pull = yield from influence(subject, a, b)
-    yield Answer(value=InfluenceAnswer((a, b), pull))
+    yield Answer(value=NextAnswer(found, other))
+    return (yield from influence(subject, a, b))
 
 
-def templates_task(bench: Bench, *, folder: Path, requests: Sequence[TemplateRequest]) -> Iterator[Event]:
-    """Score templates; the answer is a tuple of grids."""
-    yield _begun()
-    grids: tuple[Grid, ...] = yield from score_templates(bench.subject(folder), requests)
-    yield Answer(value=grids)
-
-
-def read_templates_task(_bench: Bench, *, path: Path) -> Iterator[Event]:
-    """Read templates from a CSV file; the answer is a tuple of requests."""
-    yield _begun()
-    yield Answer(value=read_templates(path))
-
-
-def write_grids_task(_bench: Bench, *, path: Path, grids: Sequence[Grid]) -> Iterator[Event]:
-    """Write scores into a CSV file; the answer is its path."""
-    yield _begun()
-    write_grids(path, grids)
-    yield Answer(value=path)
-
-
-def _begun() -> Progress:
-    return Progress(stage=marked("engine", "Asking"), done=0, total=0)
+def score_grids(
+    models: OpenModels, folder: Path, requests: Sequence[TemplateRequest]
+) -> Steps[tuple[Grid, ...]]:
+    """Return the scores of templates."""
+    return (yield from score_templates(models.subject(folder), requests))
 
 
 def _probe(subject: Subject, question: Question, top_k: int) -> Probed:
@@ -214,18 +158,20 @@ def _probe(subject: Subject, question: Question, top_k: int) -> Probed:
     )
 
 
-def _score(bench: Bench, folder: Path, masked: Masked, gap: int, word: str) -> WordScore | UserError:
+def _score(models: OpenModels, folder: Path, masked: Masked, gap: int, word: str) -> WordScore | UserError:
     try:
-        return score_words(bench.subject(folder), masked, gap, [word])[0]
+        return score_words(models.subject(folder), masked, gap, [word])[0]
     except UserError as error:
         return error
 
 
-def _beside(bench: Bench, folder: Path, beside: Path, question: Question, top_k: int) -> Probed | UserError:
+def _beside(
+    models: OpenModels, folder: Path, beside: Path, question: Question, top_k: int
+) -> Probed | UserError:
     """Ask the other model; single pieces are the same ones only where the vocabularies are."""
     try:
-        subject = bench.subject(beside)
-        if question.pieces and subject.wordpiece.tokens != bench.subject(folder).wordpiece.tokens:
+        subject = models.subject(beside)
+        if question.pieces and subject.wordpiece.tokens != models.subject(folder).wordpiece.tokens:
             raise UserError(
                 marked(
                     "engine",

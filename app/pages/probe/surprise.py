@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import words
 from app.look.labels import label, tip
 from app.look.widgets import GAP, Card
-from app.pages.probe.requests import SurpriseAnswer, surprise_task
+from app.pages.probe.requests import measure_surprise
 from app.pages.probe.state import Enquiry
 from app.plots.buttons import save_icon
 from app.plots.word_strip import Rated, WordStrip
 from app.work.inspector import Laboratory
+from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.inspect.masked.perplexity import PseudoPerplexity
 
-KEY = "probe surprise"
 FULL_BITS = 16.0  # of the strongest colour, so that two sentences can be compared
 
 
@@ -29,7 +28,7 @@ class SurpriseView(QWidget):
     def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._laboratory, self._enquiry = laboratory, enquiry
-        self._asked: tuple[Any, ...] | None = None
+        self._surprise = Channel(self, laboratory.workers.models)
         self.value = label("", "big")
         self.value.setObjectName("probe_perplexity")
         self.explained = label("", "muted", wrap=True)
@@ -66,31 +65,23 @@ class SurpriseView(QWidget):
         """Ask for the sentence as it is written; what is hidden in it does not matter."""
         enquiry = self._enquiry
         if enquiry.about is None or not enquiry.words:
-            self._laboratory.drop(KEY)
-            self._asked = None
+            self._surprise.drop()
             self._say(enquiry.refusal or self.tr("Type a sentence above to measure it."))
             return
         texts = (enquiry.question.text, enquiry.question.text_pair)
         asked = (enquiry.about.fingerprint, enquiry.about.folder, texts)
-        if asked == self._asked:
-            return
-        self._asked = asked
-        self.strip.set_dim(True)
-        task = partial(surprise_task, folder=enquiry.about.folder, question=enquiry.question)
-        self._laboratory.ask(
-            KEY, task, heard=self._hear, failed=self._fail, heard_progress=self._hear_progress
-        )
+        models = self._laboratory.open_models
+        work = partial(measure_surprise, models, enquiry.about.folder, enquiry.question)
+        if self._surprise.ask(
+            asked, work, heard=self._show, refused=self._refuse, progress=self._hear_progress
+        ):
+            self.strip.set_dim(True)
 
     def _hear_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and event.total:
             self.explained.setText(words.event_words(event))
 
-    def _hear(self, answer: SurpriseAnswer) -> None:
-        now = self._enquiry.question
-        if (answer.question.text, answer.question.text_pair) == (now.text, now.text_pair):
-            self._show(answer.found)
-
-    def _fail(self, error: BaseException) -> None:
+    def _refuse(self, error: BaseException) -> None:
         self._say(words.say_error(error))
 
     def _say(self, text: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QTimer, Signal, Slot
@@ -19,17 +18,18 @@ from app.look.widgets import GAP, Card, button
 from app.pages.inside.model_bar import model_caption
 from app.pages.probe.grid import CORRECTED, PROBABILITY, GridDelegate, GridModel, row_name
 from app.pages.probe.parts import Switch
-from app.pages.probe.requests import read_templates_task, templates_task, write_grids_task
+from app.pages.probe.requests import score_grids
 from app.pages.probe.state import Enquiry
 from app.plots.buttons import save_icon
 from app.plots.slope import SlopePlot
 from app.work.inspector import Laboratory
+from app.work.worker import Channel
 from engine.errors import UserError
 from engine.events import Event, Progress
 from engine.inspect.masked.grid import Grid, TemplateRequest
 from engine.inspect.masked.template import Template
+from engine.inspect.masked.template_table import read_templates, write_grids
 
-KEY, FILE_KEY = "probe templates", "probe templates file"
 FIRST = "{he|she} works as a [MASK]."
 FIRST_TARGETS = "doctor, nurse, teacher, engineer"
 SETTLE_MS = 400
@@ -47,7 +47,9 @@ class TemplatesView(QWidget):
     def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._laboratory, self._enquiry = laboratory, enquiry
-        self._asked: tuple[Any, ...] | None = None
+        self._scores = Channel(self, laboratory.workers.models)
+        self._files = Channel(self, laboratory.workers.files)
+        self._scored: tuple[TemplateRequest, ...] = ()
         self._file: tuple[TemplateRequest, ...] = ()
         self.path: Path | None = None
         self._grids: tuple[Grid, ...] = ()
@@ -163,23 +165,21 @@ class TemplatesView(QWidget):
         try:
             requests = self._file or (self._typed_request(),)
         except UserError as error:
-            self._fail(error)
+            self._refuse(error)
             return
         asked = (about.fingerprint, about.folder, requests)
-        if asked == self._asked:
-            return
-        self._asked = asked
-        self.status.setText(self.tr("Scoring…"))
-        self.status.show()
-        task = partial(templates_task, folder=about.folder, requests=requests)
-        self._laboratory.ask(
-            KEY, task, heard=self._hear, failed=self._fail, heard_progress=self._hear_progress
-        )
+        work = partial(score_grids, self._laboratory.open_models, about.folder, requests)
+        if self._scores.ask(
+            asked, work, heard=self._hear, refused=self._refuse, progress=self._hear_progress
+        ):
+            self._scored = requests
+            self.status.setText(self.tr("Scoring…"))
+            self.status.show()
 
     @property
     def scored(self) -> tuple[TemplateRequest, ...]:
         """The templates whose scores are on screen; none while others are typed."""
-        return () if self._asked is None or self._rest.isActive() else self._asked[2]
+        return () if self._rest.isActive() else self._scored
 
     def _typed_request(self) -> TemplateRequest:
         targets = self.targets.text().replace("，", ",").split(",")
@@ -207,9 +207,9 @@ class TemplatesView(QWidget):
         self.choice.setVisible(bool(self._file))
         self._show()
 
-    def _fail(self, error: BaseException) -> None:
-        self._laboratory.drop(KEY)
-        self._asked, self._grids = None, ()
+    def _refuse(self, error: BaseException) -> None:
+        self._scores.drop()
+        self._scored, self._grids = (), ()
         self.status.setText(words.say_error(error))
         self.status.show()
         self._show()
@@ -260,8 +260,9 @@ class TemplatesView(QWidget):
     @Slot(str)
     def open_file(self, path: str) -> None:
         """Read templates from a CSV file and score them."""
-        task, take = partial(read_templates_task, path=Path(path)), partial(self._take_file, Path(path))
-        self._laboratory.ask(FILE_KEY, task, heard=take, failed=self._file_failed, light=True)
+        self._files.drop()  # the file may have changed
+        work, take = partial(read_templates, Path(path)), partial(self._take_file, Path(path))
+        self._files.ask(path, work, heard=take, refused=self._refuse_file)
 
     def _take_file(self, path: Path, requests: tuple[TemplateRequest, ...]) -> None:
         self._file, self.path = requests, path.absolute()
@@ -282,14 +283,15 @@ class TemplatesView(QWidget):
     @Slot(str)
     def save_file(self, path: str) -> None:
         """Write all scores into a CSV file."""
-        task = partial(write_grids_task, path=Path(path), grids=self._grids)
-        self._laboratory.ask(FILE_KEY, task, heard=self._saved, failed=self._file_failed, light=True)
+        self._files.drop()
+        work = partial(write_grids, Path(path), self._grids)
+        self._files.ask(path, work, heard=partial(self._saved, Path(path)), refused=self._refuse_file)
 
-    def _saved(self, path: Path) -> None:
+    def _saved(self, path: Path, _nothing: None) -> None:
         self.status.setText(self.tr("Saved as {name}.").format(name=path.name))
         self.status.show()
 
-    def _file_failed(self, error: BaseException) -> None:
+    def _refuse_file(self, error: BaseException) -> None:
         """Say it; the scores on screen still belong to the template above them."""
         self.status.setText(words.say_error(error))
         self.status.show()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -21,20 +20,20 @@ from app.pages.probe.requests import (
     GapsAnswer,
     JointAnswer,
     LearnedAnswer,
-    WordAnswer,
+    ask_gaps,
+    ask_kept,
     can_fill_jointly,
-    gaps_task,
-    learned_task,
-    word_task,
+    score_word,
 )
 from app.pages.probe.state import Enquiry
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.learned import LearnedPlot
 from app.work.inspector import Laboratory
+from app.work.worker import Channel
+from engine.errors import UserError
 from engine.inspect.masked.score import WordScore
 from engine.train.run.history import Kept
 
-KEYS = ("probe", "probe word", "probe learned")
 MOST_GAPS = 40  # that get a card
 CARD_WIDTH, TWICE_WIDTH = 290, 470  # px a card needs, for one model and for two
 LEARNED_HEIGHT = 200
@@ -51,7 +50,9 @@ class WordsView(Scroller):
         super().__init__(parent)
         self._laboratory, self._enquiry = laboratory, enquiry
         self._kept: tuple[Kept, ...] = ()
-        self._asked: tuple[Any, ...] | None = None
+        worker = laboratory.workers.models
+        self._gaps, self._kept_weights = Channel(self, worker), Channel(self, worker)
+        self._words: dict[int, Channel] = {}  # of the words that a person asks for, by their gaps
         self._answer: GapsAnswer | None = None
         self._yours: dict[int, str] = {}
         self._learned: dict[int, LearnedAnswer] = {}
@@ -89,32 +90,25 @@ class WordsView(Scroller):
         enquiry = self._enquiry
         self._arrange()
         if enquiry.about is None or enquiry.masked is None:
-            for key in KEYS:
-                self._laboratory.drop(key)
-            self._asked = self._answer = None
+            for channel in (self._gaps, self._kept_weights, *self._words.values()):
+                channel.drop()
+            self._answer = None
             return
         folder = enquiry.about.folder
         asked = (enquiry.about.fingerprint, folder, enquiry.question, enquiry.beside, self.top_k)
-        if asked == self._asked:
-            return
-        self._asked = asked
-        self._set_dim(True)
         num_gaps = len(enquiry.masked.gaps)
         yours = {gap: word for gap, word in self._yours.items() if gap < num_gaps}
-        self._laboratory.ask(
-            "probe",
-            partial(
-                gaps_task,
-                folder=folder,
-                beside=enquiry.beside,
-                question=enquiry.question,
-                yours=yours,
-                top_k=self.top_k,
-            ),
-            heard=self._hear,
-            failed=self._fail,
-            ended=self._ask_learned,
+        work = partial(
+            ask_gaps,
+            self._laboratory.open_models,
+            folder=folder,
+            beside=enquiry.beside,
+            question=enquiry.question,
+            yours=yours,
+            top_k=self.top_k,
         )
+        if self._gaps.ask(asked, work, heard=self._hear, refused=self._refuse, ended=self._ask_kept):
+            self._set_dim(True)
 
     def set_kept(self, kept: tuple[Kept, ...]) -> None:
         """Take in which weights the model's run kept."""
@@ -122,40 +116,49 @@ class WordsView(Scroller):
             self._kept = kept
             self._learned, self._learned_of = {}, None
             self.learned.plot.clear()
-            self._laboratory.drop(KEYS[2])
-            if not self._laboratory.is_asking("probe"):
-                self._ask_learned()
+            self._kept_weights.drop()
+            if not self._gaps.is_asking:
+                self._ask_kept()
         self._arrange()
 
     @Slot()
-    def _ask_learned(self) -> None:
+    def _ask_kept(self) -> None:
         enquiry = self._enquiry
-        if not self._kept or enquiry.masked is None or self._laboratory.is_asking(KEYS[0]):
+        if not self._kept or enquiry.masked is None or self._gaps.is_asking:
             return
         self._show_cursor()
         if enquiry.question == self._learned_of:
             return
         self._learned, self._learned_of = {}, enquiry.question
-        task = partial(learned_task, kept=self._kept, question=enquiry.question)
-        self._laboratory.ask("probe learned", task, heard=self._hear, failed=self._fail)
+        work = partial(ask_kept, self._kept, enquiry.question)
+        self._kept_weights.ask((self._kept, enquiry.question), work, heard=self._hear, refused=self._refuse)
 
     @Slot(int, str)
     def _ask_word(self, gap: int, word: str) -> None:
         self._yours.pop(gap, None)
-        key, about, answer = f"{KEYS[1]} {gap}", self._enquiry.about, self._answer
-        self._laboratory.drop(key)
+        enquiry, about, answer = self._enquiry, self._enquiry.about, self._answer
+        if gap not in self._words:
+            self._words[gap] = Channel(self, self._laboratory.workers.models)
+        channel = self._words[gap]
+        channel.drop()
         if word and about is not None:
             self._yours[gap] = word
-            task = partial(
-                word_task, folder=about.folder, question=self._enquiry.question, gap=gap, word=word
+            models = self._laboratory.open_models
+            work = partial(
+                score_word, models, folder=about.folder, question=enquiry.question, gap=gap, word=word
             )
-            self._laboratory.ask(key, task, heard=self._hear, failed=self._fail)
+            heard = partial(self._hear_word, enquiry.question, gap)
+            channel.ask((about.folder, enquiry.question, word), work, heard=heard, refused=self._refuse)
         elif answer is not None and answer.yours.get(gap) is not None:
             self._show_gaps(replace(answer, yours={**answer.yours, gap: None}))
 
     # ---- answers
 
-    def _hear(self, answer: Any) -> None:
+    def _hear_word(self, question: Question, gap: int, score: WordScore | UserError) -> None:
+        if question == self._enquiry.question and self._answer is not None:
+            self._show_gaps(replace(self._answer, yours={**self._answer.yours, gap: score}))
+
+    def _hear(self, answer: GapsAnswer | JointAnswer | LearnedAnswer) -> None:
         if answer.question != self._enquiry.question:
             return
         if isinstance(answer, GapsAnswer):
@@ -163,11 +166,7 @@ class WordsView(Scroller):
             self.answered.emit(answer)
         elif isinstance(answer, JointAnswer):
             self.joint.show_answer(answer.joint, self._enquiry.caption())
-        elif isinstance(answer, WordAnswer) and self._answer is not None:
-            if self._yours.get(answer.gap) == answer.word:
-                yours = {**self._answer.yours, answer.gap: answer.score}
-                self._show_gaps(replace(self._answer, yours=yours))
-        elif isinstance(answer, LearnedAnswer):
+        else:
             self._learned[answer.step] = answer
             self._show_learned()
 
@@ -177,7 +176,7 @@ class WordsView(Scroller):
         for card, _gap in zip(self.cards, answer.probed.answers, strict=False):
             card.show_answer(answer, captions)
 
-    def _fail(self, error: BaseException) -> None:
+    def _refuse(self, error: BaseException) -> None:
         self._set_dim(False)
         self.refused.emit(error)
 
