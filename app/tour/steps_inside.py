@@ -104,8 +104,8 @@ class InsideScenes(QObject):
         page = self.page("probe")
         yield from self._open_reader()
         page.tabs.setCurrentIndex(0)
-        yield lambda: page.enquiry.about is self.laboratory.about
-        page.enquiry.go(Question(CLOZE, "", (HIDDEN,)))
+        yield lambda: page.state.about is self.laboratory.about
+        page.state.go(Question(CLOZE, "", (HIDDEN,)))
         self._has_hidden = True
         plot = page.words_view.cards[0].plots[0]
         yield lambda: plot.isVisible() and not (plot.is_empty or plot.is_dim)

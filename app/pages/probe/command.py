@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.pages.probe.question import with_masks
-from app.pages.probe.state import Enquiry
+from app.pages.probe.state import ProbeState
 from app.words import translate
 from engine.commands.inspect import inspect_command
 from engine.inspect.masked.grid import TemplateRequest
@@ -22,50 +22,50 @@ class Offer:
     lacking: str = ""
 
 
-def words_offer(enquiry: Enquiry, top_k: int) -> Offer:
+def words_offer(state: ProbeState, top_k: int) -> Offer:
     """Return the line that guesses the hidden words, which stand as [MASK] in the texts."""
-    about, masked = enquiry.about, enquiry.masked
+    about, masked = state.about, state.masked
     if about is None or masked is None:
-        return Offer(lacking=enquiry.refusal or translate("probe", "Hide a word first."))
-    text, pair = with_masks(enquiry.question, masked, every_piece=True)
-    read = about.wordpiece.encode(text, pair if enquiry.question.pair is not None else None)
+        return Offer(lacking=state.refusal or translate("probe", "Hide a word first."))
+    text, pair = with_masks(state.question, masked, every_piece=True)
+    read = about.wordpiece.encode(text, pair if state.question.pair is not None else None)
     if tuple(read.input_ids) != masked.input_ids:
         return Offer(
             lacking=translate(
                 "probe", "A piece within a word is hidden, which a text cannot say. Hide whole words."
             )
         )
-    texts = (text, pair if enquiry.question.pair is not None else None)
+    texts = (text, pair if state.question.pair is not None else None)
     said = translate("probe", "The command prints the guesses for each [MASK].")
     return Offer(inspect_command("fill-mask", about.folder, *texts, top_k=top_k), said)
 
 
-def surprise_offer(enquiry: Enquiry) -> Offer:
+def surprise_offer(state: ProbeState) -> Offer:
     """Return the line that measures each piece of the sentence."""
-    about, encoding = enquiry.about, enquiry.encoding
-    if about is None or encoding is None or not enquiry.words:
-        return Offer(lacking=enquiry.refusal or translate("probe", "Type a sentence first."))
+    about, encoding = state.about, state.encoding
+    if about is None or encoding is None or not state.words:
+        return Offer(lacking=state.refusal or translate("probe", "Type a sentence first."))
     if about.wordpiece.mask_id in encoding.input_ids:
         return Offer(lacking=translate("probe", "Put a word in the place of [MASK] first."))
-    texts = (enquiry.question.text, enquiry.question.pair)
+    texts = (state.question.text, state.question.pair)
     said = translate("probe", "The command prints each piece's probability, and the pseudo-perplexity.")
     return Offer(inspect_command("perplexity", about.folder, *texts), said)
 
 
-def next_offer(enquiry: Enquiry) -> Offer:
+def next_offer(state: ProbeState) -> Offer:
     """Return the line that says whether B follows A."""
-    about, question = enquiry.about, enquiry.question
-    if about is None or enquiry.refusal or question.pair is None:
-        return Offer(lacking=enquiry.refusal or translate("probe", "Type a second sentence in B first."))
+    about, question = state.about, state.question
+    if about is None or state.refusal or question.pair is None:
+        return Offer(lacking=state.refusal or translate("probe", "Type a second sentence in B first."))
     said = translate("probe", "The command prints whether B follows A, and how sure the model is.")
     return Offer(inspect_command("next-sentence", about.folder, question.text, question.pair), said)
 
 
-def templates_offer(enquiry: Enquiry, requests: Sequence[TemplateRequest], file: Path | None) -> Offer:
+def templates_offer(state: ProbeState, requests: Sequence[TemplateRequest], file: Path | None) -> Offer:
     """Return the line that scores a template, or those of a file."""
-    if enquiry.about is None or not requests:
+    if state.about is None or not requests:
         return Offer(lacking=translate("probe", "There are no scores yet."))
-    folder, targets = enquiry.about.folder, requests[0].targets
+    folder, targets = state.about.folder, requests[0].targets
     said = translate("probe", "The command prints the score of each word in each sentence.")
     if file is not None:
         return Offer(inspect_command("templates", folder, data=file), said)
@@ -75,11 +75,11 @@ def templates_offer(enquiry: Enquiry, requests: Sequence[TemplateRequest], file:
     return Offer(inspect_command("templates", folder, template=template, targets="|".join(targets)), said)
 
 
-def layers_offer(enquiry: Enquiry) -> Offer:
+def layers_offer(state: ProbeState) -> Offer:
     """Return the line that asks each layer for the hidden words."""
-    about, masked, question = enquiry.about, enquiry.masked, enquiry.question
+    about, masked, question = state.about, state.masked, state.question
     if about is None or masked is None:
-        return Offer(lacking=enquiry.refusal or translate("probe", "Hide a word first."))
+        return Offer(lacking=state.refusal or translate("probe", "Hide a word first."))
     if question.pieces:
         return Offer(
             lacking=translate("probe", "A piece within a word is hidden. The command hides whole words.")

@@ -12,7 +12,7 @@ from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
 from app.look.widgets import Card
 from app.pages.probe.requests import ask_layers
-from app.pages.probe.state import Enquiry
+from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.layers import Layer, LayersPlot
 from app.work.inspector import Laboratory
@@ -25,9 +25,9 @@ LEAST_HEIGHT = 160
 class LayersView(QWidget):
     """One gap at a time, a row a layer."""
 
-    def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+    def __init__(self, laboratory: Laboratory, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory, self._enquiry = laboratory, enquiry
+        self._laboratory, self._state = laboratory, state
         self._layers = Channel(self, laboratory.workers.models)
         self._lens: Lens | None = None
         card = Card(self.tr("What each layer would say"))
@@ -61,17 +61,17 @@ class LayersView(QWidget):
 
     def refresh(self) -> None:
         """Ask every layer, if that has not been asked."""
-        enquiry = self._enquiry
-        if enquiry.about is None or enquiry.masked is None:
+        state = self._state
+        if state.about is None or state.masked is None:
             self._layers.drop()
             self._lens = None
             self._show_nothing(
-                enquiry.refusal or self.tr("Click a word in the sentence to hide it, and see it emerge.")
+                state.refusal or self.tr("Click a word in the sentence to hide it, and see it emerge.")
             )
             return
-        asked = (enquiry.about.fingerprint, enquiry.about.folder, enquiry.question)
+        asked = (state.about.fingerprint, state.about.folder, state.question)
         models = self._laboratory.open_models
-        work = partial(ask_layers, models, enquiry.about.folder, enquiry.question)
+        work = partial(ask_layers, models, state.about.folder, state.question)
         if self._layers.ask(asked, work, heard=self._hear, refused=self._refuse):
             self.plot.set_dim(True)
 
@@ -115,4 +115,4 @@ class LayersView(QWidget):
                 layers.append(Layer(guesses, original.probability, original.rank))
         self.plot.set_layers(layers, word)
         self.plot.setMaximumHeight(max(LEAST_HEIGHT, self.plot.sizeHint().height()))
-        self.plot.set_caption([*self._enquiry.caption(), ("gap", str(place + 1))])
+        self.plot.set_caption([*self._state.caption(), ("gap", str(place + 1))])

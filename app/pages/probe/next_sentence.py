@@ -14,7 +14,7 @@ from app.look.widgets import GAP, Card, button, set_role
 from app.pages.inside.texts import TextPair
 from app.pages.probe.parts import Scroller
 from app.pages.probe.requests import NextAnswer, ask_next
-from app.pages.probe.state import Enquiry
+from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.guesses import Guess, GuessesPlot
 from app.plots.word_strip import Rated, WordStrip
@@ -29,10 +29,10 @@ from engine.inspect.subject import name_of
 class NextView(Scroller):
     """A and B, the answer in words and per cent, and each word's part in it."""
 
-    def __init__(self, session: Session, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._laboratory = session.laboratory
-        self._enquiry = enquiry
+        self._state = state
         self._answers = Channel(self, session.workers.models)
         self.column.addWidget(self._make_bench(session))
         self.column.addWidget(self._make_influence())
@@ -100,21 +100,20 @@ class NextView(Scroller):
 
     def refresh(self) -> None:
         """Ask whether B follows A, if both are there and that has not been asked."""
-        enquiry, about = self._enquiry, self._enquiry.about
-        question = enquiry.question
-        if about is None or enquiry.refusal or question.pair is None:
+        state, about = self._state, self._state.about
+        question = state.question
+        if about is None or state.refusal or question.pair is None:
             self._answers.drop()
             self._show_nothing(
-                enquiry.refusal
-                or self.tr("Type a second sentence in B. The model then says if it follows A.")
+                state.refusal or self.tr("Type a second sentence in B. The model then says if it follows A.")
             )
             return
-        asked = (about.fingerprint, about.folder, question.text, question.text_pair, enquiry.beside)
+        asked = (about.fingerprint, about.folder, question.text, question.text_pair, state.beside)
         work = partial(
             ask_next,
             self._laboratory.open_models,
             folder=about.folder,
-            beside=enquiry.beside,
+            beside=state.beside,
             a=question.text,
             b=question.text_pair,
             others=tuple(one.pair for one in sample_sentences() if one.pair),
@@ -172,13 +171,13 @@ class NextView(Scroller):
         self.bars.set_guesses(rows)
         self.bars.setFixedHeight(self.bars.content_height + 8)
         self.bars.show()
-        self.bars.set_caption(self._enquiry.caption())
+        self.bars.set_caption(self._state.caption())
         self._show_beside(answer.beside)
 
     def _show_beside(self, beside: Follows | UserError | None) -> None:
         self.beside.setVisible(beside is not None)
         if isinstance(beside, Follows):
-            folder = self._enquiry.beside
+            folder = self._state.beside
             name = name_of(folder) if folder is not None else ""
             self.beside.setText(
                 self.tr("{model}: {answer} · swapped {swapped}").format(
@@ -197,7 +196,7 @@ class NextView(Scroller):
             note = self.tr("without it: {share}").format(share=words.probability(one.without))
             rated.append(Rated(one.word.text, one.word.segment, change, said, note))
         self.strip.set_words(rated)
-        self.strip.set_caption(self._enquiry.caption())
+        self.strip.set_caption(self._state.caption())
         self.sum.setText(sum_words(found))
         self.influence_card.show()
 

@@ -41,7 +41,7 @@ from app.pages.probe.parts import NeedsView, icon_button
 from app.pages.probe.question import Question
 from app.pages.probe.requests import GapsAnswer
 from app.pages.probe.sentence import SentenceCard
-from app.pages.probe.state import Enquiry
+from app.pages.probe.state import ProbeState
 from app.pages.probe.surprise import SurpriseView
 from app.pages.probe.templates import TemplatesView
 from app.pages.probe.words import WordsView
@@ -65,7 +65,7 @@ class ProbePage(LookingPage):
         self.setObjectName("probe_page")
         self.header.title_label.setText(self.tr("Probe"))
         self.header.set_sentence(self.tr("Hide words and ask what belongs there."))
-        self.enquiry = Enquiry(self.laboratory, self)
+        self.state = ProbeState(self.laboratory, self)
         self._history: QuestionHistory | None = None
         self._answered: GapsAnswer | None = None
         self._remember = QTimer(self, singleShot=True, interval=REMEMBER_MS)
@@ -102,12 +102,12 @@ class ProbePage(LookingPage):
         self.beside_row.hide()
 
     def _make_views(self) -> None:
-        self.sentence = SentenceCard(self.session, self.enquiry)
-        self.words_view = WordsView(self.laboratory, self.enquiry)
-        self.layers_view = LayersView(self.laboratory, self.enquiry)
-        self.surprise_view = SurpriseView(self.laboratory, self.enquiry)
-        self.next_view = NextView(self.session, self.enquiry)
-        self.templates_view = TemplatesView(self.laboratory, self.enquiry)
+        self.sentence = SentenceCard(self.session, self.state)
+        self.words_view = WordsView(self.laboratory, self.state)
+        self.layers_view = LayersView(self.laboratory, self.state)
+        self.surprise_view = SurpriseView(self.laboratory, self.state)
+        self.next_view = NextView(self.session, self.state)
+        self.templates_view = TemplatesView(self.laboratory, self.state)
         self.tabs = QTabBar(drawBase=False, expanding=False)
         self.tabs.setObjectName("probe_tabs")
         self.tabs.setAccessibleName(self.tr("Kind of question"))
@@ -153,8 +153,8 @@ class ProbePage(LookingPage):
 
     def _connect(self) -> None:
         self.sentence.make_shortcuts(self)
-        self.enquiry.changed.connect(self.refresh)
-        self.enquiry.beside_changed.connect(self._show_beside)
+        self.state.changed.connect(self.refresh)
+        self.state.beside_changed.connect(self._show_beside)
         self.tabs.currentChanged.connect(self._choose_tab)
         self.top.activated.connect(self._choose_top)
         self.beside_close.clicked.connect(self._drop_beside)
@@ -176,30 +176,30 @@ class ProbePage(LookingPage):
         self.sentence.history = self._history
         for view in self.views:
             view.take_model(about)
-        self.enquiry.take_model(about)
+        self.state.take_model(about)
 
     def text_ready(self) -> None:
-        self.enquiry.take_text()
-        is_first = self.enquiry.question == Question(FIRST_TEXT) and not self.enquiry.steps.can_undo
-        about, past = self.enquiry.about, self._history
+        self.state.take_text()
+        is_first = self.state.question == Question(FIRST_TEXT) and not self.state.steps.can_undo
+        about, past = self.state.about, self._history
         can_guess = about is not None and about.has_masked_words
         if is_first and can_guess and past is not None and not past.asked:
-            self.enquiry.begin(FIRST_WORDS)
-        elif can_guess and past is not None and past.asked and not self.enquiry.steps.can_undo:
+            self.state.begin(FIRST_WORDS)
+        elif can_guess and past is not None and past.asked and not self.state.steps.can_undo:
             last = past.asked[0].question  # as it was left
-            now, known = self.enquiry.question, range(len(self.enquiry.words))
+            now, known = self.state.question, range(len(self.state.words))
             is_same = (last.text, last.text_pair) == (now.text, now.text_pair)
             if is_same and last.words and not now.words and all(word in known for word in last.words):
-                self.enquiry.begin(last.words)
+                self.state.begin(last.words)
 
     @Slot()
     def refresh(self) -> None:
         """Ask what the open tab asks, if that is new."""
-        if not self.isVisible() or self.enquiry.about is None:
+        if not self.isVisible() or self.state.about is None:
             return
         self.accept()
-        if self.enquiry.refused is not None and "most" in self.enquiry.refused.sentence.values:
-            self.offer_beginning(self.enquiry.refused)
+        if self.state.refused is not None and "most" in self.state.refused.sentence.values:
+            self.offer_beginning(self.state.refused)
         view = self.views[self.tabs.currentIndex()]
         if view.currentIndex() == 0:
             view.content.refresh()  # type: ignore[attr-defined]  # every content has it
@@ -227,17 +227,17 @@ class ProbePage(LookingPage):
 
     def _offer(self) -> Offer:
         """Return the command for the open tab."""
-        tab, enquiry = self.tabs.currentIndex(), self.enquiry
+        tab, state = self.tabs.currentIndex(), self.state
         view = self.views[tab]
         if self.laboratory.about is None:
             return Offer(lacking=self.tr("Choose a model first."))
         if view.currentIndex() == 1:
             return Offer(lacking=view.empty.label.text())
         if tab == TEMPLATES:
-            return templates_offer(enquiry, self.templates_view.scored, self.templates_view.path)
+            return templates_offer(state, self.templates_view.scored, self.templates_view.path)
         if tab == WORDS:
-            return words_offer(enquiry, self.words_view.top_k)
-        return {LAYERS: layers_offer, SURPRISE: surprise_offer, NEXT: next_offer}[tab](enquiry)
+            return words_offer(state, self.words_view.top_k)
+        return {LAYERS: layers_offer, SURPRISE: surprise_offer, NEXT: next_offer}[tab](state)
 
     @Slot()
     def _offer_command(self) -> None:
@@ -263,10 +263,10 @@ class ProbePage(LookingPage):
     def remember(self) -> None:
         """Keep the question that was answered last with its model."""
         answer, self._answered = self._answered, None
-        if answer is None or self._history is None or answer.question != self.enquiry.question:
+        if answer is None or self._history is None or answer.question != self.state.question:
             return
         guesses = ", ".join(found.guesses[0].word for found in answer.probed.answers[:8] if found.guesses)
-        self._history.add(Asked(answer.question, self.enquiry.written, guesses))
+        self._history.add(Asked(answer.question, self.state.written, guesses))
 
     # ---- a model beside
 
@@ -286,7 +286,7 @@ class ProbePage(LookingPage):
         self.beside_menu.addAction(self.tr("Choose a folder…"), self._choose_beside)
 
     def _offer_beside(self, menu: QMenu, name: str, path: Path) -> None:
-        action = menu.addAction(name.replace("&", "&&"), partial(self.enquiry.set_beside, path))
+        action = menu.addAction(name.replace("&", "&&"), partial(self.state.set_beside, path))
         action.setToolTip(tip(QDir.toNativeSeparators(str(path))))
 
     @Slot()
@@ -296,15 +296,15 @@ class ProbePage(LookingPage):
 
     @Slot(str)
     def _take_beside(self, folder: str) -> None:
-        self.enquiry.set_beside(Path(folder).absolute())
+        self.state.set_beside(Path(folder).absolute())
 
     @Slot()
     def _drop_beside(self) -> None:
-        self.enquiry.set_beside(None)
+        self.state.set_beside(None)
 
     @Slot()
     def _show_beside(self) -> None:
-        folder = self.enquiry.beside
+        folder = self.state.beside
         self.beside_row.setVisible(folder is not None)
         if folder is not None:
             self.beside_name.setText(self.tr("Beside it: {name}").format(name=name_of(folder)))

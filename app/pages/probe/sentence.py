@@ -11,7 +11,7 @@ from app.look.widgets import Card
 from app.pages.inside.texts import TextPair
 from app.pages.probe.history import QuestionHistory
 from app.pages.probe.parts import Switch, icon_button
-from app.pages.probe.state import Enquiry
+from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.word_chips import Chip, WordChips
 from app.session import Session
@@ -23,11 +23,11 @@ IS_OPEN = "probe_text_is_open"  # in the settings: whether the boxes for the tex
 class SentenceCard(Card):
     """Chips of the words or pieces; a click hides one. The text itself is edited above them."""
 
-    def __init__(self, session: Session, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("probe_sentence")
         self.set_title(self.tr("Sentence"))
-        self._enquiry, self._settings = enquiry, session.settings
+        self._state, self._settings = state, session.settings
         self._places: list[int] = []  # of each chip: a word's number, or a piece's position
         self.history: QuestionHistory | None = None
         self.texts = TextPair(session, name="probe")
@@ -39,7 +39,7 @@ class SentenceCard(Card):
         self.edit.setChecked(self._settings.value(IS_OPEN, True))
         self.texts.setVisible(self.edit.isChecked())
         self.chips.word_chosen.connect(self._toggle)
-        enquiry.changed.connect(self.refresh)
+        state.changed.connect(self.refresh)
         self.refresh()
 
     def _make_corner(self) -> None:
@@ -60,9 +60,9 @@ class SentenceCard(Card):
         self.past_menu.aboutToShow.connect(self._fill_menu)
         self.past.setMenu(self.past_menu)
         self.switch.chosen.connect(self._switched)
-        self.undo.clicked.connect(self._enquiry.undo)
-        self.redo.clicked.connect(self._enquiry.redo)
-        self.clear_button.clicked.connect(self._enquiry.clear)
+        self.undo.clicked.connect(self._state.undo)
+        self.redo.clicked.connect(self._state.redo)
+        self.clear_button.clicked.connect(self._state.clear)
         self.edit.toggled.connect(self._show_texts)
         self.edit.clicked.connect(self._edit_clicked)
         for each in (self.switch, self.undo, self.redo, self.clear_button, self.edit, self.past):
@@ -72,9 +72,9 @@ class SentenceCard(Card):
     def make_shortcuts(self, page: QWidget) -> None:
         """Let Ctrl+Z and its opposite work anywhere on a page; a box that is typed in keeps its own."""
         for keys, call in (
-            ("Ctrl+Z", self._enquiry.undo),
-            ("Ctrl+Shift+Z", self._enquiry.redo),
-            ("Ctrl+Y", self._enquiry.redo),
+            ("Ctrl+Z", self._state.undo),
+            ("Ctrl+Shift+Z", self._state.redo),
+            ("Ctrl+Y", self._state.redo),
         ):
             shortcut = QShortcut(QKeySequence(keys), page)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -83,31 +83,31 @@ class SentenceCard(Card):
     @Slot()
     def refresh(self) -> None:
         """Show the question as it stands."""
-        enquiry = self._enquiry
-        self.switch.choose("probe_by_pieces" if enquiry.by_pieces else "probe_by_words")
-        chips = self._piece_chips() if enquiry.by_pieces else self._word_chips()
-        can = enquiry.about is not None and enquiry.about.has_masked_words
+        state = self._state
+        self.switch.choose("probe_by_pieces" if state.by_pieces else "probe_by_words")
+        chips = self._piece_chips() if state.by_pieces else self._word_chips()
+        can = state.about is not None and state.about.has_masked_words
         self.chips.set_chips(chips, can_hide=can)
         self.chips.setVisible(bool(chips))
-        self.chips.set_caption(enquiry.caption())
-        if enquiry.about is not None and not chips and not self.edit.isChecked():
+        self.chips.set_caption(state.caption())
+        if state.about is not None and not chips and not self.edit.isChecked():
             self.edit.setChecked(True)
-        self.undo.setEnabled(enquiry.steps.can_undo)
-        self.redo.setEnabled(enquiry.steps.can_redo)
-        self.clear_button.setEnabled(bool(enquiry.question.words or enquiry.question.pieces))
+        self.undo.setEnabled(state.steps.can_undo)
+        self.redo.setEnabled(state.steps.can_redo)
+        self.clear_button.setEnabled(bool(state.question.words or state.question.pieces))
         self.set_hint(self.tr("click a word to mask it") if can else "")
 
     def _gap_of(self, place: int) -> int:
         """Return the number of the gap that a token is in, 0 for none."""
-        masked = self._enquiry.masked
+        masked = self._state.masked
         gaps = masked.gaps if masked is not None else ()
         return next((number for number, gap in enumerate(gaps, start=1) if place in gap.places), 0)
 
     def _word_chips(self) -> list[Chip]:
-        encoding = self._enquiry.encoding
-        self._places = list(range(len(self._enquiry.words)))
+        encoding = self._state.encoding
+        self._places = list(range(len(self._state.words)))
         chips = []
-        for word in self._enquiry.words:
+        for word in self._state.words:
             assert encoding is not None
             pieces = [encoding.tokens[place] for place in word.pieces]
             note = ""
@@ -122,7 +122,7 @@ class SentenceCard(Card):
         return chips
 
     def _piece_chips(self) -> list[Chip]:
-        encoding = self._enquiry.encoding
+        encoding = self._state.encoding
         if encoding is None:
             return []
         self._places = list(range(len(encoding.tokens)))
@@ -135,14 +135,14 @@ class SentenceCard(Card):
 
     @Slot(int)
     def _toggle(self, index: int) -> None:
-        if self._enquiry.by_pieces:
-            self._enquiry.toggle_piece(self._places[index])
+        if self._state.by_pieces:
+            self._state.toggle_piece(self._places[index])
         else:
-            self._enquiry.toggle_word(self._places[index])
+            self._state.toggle_word(self._places[index])
 
     @Slot(str)
     def _switched(self, key: str) -> None:
-        self._enquiry.set_by_pieces(key == "probe_by_pieces")
+        self._state.set_by_pieces(key == "probe_by_pieces")
 
     @Slot(bool)
     def _show_texts(self, wanted: bool) -> None:
@@ -162,7 +162,7 @@ class SentenceCard(Card):
             text = words.shorten(one.written, 70).replace("&", "&&")
             action = self.past_menu.addAction(f"{text}    {words.shorten(one.guesses, 30)}")
             action.setObjectName(f"probe_past_{number}")
-            action.triggered.connect(lambda _=False, question=one.question: self._enquiry.go(question))
+            action.triggered.connect(lambda _=False, question=one.question: self._state.go(question))
         if not asked:
             self.past_menu.addAction(self.tr("Nothing has been asked of this model yet")).setEnabled(False)
             return

@@ -20,7 +20,7 @@ from engine.text.wordpiece import Encoding
 from engine.text.words import Word, words_of
 
 
-class Enquiry(QObject):
+class ProbeState(QObject):
     """A question, the steps to and from it, and the model beside the one that is open.
 
     encoding, words: of the text; None and () where the model cannot read it, `refusal` says why. masked: the

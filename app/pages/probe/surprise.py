@@ -11,7 +11,7 @@ from app import words
 from app.look.labels import label, tip
 from app.look.widgets import GAP, Card
 from app.pages.probe.requests import measure_surprise
-from app.pages.probe.state import Enquiry
+from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.word_strip import Rated, WordStrip
 from app.work.inspector import Laboratory
@@ -25,9 +25,9 @@ FULL_BITS = 16.0  # of the strongest colour, so that two sentences can be compar
 class SurpriseView(QWidget):
     """The words shaded by their surprise; above it what that comes to."""
 
-    def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+    def __init__(self, laboratory: Laboratory, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory, self._enquiry = laboratory, enquiry
+        self._laboratory, self._state = laboratory, state
         self._surprise = Channel(self, laboratory.workers.models)
         self.value = label("", "big")
         self.value.setObjectName("probe_perplexity")
@@ -63,15 +63,15 @@ class SurpriseView(QWidget):
 
     def refresh(self) -> None:
         """Ask for the sentence as it is written; what is hidden in it does not matter."""
-        enquiry = self._enquiry
-        if enquiry.about is None or not enquiry.words:
+        state = self._state
+        if state.about is None or not state.words:
             self._surprise.drop()
-            self._say(enquiry.refusal or self.tr("Type a sentence above to measure it."))
+            self._say(state.refusal or self.tr("Type a sentence above to measure it."))
             return
-        texts = (enquiry.question.text, enquiry.question.text_pair)
-        asked = (enquiry.about.fingerprint, enquiry.about.folder, texts)
+        texts = (state.question.text, state.question.text_pair)
+        asked = (state.about.fingerprint, state.about.folder, texts)
         models = self._laboratory.open_models
-        work = partial(measure_surprise, models, enquiry.about.folder, enquiry.question)
+        work = partial(measure_surprise, models, state.about.folder, state.question)
         if self._surprise.ask(
             asked, work, heard=self._show, refused=self._refuse, progress=self._hear_progress
         ):
@@ -92,7 +92,7 @@ class SurpriseView(QWidget):
         self.explained.setToolTip("")
 
     def _show(self, found: PseudoPerplexity) -> None:
-        types = self._enquiry.encoding.token_type_ids if self._enquiry.encoding is not None else []
+        types = self._state.encoding.token_type_ids if self._state.encoding is not None else []
         rated = []
         for place, score in zip(found.places, found.scores, strict=True):
             bits = -score.log_probability / math.log(2)
@@ -103,7 +103,7 @@ class SurpriseView(QWidget):
             rated.append(Rated(score.piece, segment, bits, words.decimal(bits, 1), note))
         self.strip.show()
         self.strip.set_words(rated)
-        self.strip.set_caption(self._enquiry.caption())
+        self.strip.set_caption(self._state.caption())
         self.value.setText(words.decimal(found.perplexity, 1 if found.perplexity < 1000 else 0))
         self.value.show()
         bits = -found.log_likelihood / len(found.scores) / math.log(2)

@@ -19,7 +19,7 @@ from app.pages.inside.model_bar import model_caption
 from app.pages.probe.grid import CORRECTED, PROBABILITY, GridDelegate, GridModel, row_name
 from app.pages.probe.parts import Switch
 from app.pages.probe.requests import score_grids
-from app.pages.probe.state import Enquiry
+from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.slope import SlopePlot
 from app.work.inspector import Laboratory
@@ -44,9 +44,9 @@ class TemplatesView(QWidget):
 
     shown = Signal()
 
-    def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+    def __init__(self, laboratory: Laboratory, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory, self._enquiry = laboratory, enquiry
+        self._laboratory, self._state = laboratory, state
         self._scores = Channel(self, laboratory.workers.models)
         self._files = Channel(self, laboratory.workers.files)
         self._scored: tuple[TemplateRequest, ...] = ()
@@ -159,7 +159,7 @@ class TemplatesView(QWidget):
     def refresh(self) -> None:
         """Score what is typed, or what was read from a file, if that has not been done."""
         self._rest.stop()
-        about = self._enquiry.about
+        about = self._state.about
         if about is None:
             return
         try:
@@ -243,7 +243,7 @@ class TemplatesView(QWidget):
         is_whole = len(columns) == values.shape[1] and len(variants) == values.shape[0]
         hint = "" if is_whole else self.tr("the {count} words that move most").format(count=len(columns))
         self.slope_card.set_hint(hint)
-        about = self._enquiry.about
+        about = self._state.about
         lines = model_caption(about.name, about.fingerprint) if about is not None else []
         self.slopes.set_caption(
             [*lines, (self.tr("template"), grid.template.text), (self.tr("score"), what.split("_")[1])]

@@ -25,7 +25,7 @@ from app.pages.probe.requests import (
     can_fill_jointly,
     score_word,
 )
-from app.pages.probe.state import Enquiry
+from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.learned import LearnedPlot
 from app.work.inspector import Laboratory
@@ -46,9 +46,9 @@ class WordsView(Scroller):
     refused = Signal(object)  # an error
     step_chosen = Signal(int)
 
-    def __init__(self, laboratory: Laboratory, enquiry: Enquiry, parent: QWidget | None = None) -> None:
+    def __init__(self, laboratory: Laboratory, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory, self._enquiry = laboratory, enquiry
+        self._laboratory, self._state = laboratory, state
         self._kept: tuple[Kept, ...] = ()
         worker = laboratory.workers.models
         self._gaps, self._kept_weights = Channel(self, worker), Channel(self, worker)
@@ -87,23 +87,23 @@ class WordsView(Scroller):
 
     def refresh(self) -> None:
         """Ask what stands in the gaps now, if that has not been asked."""
-        enquiry = self._enquiry
+        state = self._state
         self._arrange()
-        if enquiry.about is None or enquiry.masked is None:
+        if state.about is None or state.masked is None:
             for channel in (self._gaps, self._kept_weights, *self._words.values()):
                 channel.drop()
             self._answer = None
             return
-        folder = enquiry.about.folder
-        asked = (enquiry.about.fingerprint, folder, enquiry.question, enquiry.beside, self.top_k)
-        num_gaps = len(enquiry.masked.gaps)
+        folder = state.about.folder
+        asked = (state.about.fingerprint, folder, state.question, state.beside, self.top_k)
+        num_gaps = len(state.masked.gaps)
         yours = {gap: word for gap, word in self._yours.items() if gap < num_gaps}
         work = partial(
             ask_gaps,
             self._laboratory.open_models,
             folder=folder,
-            beside=enquiry.beside,
-            question=enquiry.question,
+            beside=state.beside,
+            question=state.question,
             yours=yours,
             top_k=self.top_k,
         )
@@ -123,20 +123,20 @@ class WordsView(Scroller):
 
     @Slot()
     def _ask_kept(self) -> None:
-        enquiry = self._enquiry
-        if not self._kept or enquiry.masked is None or self._gaps.is_asking:
+        state = self._state
+        if not self._kept or state.masked is None or self._gaps.is_asking:
             return
         self._show_cursor()
-        if enquiry.question == self._learned_of:
+        if state.question == self._learned_of:
             return
-        self._learned, self._learned_of = {}, enquiry.question
-        work = partial(ask_kept, self._kept, enquiry.question)
-        self._kept_weights.ask((self._kept, enquiry.question), work, heard=self._hear, refused=self._refuse)
+        self._learned, self._learned_of = {}, state.question
+        work = partial(ask_kept, self._kept, state.question)
+        self._kept_weights.ask((self._kept, state.question), work, heard=self._hear, refused=self._refuse)
 
     @Slot(int, str)
     def _ask_word(self, gap: int, word: str) -> None:
         self._yours.pop(gap, None)
-        enquiry, about, answer = self._enquiry, self._enquiry.about, self._answer
+        state, about, answer = self._state, self._state.about, self._answer
         if gap not in self._words:
             self._words[gap] = Channel(self, self._laboratory.workers.models)
         channel = self._words[gap]
@@ -145,34 +145,34 @@ class WordsView(Scroller):
             self._yours[gap] = word
             models = self._laboratory.open_models
             work = partial(
-                score_word, models, folder=about.folder, question=enquiry.question, gap=gap, word=word
+                score_word, models, folder=about.folder, question=state.question, gap=gap, word=word
             )
-            heard = partial(self._hear_word, enquiry.question, gap)
-            channel.ask((about.folder, enquiry.question, word), work, heard=heard, refused=self._refuse)
+            heard = partial(self._hear_word, state.question, gap)
+            channel.ask((about.folder, state.question, word), work, heard=heard, refused=self._refuse)
         elif answer is not None and answer.yours.get(gap) is not None:
             self._show_gaps(replace(answer, yours={**answer.yours, gap: None}))
 
     # ---- answers
 
     def _hear_word(self, question: Question, gap: int, score: WordScore | UserError) -> None:
-        if question == self._enquiry.question and self._answer is not None:
+        if question == self._state.question and self._answer is not None:
             self._show_gaps(replace(self._answer, yours={**self._answer.yours, gap: score}))
 
     def _hear(self, answer: GapsAnswer | JointAnswer | LearnedAnswer) -> None:
-        if answer.question != self._enquiry.question:
+        if answer.question != self._state.question:
             return
         if isinstance(answer, GapsAnswer):
             self._show_gaps(answer)
             self.answered.emit(answer)
         elif isinstance(answer, JointAnswer):
-            self.joint.show_answer(answer.joint, self._enquiry.caption())
+            self.joint.show_answer(answer.joint, self._state.caption())
         else:
             self._learned[answer.step] = answer
             self._show_learned()
 
     def _show_gaps(self, answer: GapsAnswer) -> None:
         self._answer = answer
-        captions = self._enquiry.caption()
+        captions = self._state.caption()
         for card, _gap in zip(self.cards, answer.probed.answers, strict=False):
             card.show_answer(answer, captions)
 
@@ -186,7 +186,7 @@ class WordsView(Scroller):
         self.joint.set_dim(dim)
 
     def _show_learned(self) -> None:
-        masked = self._enquiry.masked
+        masked = self._state.masked
         if masked is None:
             return
         steps = sorted(self._learned)
@@ -198,11 +198,11 @@ class WordsView(Scroller):
             if any(score is not None for score in scores):
                 name = f"{place + 1} {gap.text}" if len(masked.gaps) > 1 else gap.text
                 lines[name] = [float("nan") if score is None else score.probability for score in scores]
-        self.learned.show_lines(steps, lines, self._enquiry.caption())
+        self.learned.show_lines(steps, lines, self._state.caption())
         self._show_cursor()
 
     def _show_cursor(self) -> None:
-        about = self._enquiry.about
+        about = self._state.about
         here = [one.step for one in self._kept if about is not None and one.path == about.folder]
         self.learned.plot.set_cursor(here[0] if here else None)
 
@@ -210,7 +210,7 @@ class WordsView(Scroller):
 
     def _arrange(self) -> None:
         """Show a card for each gap, in columns."""
-        masked = self._enquiry.masked
+        masked = self._state.masked
         gaps = masked.gaps if masked is not None else ()
         count = min(len(gaps), MOST_GAPS)
         while len(self.cards) < count:
@@ -224,7 +224,7 @@ class WordsView(Scroller):
             card.plots[0].clear()
         self._place(shown)
         self.nothing.setVisible(not gaps)
-        self.empty.set_text(self._enquiry.refusal or self._invitation)
+        self.empty.set_text(self._state.refusal or self._invitation)
         self._say_more(count, len(gaps), self.joint in shown)
 
     def _say_more(self, count: int, num_gaps: int, is_joint: bool) -> None:
@@ -242,16 +242,16 @@ class WordsView(Scroller):
     def _add_card(self) -> None:
         card = GapCard(len(self.cards) + 1, self.widget())
         card.word_asked.connect(self._ask_word)
-        card.guess_chosen.connect(self._enquiry.fill)
+        card.guess_chosen.connect(self._state.fill)
         self.cards.append(card)
 
     def _place(self, shown: list[Card]) -> None:
         """Put cards side by side, what was learned under them all, or beside a card that is alone."""
-        masked = self._enquiry.masked
+        masked = self._state.masked
         is_known = masked is not None and any(gap.original for gap in masked.gaps)
         with_learned = bool(self._kept) and bool(shown) and is_known
         is_alone = with_learned and len(shown) == 1
-        width = CARD_WIDTH if self._enquiry.beside is None else TWICE_WIDTH
+        width = CARD_WIDTH if self._state.beside is None else TWICE_WIDTH
         room = max(1, (self.viewport().width() + GAP) // (width + GAP))
         columns = min(3, room, len(shown) + is_alone) or 1
         places = {card: (number // columns, number % columns, 1) for number, card in enumerate(shown)}

@@ -58,7 +58,7 @@ def probing(page: ProbePage, tmp_path: Path, qtbot: QtBot) -> ProbePage:
     """The page with a model that answers, and nothing hidden yet."""
     page.laboratory.choose(pretrained(tmp_path / "model"))
     page.laboratory.set_text(TEXT)
-    qtbot.waitUntil(lambda: len(page.enquiry.words) == 5)
+    qtbot.waitUntil(lambda: len(page.state.words) == 5)
     return page
 
 
@@ -76,7 +76,7 @@ def hide(page: ProbePage, qtbot: QtBot, *places: int) -> None:
 
 def is_answered(page: ProbePage) -> bool:
     answer = page.words_view._answer
-    return answer is not None and answer.question == page.enquiry.question and page.laboratory.is_idle
+    return answer is not None and answer.question == page.state.question and page.laboratory.is_idle
 
 
 def shown(page: ProbePage, gap: int) -> list[str]:
@@ -137,16 +137,16 @@ def test_an_edited_text_keeps_what_is_hidden_elsewhere(probing: ProbePage, qtbot
     box = probing.sentence.texts.box_a
     assert box.isVisible()
     box.setPlainText("a " + TEXT)
-    qtbot.waitUntil(lambda: len(probing.enquiry.words) == 6)
+    qtbot.waitUntil(lambda: len(probing.state.words) == 6)
     assert texts(probing) == ["a", "good", "film", "!", "bad", "[1]"]
-    probing.enquiry.undo()
+    probing.state.undo()
     assert texts(probing) == ["good", "film", "!", "bad", "[1]"] and box.toPlainText() == TEXT
 
 
 def test_the_boxes_for_the_text_stay_away_once_they_were_closed(probing: ProbePage, qtbot: QtBot) -> None:
     qtbot.mouseClick(probing.sentence.edit, LEFT)
     assert not probing.sentence.texts.isVisible()
-    again = SentenceCard(probing.session, probing.enquiry)
+    again = SentenceCard(probing.session, probing.state)
     qtbot.addWidget(again)
     assert again.texts.isHidden() and not again.edit.isChecked()
 
@@ -214,7 +214,7 @@ def test_a_guess_can_be_written_into_the_text(probing: ProbePage, qtbot: QtBot) 
     )
     assert probing.laboratory.text == f"good {word} ! bad play"
     assert texts(probing)[-1] == "[1]"
-    probing.enquiry.undo()
+    probing.state.undo()
     assert probing.laboratory.text == TEXT and texts(probing)[1] == "[1]"
 
 
@@ -230,7 +230,7 @@ def test_an_answer_to_an_older_question_is_not_shown(
 
 def test_a_model_beside_answers_the_same_question(probing: ProbePage, qtbot: QtBot, tmp_path: Path) -> None:
     hide(probing, qtbot, 1)
-    probing.enquiry.set_beside(pretrained(tmp_path / "other", seed=7))
+    probing.state.set_beside(pretrained(tmp_path / "other", seed=7))
     card = probing.words_view.cards[0]
     qtbot.waitUntil(card.plots[1].isVisible)
     expected = probe(Subject.open(tmp_path / "other"), TEXT, words=(1,)).answers[0].guesses[0]
@@ -247,7 +247,7 @@ def test_questions_are_kept_with_their_model(probing: ProbePage, qtbot: QtBot, t
     later = ProbePage(probing.session)
     qtbot.addWidget(later)
     later.show()
-    qtbot.waitUntil(lambda: later.enquiry.about is not None)
+    qtbot.waitUntil(lambda: later.state.about is not None)
     later.sentence._fill_menu()
     past = [action for action in later.sentence.past_menu.actions() if action.objectName() == "probe_past_1"]
     assert past[0].text().startswith("good [MASK] ! bad play")
@@ -370,7 +370,7 @@ def test_a_model_without_the_head_says_so_and_offers_the_way(
     page: ProbePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     page.laboratory.choose(model_folder(tmp_path / "classifier"))
-    qtbot.waitUntil(lambda: page.enquiry.about is not None)
+    qtbot.waitUntil(lambda: page.state.about is not None)
     for tab, lacking in ((WORDS, "masked-word head"), (NEXT, "next sentences")):
         page.tabs.setCurrentIndex(tab)
         assert page.views[tab].empty.isVisible() and lacking in page.views[tab].empty.label.text()
