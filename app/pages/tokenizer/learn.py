@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,14 +26,11 @@ from app.look.labels import ElidedLabel, label
 from app.look.widgets import PAGE_MARGIN, button, set_role, tidy_spin
 from app.pages.choose.new_model import remember_vocabulary
 from app.session import Session
-from app.work.inspector import Bench
-from app.work.worker import Answer
-from engine.errors import UserError
+from app.work.worker import Channel, Steps
 from engine.events import Event, Progress
 from engine.text.corpus.corpus import Corpus, find_files
 from engine.text.corpus.new_vocabulary import train_vocabulary, write_vocab
 
-KEY = "tokenizer learn"
 USUAL_SIZE = 8_192
 
 
@@ -46,7 +43,7 @@ class LearnDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("tokenizer_learn_dialog")
         self.setWindowTitle(self.tr("Learn a vocabulary"))
-        self._session, self._laboratory = session, session.laboratory
+        self._session, self._learning = session, Channel(self, session.workers.files)
         self._files: list[str] = []
         self.files_label = ElidedLabel(self.tr("no file yet"), "muted")
         self.files_button = button(self.tr("Choose…"), name="tokenizer_learn_files")
@@ -75,14 +72,17 @@ class LearnDialog(QDialog):
         """Learn, and save the vocabulary as `path`."""
         self._say("muted", self.tr("Reading the text"))
         self._show_busy(True)
-        task = partial(
-            _learn_task, tuple(self._files), self.pieces.value(), not self.cased.isChecked(), Path(path)
+        asked = (tuple(self._files), self.pieces.value(), not self.cased.isChecked(), Path(path))
+        self._learning.drop()  # the files may have changed
+        self._learning.ask(
+            asked,
+            partial(learn, *asked),
+            heard=self._take,
+            refused=self._refuse,
+            progress=self._show_progress,
         )
-        self._laboratory.ask(KEY, task, heard=self._take, failed=self._refuse, heard_progress=self._heard)
 
-    # ---- what the worker says
-
-    def _heard(self, event: Event) -> None:
+    def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress):
             self.progress.setRange(0, event.total)
             self.progress.setValue(event.done)
@@ -95,10 +95,7 @@ class LearnDialog(QDialog):
 
     def _refuse(self, error: BaseException) -> None:
         self._show_busy(False)
-        if isinstance(error, UserError | MemoryError):
-            self._say("refusal", words.say_error(error))
-        else:
-            self._session.problem.emit(error)
+        self._say("refusal", words.say_error(error))
 
     def _say(self, role: str, text: str) -> None:
         set_role(self.said, role)
@@ -114,14 +111,12 @@ class LearnDialog(QDialog):
 
     @Slot()
     def _leave(self) -> None:
-        self._laboratory.forget(KEY)
+        self._learning.drop()
         self.deleteLater()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self._laboratory.forget(KEY)
+        self._learning.drop()
         super().closeEvent(event)
-
-    # ---- asking a person
 
     @Slot()
     def _choose_files(self) -> None:
@@ -181,11 +176,12 @@ class LearnDialog(QDialog):
         column.addLayout(buttons)
 
 
-def _learn_task(
-    files: tuple[str, ...], size: int, lowercase: bool, path: Path, _bench: Bench
-) -> Iterator[Event]:
-    """Answer with where the vocabulary was saved. Raises: UserError of the text, the size or the disk."""
+def learn(files: tuple[str, ...], size: int, lowercase: bool, path: Path) -> Steps[Path]:
+    """Save a vocabulary that was learned from files; return where.
+
+    Raises: UserError of the text, the size or the disk.
+    """
     corpus = Corpus(tuple(find_files(files)))
     wordpiece = yield from train_vocabulary(corpus, size=size, lowercase=lowercase)
     write_vocab(path, wordpiece)
-    yield Answer(value=path)
+    return path

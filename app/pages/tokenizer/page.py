@@ -16,7 +16,6 @@ from app.pages.tokenizer.text import TextView
 from app.pages.tokenizer.vocabulary import VocabularyBar
 from app.session import Session
 from engine.commands.inspect import inspect_command
-from engine.errors import UserError
 
 LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
 
@@ -136,11 +135,8 @@ class TokenizerPage(Page):
 
     @Slot(object)
     def refuse(self, error: BaseException) -> None:
-        """Say in place why something cannot be done; a fault of ours goes to the window."""
-        if isinstance(error, UserError | MemoryError):
-            self.banner.show_text("look", words.say_error(error))
-        else:
-            self.session.problem.emit(error)
+        """Say in place why something cannot be done."""
+        self.banner.show_text("look", words.say_error(error))
 
     @Slot()
     def _learn(self) -> None:

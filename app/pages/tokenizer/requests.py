@@ -9,10 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from app.plots.pieces_layout import Chip, Column
-from app.work.inspector import Bench
-from app.work.worker import Answer
+from app.work.worker import Steps
 from engine.errors import ConfigError, Sentence, marked
-from engine.events import Event, Progress
+from engine.events import Progress
 from engine.inspect.token_rows import Row, token_rows
 from engine.inspect.tokenizing import TableTokens, measure_table
 from engine.model.config import BertConfig
@@ -74,19 +73,18 @@ class Looked:
         return self.traces[row.segment].words[row.word] if row.word >= 0 else None
 
 
-def read_vocabulary(path: Path, _bench: Bench) -> Iterator[Event]:
-    """Answer with the `Vocabulary` of a model folder or a vocab.txt. Raises: ModelError, DataError."""
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+def read_vocabulary(path: Path) -> Vocabulary:
+    """Return the vocabulary of a model folder or of a vocab.txt. Raises: ModelError, DataError."""
     wordpiece = WordPiece.from_folder(path) if path.is_dir() else WordPiece.from_vocab(path)
     longest = USUAL_LENGTH
     if (path / "config.json").is_file():
         config: BertConfig = read_config(path)
         longest = config.max_position_embeddings
-    yield Answer(value=Vocabulary(path, wordpiece, longest, wordpiece.notes))
+    return Vocabulary(path, wordpiece, longest, wordpiece.notes)
 
 
-def look(asked: Asked, _bench: Bench) -> Iterator[Event]:
-    """Answer with the `Looked` of a text or pair. Raises: ConfigError."""
+def look(asked: Asked) -> Steps[Looked]:
+    """Return every step from a text or pair to its rows. Raises: ConfigError."""
     texts = [asked.text] if asked.text_pair is None else [asked.text, asked.text_pair]
     traces, beside = list[Trace](), list[Trace]()
     for vocabulary, found in ((asked.first, traces), (asked.second, beside)):
@@ -99,9 +97,7 @@ def look(asked: Asked, _bench: Bench) -> Iterator[Event]:
     columns, left_out = columns_of(rows, traces, beside)
     kinds = Counter(row.kind for row in rows)
     real = kinds["piece"] + kinds["special"]
-    yield Answer(
-        value=Looked(asked, tuple(traces), tuple(beside), rows, columns, left_out, real, kinds["cut"])
-    )
+    return Looked(asked, tuple(traces), tuple(beside), rows, columns, left_out, real, kinds["cut"])
 
 
 @lru_cache(maxsize=4)
@@ -132,8 +128,8 @@ def _rows(asked: Asked, traces: Sequence[Trace]) -> tuple[Row, ...]:
     return rows
 
 
-def measure(table: Table, roles: Roles, vocabularies: Sequence[Vocabulary], _bench: Bench) -> Iterator[Event]:
-    """Answer with the `TableTokens` by each vocabulary. Raises: DataError."""
+def measure(table: Table, roles: Roles, vocabularies: Sequence[Vocabulary]) -> Steps[tuple[TableTokens, ...]]:
+    """Return what each vocabulary makes of a table. Raises: ConfigError, DataError."""
     if not roles.text:
         raise ConfigError(
             marked("engine", "No column of the table is its text. Choose one on the Data page."), field="text"
@@ -141,7 +137,7 @@ def measure(table: Table, roles: Roles, vocabularies: Sequence[Vocabulary], _ben
     found: list[TableTokens] = []
     for vocabulary in vocabularies:
         found.append((yield from measure_table(vocabulary.wordpiece, table, roles)))
-    yield Answer(value=tuple(found))
+    return tuple(found)
 
 
 # ---- what is drawn

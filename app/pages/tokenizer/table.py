@@ -29,10 +29,10 @@ from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.histogram import HistogramPlot
 from app.session import Session
+from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.inspect.tokenizing import TableTokens
 
-KEY = "tokenizer table"
 FIGURES_WIDTH = 420
 MOST_BARS, EMPTY_WIDTH = 60, 420
 Line = tuple[str, str, Callable[[TableTokens], str]]
@@ -45,10 +45,11 @@ class TableMeasures(QWidget):
 
     def __init__(self, session: Session, bar: VocabularyBar, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session, self._laboratory, self._bar = session, session.laboratory, bar
+        self._session, self._bar = session, bar
+        self._measuring = Channel(self, session.workers.files)
         self.found: tuple[TableTokens, ...] = ()
         self._cut = np.empty(0, dtype=np.int64)
-        self._asked: tuple[object, ...] = ()
+        self._asked: tuple[object, ...] = ()  # what was measured, or stopped
         self.empty = EmptyState("", self.tr("Open a table"))
         self.empty.setObjectName("tokenizer_no_table")
         self.empty.label.setMinimumWidth(EMPTY_WIDTH)
@@ -83,20 +84,21 @@ class TableMeasures(QWidget):
             self._asked = now
             self._clear()
             vocabularies = [one for one in (first, self._bar.second) if one is not None]
-            self._laboratory.ask(
-                KEY,
+            self._measuring.drop()
+            self._measuring.ask(
+                (table, roles, *vocabularies),
                 partial(measure, table, roles, vocabularies),
                 heard=self._take,
-                failed=self.refused.emit,
+                refused=self.refused.emit,
+                progress=self._show_progress,
                 ended=self._show_state,
-                heard_progress=self._heard,
             )
             self._show_state()
 
     @Slot()
     def stop(self) -> None:
         """Stop measuring; what was counted is let go."""
-        self._laboratory.drop(KEY)
+        self._measuring.drop()
         self._show_state()
 
     @Slot()
@@ -105,7 +107,7 @@ class TableMeasures(QWidget):
         self._asked = ()
         self.catch_up()
 
-    def _heard(self, event: Event) -> None:
+    def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and event.total:
             self.progress.setMaximum(event.total)
             self.progress.setValue(event.done)
@@ -145,7 +147,7 @@ class TableMeasures(QWidget):
             if table is None
             else self.tr("No column of the table is its text. Choose one on the Data page.")
         )
-        busy = self._laboratory.is_asking(KEY)
+        busy = self._measuring.is_asking
         for widget, is_shown in (
             (self.progress, busy),
             (self.stop_button, busy),
@@ -283,7 +285,6 @@ class TableMeasures(QWidget):
         session.max_length_changed.connect(self._take_length)
         session.table_changed.connect(self.catch_up)
         session.roles_changed.connect(self.catch_up)
-        self.destroyed.connect(partial(self._laboratory.forget, KEY))
 
     def _lay_out(self) -> None:
         self.histogram.setObjectName("tokenizer_lengths")

@@ -31,6 +31,7 @@ from app.pages.tokenizer.words import summary
 from app.plots.buttons import yield_to_layout
 from app.plots.pieces import PiecesPlot
 from app.session import Session
+from app.work.worker import Channel
 from engine.text.wordpiece import TRUNCATIONS
 
 QUICK = 20_000  # characters that do not wait for a model's answer
@@ -39,7 +40,6 @@ LONGEST = 4096
 DETAIL_WIDTH, NARROW_DETAIL = 340, 300
 NARROW = 900  # px of the page's width, below which a column of the rows gives way
 WIDTHS, NARROW_WIDTHS = (78, 124, 68, 84, 62, 96), (78, 96, 58, 82, 60, 96)
-KEY = "tokenizer look"
 
 
 class TextView(QWidget):
@@ -51,6 +51,8 @@ class TextView(QWidget):
     def __init__(self, session: Session, bar: VocabularyBar, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._laboratory, self._bar = session.laboratory, bar
+        self._quick = Channel(self, session.workers.pictures)
+        self._long = Channel(self, session.workers.files)  # a text that takes its time
         self.found: Looked | None = None
         self._row = -1
         self.texts = TextPair(session, name="tokenizer")
@@ -76,7 +78,8 @@ class TextView(QWidget):
         if first is None:
             return
         if not lab.text and not lab.text_pair:
-            lab.drop(KEY)
+            self._quick.drop()
+            self._long.drop()
             self._show(None)
             return
         asked = Asked(
@@ -89,7 +92,9 @@ class TextView(QWidget):
             padding=self.padding.currentData(),
         )
         is_quick = len(lab.text) + len(lab.text_pair) < QUICK
-        lab.ask(KEY, partial(look, asked), heard=self._show, failed=self.refused.emit, light=is_quick)
+        wanted, other = (self._quick, self._long) if is_quick else (self._long, self._quick)
+        other.drop()
+        wanted.ask(asked, partial(look, asked), heard=self._show, refused=self.refused.emit)
 
     def set_limit(self, longest: int) -> None:
         """Offer the length that the vocabulary's model reads."""
@@ -311,7 +316,6 @@ class TextView(QWidget):
         for box in (self.texts.box_a, self.texts.box_b):
             box.cursorPositionChanged.connect(self._cursor_moved)
         theme.on_theme_change(self, self._mark_again)
-        self.destroyed.connect(partial(self._laboratory.forget, KEY))
 
     def _mark_again(self) -> None:
         self._mark(self._row)

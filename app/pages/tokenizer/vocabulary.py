@@ -24,6 +24,7 @@ from app.pages.tokenizer.requests import Vocabulary, read_vocabulary
 from app.pages.tokenizer.words import vocabulary_words
 from app.session import Session
 from app.work.titles import model_title
+from app.work.worker import Channel
 
 BOX_WIDTH = 240
 FOLDER, FILE, NONE = "folder…", "file…", ""
@@ -38,6 +39,8 @@ class VocabularyBar(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session, self._laboratory = session, session.laboratory
+        pictures = session.workers.pictures
+        self._reading = (Channel(self, pictures), Channel(self, pictures))
         self.first: Vocabulary | None = None
         self.second: Vocabulary | None = None
         self._wanted: list[Path | None] = [None, None]
@@ -71,7 +74,7 @@ class VocabularyBar(QWidget):
             self._read(1, Path(path).absolute())
         else:
             self._wanted[1] = self.second = None
-            self._laboratory.drop("tokenizer vocabulary 1")
+            self._reading[1].drop()
             self._fill()
             self.changed.emit()
 
@@ -85,33 +88,25 @@ class VocabularyBar(QWidget):
     def _read(self, place: int, path: Path) -> None:
         self._wanted[place] = path
         self._fill()
-        self._laboratory.ask(
-            f"tokenizer vocabulary {place}",
+        self._reading[place].drop()  # the folder may hold another one by now
+        self._reading[place].ask(
+            path,
             partial(read_vocabulary, path),
-            heard=self._take_second if place else self._take_first,
-            failed=self._fail_second if place else self._fail_first,
-            light=True,
+            heard=partial(self._take, place),
+            refused=partial(self._refuse, place),
         )
 
-    def _take_first(self, found: Vocabulary) -> None:
-        self.first = found
-        self._taken()
-
-    def _take_second(self, found: Vocabulary) -> None:
-        self.second = found
-        self._taken()
-
-    def _taken(self) -> None:
+    def _take(self, place: int, found: Vocabulary) -> None:
+        if place:
+            self.second = found
+        else:
+            self.first = found
         self._fill()
         self.changed.emit()
 
-    def _fail_first(self, error: BaseException) -> None:
-        self._wanted[0] = self.first.path if self.first else None
-        self._fill()
-        self.refused.emit(error)
-
-    def _fail_second(self, error: BaseException) -> None:
-        self._wanted[1] = self.second.path if self.second else None
+    def _refuse(self, place: int, error: BaseException) -> None:
+        before = self.second if place else self.first
+        self._wanted[place] = before.path if before else None
         self._fill()
         self.refused.emit(error)
 
