@@ -10,26 +10,19 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import (
-    QApplication,
-    QHBoxLayout,
-    QMenu,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QMenu, QStackedWidget, QWidget
 
 from app import words
 from app.look.banner import Banner
 from app.look.files import ask_file, ask_folder
 from app.look.inputs import SpinBox
 from app.look.labels import tip
+from app.look.layout import column, row
 from app.look.widgets import GAP, Action, Advice, Card, Page, button
 from app.pages.advice.remark import Remark
 from app.pages.advice.table import on_table
-from app.pages.data.dialogs import LinesDialog
 from app.pages.data.empty import DataEmpty
 from app.pages.data.table import TableCard
 from app.plots.bars import BarsPlot
@@ -72,8 +65,6 @@ class DataPage(Page):
         session.table_problem.connect(self._show_problem)
         self._show_table()
 
-    # ---- building
-
     def _add_actions(self) -> None:
         self.recent_button = button(self.tr("Recent"), name="open_recent")
         self.recent_button.setMenu(QMenu(self))
@@ -88,27 +79,16 @@ class DataPage(Page):
 
     def _build_work(self) -> QWidget:
         work = QWidget()
-        columns = QHBoxLayout(work)
-        columns.setContentsMargins(0, 0, 0, 0)
-        columns.setSpacing(GAP)
-        left = QVBoxLayout()
-        left.setSpacing(GAP)
         self.table_card = TableCard(self.session)
-        self.table_card.lines_wanted.connect(self._show_lines)
-        left.addWidget(self.table_card, 3)
-        below = QHBoxLayout()
-        below.setSpacing(GAP)
-        below.addWidget(self._build_labels(), 5)
-        below.addWidget(self._build_lengths(), 6)
-        left.addLayout(below, 2)
-        columns.addLayout(left, 5)
+        below = row((self._build_labels(), 5), (self._build_lengths(), 6), gap=GAP)
+        left = column((self.table_card, 3), (below, 2), gap=GAP)
         self.advice_card = Card(self.tr("Good to know"))
         self.advice = Advice()
         self.advice.setObjectName("data_advice")
         self.advice_card.add(self.advice, 1)
         self.advice_card.setMinimumWidth(232)
         self.advice_card.setMaximumWidth(300)
-        columns.addWidget(self.advice_card, 2)
+        row((left, 5), (self.advice_card, 2), gap=GAP, parent=work)
         return work
 
     def _build_labels(self) -> Card:
@@ -153,8 +133,6 @@ class DataPage(Page):
         if not event.spontaneous():  # another page; what is wrong with a file has been read
             self.banner.hide()
 
-    # ---- showing
-
     @Slot()
     def _show_table(self) -> None:
         self.banner.hide()
@@ -195,7 +173,7 @@ class DataPage(Page):
             show = partial(self.table_card.show_only, remark.rows, remark.what)
             found.append((self.tr("Show rows"), lambda: show()))
         if remark.lines:
-            found.append((self.tr("Show lines"), self._show_lines))
+            found.append((self.tr("Show lines"), self.table_card.show_lines))
         if remark.mend is not None:
             name, value = remark.mend
             said = {"merge_labels": self.tr("Merge"), "whole_labels": self.tr("Take as classes")}[name]
@@ -249,10 +227,9 @@ class DataPage(Page):
         self._show_length_title()
         self.max_length_box.setVisible(in_pieces)
         self.model_button.setVisible(not in_pieces)
-        self.max_length_box.blockSignals(True)
-        self.max_length_box.setMaximum(self.session.max_length_limit)
-        self.max_length_box.setValue(maximum)
-        self.max_length_box.blockSignals(False)
+        with QSignalBlocker(self.max_length_box):
+            self.max_length_box.setMaximum(self.session.max_length_limit)
+            self.max_length_box.setValue(maximum)
         hint = ""
         if study is not None:
             counted = study.unit == "pieces"
@@ -291,8 +268,6 @@ class DataPage(Page):
             read = partial(self.session.open_table, values["path"], quoting="none")
             actions.append((self.tr("Read as a table"), lambda: read()))
         self.banner.show_text("wrong", text, actions)
-
-    # ---- asking
 
     @Slot()
     def choose_file(self) -> None:
@@ -346,11 +321,6 @@ class DataPage(Page):
     @Slot()
     def _choose_model(self) -> None:
         ask_folder(self, self.tr("Choose a model folder"), self.session.set_model, name="model_dialog")
-
-    @Slot()
-    def _show_lines(self) -> None:
-        if self.session.table is not None:
-            LinesDialog(self.session.table, self.session.study, self).open()
 
     @Slot()
     def _go_on(self) -> None:

@@ -1,4 +1,4 @@
-"""The Data page's table: its rows, how it was read and how else it could be, and what its columns are for."""
+"""The Data page's table: its rows and those left out, how it was read, and what its columns are for."""
 
 from __future__ import annotations
 
@@ -6,18 +6,32 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QDialog,
+    QGridLayout,
+    QLabel,
+    QMenu,
+    QPlainTextEdit,
+    QSizePolicy,
+    QWidget,
+)  # fmt: skip
 
 from app import words
 from app.look.labels import ElidedLabel, label, tip
+from app.look.layout import column, dialog_buttons, row
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
-from app.look.widgets import Card, button
+from app.look.widgets import PAGE_MARGIN, Card, button
 from app.pages.data.roles import ListBox, RolesStrip, role_menu
 from app.session import Session
 from app.work.table_rows import Rows
+from app.work.tables import Study
 from engine.text.examples import Roles
+from engine.text.table import BadLine, Table
 
+MOST_LINES = 5000  # in the list of those left out
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "big5", "shift_jis", "euc_kr", "cp1252", "latin-1", "cp1251")
 HEADER_LINES = 12  # that may be chosen; any line can by a click on its number
 WIDEST = 200  # pixels for the label column at most
@@ -26,9 +40,7 @@ MOST_FITTED = 100  # columns that are measured; of more, the rest are narrow
 
 
 class TableCard(Card):
-    """Rows with line numbers; `lines_wanted` asks for the list of reported lines."""
-
-    lines_wanted = Signal()
+    """Rows with line numbers, and the way to those that are left out."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -36,7 +48,7 @@ class TableCard(Card):
         self.setObjectName("table_card")
         self.reported_button = button("", "link", name="reported_lines")
         self.reported_button.setToolTip(self.tr("Read which lines are left out, and why"))
-        self.reported_button.clicked.connect(self.lines_wanted)
+        self.reported_button.clicked.connect(self.show_lines)
         self.change_button = button(self.tr("change"), "link", name="change_reading")
         self.change_button.setToolTip(
             self.tr("Read the file another way: encoding, separator, quoting, header")
@@ -106,6 +118,12 @@ class TableCard(Card):
         if not self.shown_rows.isHidden():
             self.shown_rows.hide()
             self.model.show_only(None)
+
+    @Slot()
+    def show_lines(self) -> None:
+        """Open the list of lines and rows that are left out."""
+        if self._session.table is not None:
+            LinesDialog(self._session.table, self._session.study, self).open()
 
     @Slot()
     def _show_hint(self) -> None:
@@ -208,15 +226,11 @@ class ShownRows(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("shown_rows")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
         self.label = ElidedLabel("")
         self.label.setObjectName("shown_rows_words")
         self.back = button(self.tr("Show all rows"), "link", name="show_all_rows")
         self.back.clicked.connect(self.all_wanted)
-        layout.addWidget(self.label, 1)
-        layout.addWidget(self.back)
+        row((self.label, 1), self.back, parent=self)
         self.hide()
 
     def say(self, count: int, total: int, what: str) -> None:
@@ -306,3 +320,52 @@ class ReadingStrip(QWidget):
             chosen["encoding"] = typed
         if chosen != self._session.table_overrides:
             self._session.reread_table(**chosen)
+
+
+class LinesDialog(QDialog):
+    """Reported lines with their reasons; deletes itself when closed."""
+
+    def __init__(self, table: Table, study: Study | None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("lines_dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Lines left out of {name}").format(name=table.path.name))
+        self.resize(640, 400)
+        rows = study.reported if study else ()
+        unread = words.counted(
+            len(table.reported),
+            self.tr("One line could not be read"),
+            self.tr("{count} lines could not be read"),
+        )
+        unused = words.counted(
+            len(rows),
+            self.tr("one row lacks a text or a label"),
+            self.tr("{count} rows lack a text or a label"),
+        )
+        self._text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
+        self._text.setObjectName("lines_text")
+        self._text.setAccessibleName(self.windowTitle())
+        self._text.setPlainText(self._lines(sorted((*table.reported, *rows), key=lambda bad: bad.line)))
+        copy = button(self.tr("Copy all"), name="lines_copy", icon="copy")
+        copy.clicked.connect(self._copy)
+        close = button(self.tr("Close"), "primary", name="lines_close")
+        close.clicked.connect(self.accept)
+        column(
+            label(f"{unread}; {unused}.", wrap=True),
+            (self._text, 1),
+            dialog_buttons(copy, reject=close),
+            gap=12,
+            margins=(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16),
+            parent=self,
+        )
+
+    def _lines(self, reported: list[BadLine]) -> str:
+        lines = [words.say(bad.sentence) for bad in reported[:MOST_LINES]]
+        if len(reported) > MOST_LINES:
+            more = self.tr("… and {count} more").format(count=words.number(len(reported) - MOST_LINES))
+            lines.append(more)
+        return "\n".join(lines)
+
+    @Slot()
+    def _copy(self) -> None:
+        QApplication.clipboard().setText(self._text.toPlainText())

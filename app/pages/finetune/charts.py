@@ -1,7 +1,4 @@
-"""The right side of the Fine-tune page: loss and accuracy, the confusion matrix, and what to watch.
-
-It is fed lists of events, live from a run or read back from its files; it starts nothing.
-"""
+"""The right side of the Fine-tune page: loss and accuracy, the confusion matrix, and the advice."""
 
 from __future__ import annotations
 
@@ -9,21 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.look.labels import tip
-from app.look.widgets import GAP, Card, set_role
+from app.look.widgets import GAP, Card
 from app.pages.advice.remark import Remark
 from app.pages.finetune.advice import FineTuneAdvice
-from app.pages.run.advice_card import AdviceCard
+from app.pages.run.charts import RunCharts
 from app.pages.run.scores import ScoresCard
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.curve import CurvePlot
@@ -34,17 +23,14 @@ NARROW, WIDE = 560, 1080  # px; below, the cards stand in one column; above, in 
 LOW_CARD, LOW_PLOT = 228, 120  # px; heights below which a card and its plot say nothing
 
 
-class Charts(QScrollArea):
+class FineTuneCharts(RunCharts):
     """Loss, accuracy, confusion and advice; two columns where there is room, one where there is not."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, widgetResizable=True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        inner = QWidget()
-        set_role(inner, "clear")
-        self._column = QVBoxLayout(inner)
+        self.advice = FineTuneAdvice()
+        super().__init__(self.advice, self.tr("Try it on a text"), parent)
+        self.watching.result.setToolTip(tip(interval_help()))
+        self._column = QVBoxLayout(self.inner)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(GAP)
         self._rows = [QHBoxLayout() for _ in range(4)]
@@ -63,14 +49,10 @@ class Charts(QScrollArea):
         self.confusion_card.setMinimumHeight(LOW_CARD)
         self.confusion = self.confusion_card.confusion
         self.confusion.setObjectName("confusion_plot")
-        self.advice = FineTuneAdvice()
-        self.watching = AdviceCard(self.advice, self.tr("Try it on a text"))
-        self.watching.result.setToolTip(tip(interval_help()))
         self._cards = (self.loss_card, self.accuracy_card, self.confusion_card, self.watching)
         self._columns = 0
         self._is_over = False
-        self.setWidget(inner)
-        self._arrange(2)
+        self.arrange(NARROW)
         self.clear()
 
     def clear(self) -> None:
@@ -88,8 +70,7 @@ class Charts(QScrollArea):
         self.accuracy_card.set_hint("")
         for controls in self._controls:
             controls.hide()
-        self.advice.clear()
-        self.watching.show_idle()
+        super().clear()
 
     def show_before(self, remarks: Sequence[Remark]) -> None:
         """Show what is known of the data before a run."""
@@ -108,22 +89,19 @@ class Charts(QScrollArea):
         for event in evaluations:
             if event.split == "validation":
                 self._add_evaluation(event)
-        self.advice.hear(events)
+        super().hear(events)
         if evaluations:
             self._show_scores()
-        if any(not isinstance(event, Step) for event in events) or self.advice.has_nan:
-            self.watching.refresh()
         self._show_hints()
 
     def end(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None:
         """Draw what is left, and say how the run ended."""
         self.loss.flush()
         self.accuracy.flush()
-        self._is_over = self.advice.is_over = outcome != "running"
+        super().end(outcome, run_dir, seconds, has_model=has_model)
+        self._is_over = outcome != "running"
         self._show_scores()
         self._show_hints()
-        self.watching.refresh()
-        self.watching.show_outcome(outcome, run_dir, seconds, has_model=has_model)
 
     def _add_steps(self, steps: Sequence[Step]) -> None:
         numbers = np.array([step.step for step in steps], dtype=np.float64)
@@ -194,12 +172,8 @@ class Charts(QScrollArea):
         card.setMinimumHeight(LOW_CARD)
         return card
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        width = event.size().width()
-        self._arrange(1 if width < NARROW else 2 if width < WIDE else 3)
-
-    def _arrange(self, columns: int) -> None:
+    def arrange(self, width: int) -> None:
+        columns = 1 if width < NARROW else 2 if width < WIDE else 3
         if columns == self._columns:
             return
         self._columns = columns

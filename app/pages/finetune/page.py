@@ -11,20 +11,22 @@ from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import GAP, Card, EmptyState, button
-from app.pages.finetune.charts import Charts
-from app.pages.finetune.setup import APART, SetupCard
+from app.look.widgets import Card, EmptyState, button
+from app.pages.finetune.charts import FineTuneCharts
+from app.pages.finetune.facts import facts_of
+from app.pages.finetune.setup import APART, FineTuneSetup
+from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
 from app.session import LABEL_CHOICES, Session, sample_data_path
 from app.settings import AppSettings
 from app.shipped import starter_model
 from app.work.tables import NEW
 from engine.commands.command_line import finetune_command
-from engine.errors import UserError
+from engine.events import Started
 from engine.settings.finetune import FineTuneConfig, values_of
 from engine.text.examples import Roles
 from engine.train.run.runs import new_run_dir
@@ -36,6 +38,8 @@ class FineTunePage(TrainingPage):
     """Settings at the left, the run at the right, at most three actions above."""
 
     key, kind = "finetune", FineTuneConfig
+    setup: FineTuneSetup
+    charts: FineTuneCharts
     inside = "attention"  # a classifier guesses no words
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -46,14 +50,15 @@ class FineTunePage(TrainingPage):
         self.try_button.setText(self.tr("Try it on a text"))
         self._data_problem: BaseException | None = None
         self._own: dict[str, Any] = {}  # settings while others are lent for one training
-        self.setup = SetupCard(session)
+        self.setup = FineTuneSetup(session)
         self.setup.setObjectName("setup_card")
-        self.charts = self.view = Charts()
-        self._make_body()
+        self.charts = FineTuneCharts()
+        self.lay_out(self._empty_card())
         self._connect()
         self._hear_session()
 
-    def _make_body(self) -> None:
+    def _empty_card(self) -> Card:
+        """Return what stands beside the form while something is lacking."""
         self.empty = EmptyState("", self.tr("Open data"))
         self.empty.setObjectName("empty_state")
         self.empty.button.setObjectName("empty_action")
@@ -65,24 +70,11 @@ class FineTunePage(TrainingPage):
         column = cast(QVBoxLayout, self.empty.layout())
         column.insertWidget(1, self.starter_button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(self.random_link, 0, Qt.AlignmentFlag.AlignHCenter)
-        empty_card = Card()
-        empty_card.add(self.empty, 1)
-        self.stack = QStackedWidget()
-        self.stack.addWidget(empty_card)
-        self.stack.addWidget(self.charts)
-        columns = QHBoxLayout()
-        columns.setSpacing(GAP)
-        self.setup.add_corner(self.earlier.button)
-        self.left.addWidget(self.setup)
-        self.left.addWidget(self.run_card)
-        columns.addWidget(self.left)
-        columns.addWidget(self.stack, 1)
-        self.body.addLayout(columns, 1)
+        card = Card()
+        card.add(self.empty, 1)
+        return card
 
     def _connect(self) -> None:
-        self.charts.watching.try_wanted.connect(self.lead_on)
-        self.charts.watching.folder_wanted.connect(self.open_folder)
-        self.charts.watching.inside_wanted.connect(self.look_inside)
         self.empty.activated.connect(self._empty_action)
         self.random_link.clicked.connect(self.setup.chooser.start_from_random_weights)
         self.starter_button.clicked.connect(self.setup.chooser.start_from_starter)
@@ -90,8 +82,6 @@ class FineTunePage(TrainingPage):
         self.session.training_ended.connect(self.put_back)
         self.session.table_problem.connect(self._data_failed)
         self.session.study_changed.connect(self._data_changed)
-
-    # ---- what is missing
 
     def missing(self) -> str:
         """Return what a run still lacks: "data", "roles", "labels", "model"; "" for nothing."""
@@ -162,22 +152,12 @@ class FineTunePage(TrainingPage):
     def _setup_changed(self) -> None:
         self.refresh()
 
-    # ---- what the actions ask
-
-    def config(self) -> FineTuneConfig:
-        return self.setup.config()
-
-    def command(self) -> str:
-        config = self.run_config if self._has_run else self.setup.config()
+    def command(self, config: FineTuneConfig) -> str:
         return finetune_command(config, new_run_dir(self.session.runs_root, Path(config.data.data).stem))
 
-    def show_refusal(self, error: UserError) -> bool:
-        return self.setup.show_refusal(error)
+    def facts(self, config: FineTuneConfig, started: Started | None) -> list[Fact]:
+        return facts_of(config, started)
 
-    def clear_refusals(self) -> None:
-        self.setup.form.clear_refusals()
-
-    @Slot()
     def lead_on(self) -> None:
         self.session.page_requested.emit("predict")
 
@@ -194,7 +174,7 @@ class FineTunePage(TrainingPage):
         if own:
             self.setup.set_values(own)
 
-    def take_settings(self, config: FineTuneConfig) -> None:
+    def take_settings(self, config: FineTuneConfig) -> list[str]:
         session, data, gone = self.session, config.data, list[str]()
         values = values_of(config)
         self.setup.take_apart(data.data, *(values.pop(name) for name in APART))
@@ -211,9 +191,7 @@ class FineTunePage(TrainingPage):
             session.set_model(model.model, model.vocab, model.lowercase)
         else:
             gone.append(model.model)
-        if gone:
-            text = self.tr("The settings are those of that run, but this is not there any more: {places}.")
-            self.failure.show_text("look", text.format(places=", ".join(gone)))
+        return gone
 
 
 def main() -> int:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication, QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.form.form import SettingsForm
 from app.look.boxes import ChoiceBox
 from app.look.labels import ElidedLabel, label, set_or_hide
-from app.look.widgets import SETTINGS_WIDTH, Card, button
+from app.look.layout import form_rows, row
+from app.look.widgets import button
 from app.pages.advice.remark import Remark
 from app.pages.advice.table import Counted
 from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split
 from app.pages.finetune.model import ModelChooser
+from app.pages.run.setup import SetupCard
 from app.session import Session
 from engine.errors import ConfigError, UserError, marked
 from engine.settings.finetune import FineTuneConfig, with_values
@@ -30,60 +32,36 @@ NAMES = (
     "num_threads", "micro_batch_tokens",
 )  # fmt: skip
 APART = ("validation_data", "test_data")  # files that belong to the table they were chosen for
-DEBOUNCE_MS = 250
 
 
-class SetupCard(Card):
+class FineTuneSetup(SetupCard):
     """Data, model, task and settings; `changed` when any of them has, after the prediction was made anew."""
 
-    changed = Signal()
-
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
-        self.set_title(self.tr("What to train"))
-        self._session = session
+        super().__init__(session, SettingsForm(FineTuneConfig(), NAMES), "prediction", parent)
         self._apart: dict[str, tuple[str, str]] = {}  # table -> its own validation and test file
         self._table = ""  # whose files are shown
         self.plan: Plan | None = None
-        self.refusal: UserError | None = None
-        self.setFixedWidth(SETTINGS_WIDTH)
         self.data_box = ChoiceBox("data_choice", self.tr("Data"))
         self.chooser = ModelChooser(session, self)
         self.task_label = ElidedLabel("")
         self.task_label.setObjectName("task_words")
         self.roles_link = button(self.tr("Change"), "link", name="change_roles")
-        self.form = SettingsForm(FineTuneConfig(), NAMES)
         self.form.setObjectName("settings")
-        self.prediction = label("", "muted", wrap=True)
-        self.prediction.setObjectName("prediction")
-        self._add_rows()
-        self._timer = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
-        self._timer.timeout.connect(self.predict)
+        self._lay_out()
         self._connect()
         self._fill_data()
         self._length_changed(session.max_length)
-        self.predict()
+        self.settle()
 
-    def _add_rows(self) -> None:
-        grid = QGridLayout()
-        grid.setVerticalSpacing(8)
-        grid.setHorizontalSpacing(12)
-        grid.setColumnStretch(1, 1)
-        data = label(self.tr("Data"))
-        data.setBuddy(self.data_box)
-        task = QHBoxLayout()
-        task.addWidget(self.task_label, 1)
-        task.addWidget(self.roles_link)
-        rows = [(data, self.data_box), *self.chooser.rows()]
-        for row, (caption, widget) in enumerate(rows):
-            if caption is None:
-                grid.addWidget(widget, row, 0, 1, 2)
-            else:
-                grid.addWidget(caption, row, 0)
-                grid.addWidget(widget, row, 1)
-        grid.addWidget(label(self.tr("Task")), len(rows), 0)
-        grid.addLayout(task, len(rows), 1)
-        self.body.addLayout(grid)
+    def _lay_out(self) -> None:
+        self.body.addLayout(
+            form_rows(
+                (self.tr("Data"), self.data_box),
+                *self.chooser.rows(),
+                (self.tr("Task"), row((self.task_label, 1), self.roles_link, gap=6)),
+            )
+        )
         settings = label(self.tr("Settings"), "card-title")
         settings.setContentsMargins(0, 4, 0, 0)
         self.add(settings)
@@ -123,12 +101,10 @@ class SetupCard(Card):
 
     def show_refusal(self, error: UserError) -> bool:
         """Show a refusal beside its field; False where it belongs to no field on this card."""
-        if isinstance(error, ConfigError):
-            if error.field in ("model", "vocab", "lowercase"):
-                self.chooser.show_refusal(words.say_error(error))
-                return True
-            return self.form.show_error(error)
-        return False
+        if isinstance(error, ConfigError) and error.field in ("model", "vocab", "lowercase"):
+            self.chooser.show_refusal(words.say_error(error))
+            return True
+        return super().show_refusal(error)
 
     def remarks(self) -> list[Remark]:
         """Return what to know of the data before training; nothing while it is not known."""
@@ -146,43 +122,22 @@ class SetupCard(Card):
         )
         return before_a_run(Counted(table, study, self._session.max_length), validation)
 
-    @Slot()
-    def predict(self) -> None:
-        """Say how many steps and how long it will take, or beside which field the settings are refused."""
-        self._timer.stop()
-        self.form.clear_refusals()
-        self.plan, self.refusal = None, None
+    def work_out(self) -> None:
+        """Work out how many steps it will take and how long."""
+        self.plan = None
         self.task_label.setText(self._task_words())
-        session = self._session
-        try:
-            config = self.config()
-            if session.study is not None and session.model is not None and session.study.refusal is None:
-                tokens = session.study.num_tokens(session.max_length)
-                examples = session.study.num_examples
-                self.plan = plan(config, num_examples=examples, num_tokens=tokens, model=session.model.config)
-        except UserError as error:
-            self.refusal = error
-            self._show_refusal_in_passing(error)
-        if self.plan is not None:
+        config, session = self.config(), self._session
+        if session.study is not None and session.model is not None and session.study.refusal is None:
+            tokens = session.study.num_tokens(session.max_length)
+            examples = session.study.num_examples
+            self.plan = plan(config, num_examples=examples, num_tokens=tokens, model=session.model.config)
             self.form.set_auto("learning_rate", self._auto_words(self.plan.learning_rate))
-        if self.refusal is None:
-            set_or_hide(self.prediction, self._prediction_words())
-        self.changed.emit()
-
-    def _show_refusal_in_passing(self, error: UserError) -> None:
-        """Show a refusal while a person may be typing elsewhere: the keyboard stays where it is."""
-        keyboard = QApplication.focusWidget()
-        if self.show_refusal(error):
-            set_or_hide(self.prediction, "")
-            if keyboard is not None:
-                keyboard.setFocus()
-        else:
-            set_or_hide(self.prediction, words.say_error(error))
 
     def _auto_words(self, learning_rate: float) -> str:
         return self.tr("auto: {rate}").format(rate=words.scientific(learning_rate, 2))
 
-    def _prediction_words(self) -> str:
+    def prediction_words(self) -> str:
+        """Return how many steps there will be, and on which rows; what is under way until that is known."""
         study, found = self._session.study, self.plan
         if found is None or study is None:
             return self._session.busy_words
@@ -300,10 +255,10 @@ class SetupCard(Card):
     @Slot(str)
     def _busy_changed(self, _text: str) -> None:
         if self.plan is None and self.refusal is None:
-            set_or_hide(self.prediction, self._prediction_words())
+            set_or_hide(self.prediction, self.prediction_words())
 
     def set_values(self, values: dict[str, Any]) -> None:
         """Put values into the form as if a person had typed them, and predict at once."""
         self.form.set_values(values)
         self._form_changed()
-        self.predict()
+        self.settle()

@@ -1,7 +1,4 @@
-"""The right side of the Pretrain page while a model learns: tiles, one curve drawn large, pins and advice.
-
-It is fed lists of events, live from a run or read back from its files; it starts nothing.
-"""
+"""The right side of the Pretrain page while a model learns: tiles, one curve drawn large, pins and advice."""
 
 from __future__ import annotations
 
@@ -9,24 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QFrame,
     QGridLayout,
-    QHBoxLayout,
-    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QWidget,
 )
 
-from app.look.widgets import GAP, Card, set_role
+from app.look.layout import STRETCH, row
+from app.look.widgets import GAP, Card
 from app.pages.pretrain.advice import PretrainAdvice
 from app.pages.pretrain.metrics import Metric, make_metrics
 from app.pages.pretrain.pins import PinnedCard
-from app.pages.run.advice_card import AdviceCard
+from app.pages.run.charts import RunCharts
 from app.plots.buttons import controls_icon, save_icon, yield_to_layout
 from app.plots.curve import CurvePlot
 from app.plots.lines import LinesPlot
@@ -45,14 +40,12 @@ LOW_CARD, LOW_PINNED, LOW_PLOT = 214, 330, 110
 SCALE = 1000
 
 
-class RunCharts(QScrollArea):
+class PretrainCharts(RunCharts):
     """Tiles above; the chosen curve beside the advice; the pinned sentences below."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, widgetResizable=True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.advice = PretrainAdvice()
+        super().__init__(self.advice, self.tr("Fine-tune it"), parent)
         self.metrics = make_metrics()
         self.right_words = LinesPlot(self.tr("Probability of the right word"))
         self.right_words.setObjectName("right_words_plot")
@@ -62,8 +55,6 @@ class RunCharts(QScrollArea):
             self.tr("How probable the right words of the pinned sentences are, on average."),
         )
         self.curve_card = self._curve_card()
-        self.advice = PretrainAdvice()
-        self.watching = AdviceCard(self.advice, self.tr("Fine-tune it"))
         self.pinned = PinnedCard()
         self.pinned.setMinimumHeight(LOW_PINNED)
         self._newest: Step | None = None
@@ -97,8 +88,7 @@ class RunCharts(QScrollArea):
         self._newest, self._num_steps, self._ticks = None, 0, 0
         self._means: list[float] = []
         self.pinned.clear()
-        self.advice.clear()
-        self.watching.show_idle()
+        super().clear()
         self._show_tiles({"memory"})
         self.choose("loss")
 
@@ -113,9 +103,8 @@ class RunCharts(QScrollArea):
                     metric.add_evaluation(event)
             elif isinstance(event, Pinned):
                 self._add_readings(event)
-        self.advice.hear(events)
-        if any(not isinstance(event, Step | Progress) for event in events) or self.advice.has_nan:
-            self.watching.refresh()
+        super().hear(events)
+        if self.advice.has_nan or not all(isinstance(event, Step | Progress) for event in events):
             self._show_hint()
 
     def end(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None:
@@ -126,7 +115,7 @@ class RunCharts(QScrollArea):
         for metric in self.metrics:
             metric.plot.flush()
         self.right_words.flush()
-        self.watching.show_outcome(outcome, run_dir, seconds, has_model=has_model)
+        super().end(outcome, run_dir, seconds, has_model=has_model)
 
     def _add_steps(self, steps: Sequence[Step]) -> None:
         for metric in self.metrics:
@@ -190,13 +179,8 @@ class RunCharts(QScrollArea):
             yield_to_layout(plot, LOW_PLOT)
             self._plots.addWidget(plot)
             corner = QWidget()
-            row = QHBoxLayout(corner)
-            row.setContentsMargins(0, 0, 0, 0)
-            row.setSpacing(2)
-            row.addStretch(1)
-            if isinstance(plot, CurvePlot):
-                row.addWidget(controls_icon(plot))
-            row.addWidget(save_icon(plot))
+            controls = [controls_icon(plot)] if isinstance(plot, CurvePlot) else []
+            row(STRETCH, *controls, save_icon(plot), gap=2, parent=corner)
             self._corners.addWidget(corner)
         self._group.buttonToggled.connect(self._toggled)
         card.add_corner(self._corners)
@@ -227,23 +211,16 @@ class RunCharts(QScrollArea):
     # ---- layout
 
     def _lay_out(self) -> None:
-        inner = QWidget()
-        set_role(inner, "clear")
-        self._grid = QGridLayout(inner)
+        self._grid = QGridLayout(self.inner)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(GAP)
         self._strip = QWidget()
         self._tile_grid = QGridLayout(self._strip)
         self._tile_grid.setContentsMargins(0, 0, 0, 0)
         self._tile_grid.setSpacing(TILE_GAP)
-        self.setWidget(inner)
-        self._arrange(1000)
+        self.arrange(1000)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange(event.size().width())
-
-    def _arrange(self, width: int) -> None:
+    def arrange(self, width: int) -> None:
         narrow = width < NARROW
         columns = max(1, (width + TILE_GAP) // (LEAST_TILE + TILE_GAP))
         if (narrow, columns) == self._shape:
@@ -257,8 +234,8 @@ class RunCharts(QScrollArea):
         for card, spot in zip(cards, spots, strict=True):
             self._grid.removeWidget(card)
             self._grid.addWidget(card, *spot)
-        for row, stretch in enumerate((0, 0, 1, 1) if narrow else (0, 1, 0, 0)):
-            self._grid.setRowStretch(row, stretch)
+        for line, stretch in enumerate((0, 0, 1, 1) if narrow else (0, 1, 0, 0)):
+            self._grid.setRowStretch(line, stretch)
         for column in range(5):
             self._grid.setColumnStretch(column, 1)
 

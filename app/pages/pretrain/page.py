@@ -10,21 +10,21 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app import words
 from app.look import theme
-from app.look.widgets import GAP
 from app.pages.pretrain.advice import DROP_REPEATED, TextFacts, on_text
-from app.pages.pretrain.before import SetupView
-from app.pages.pretrain.charts import RunCharts
+from app.pages.pretrain.before import BeforeRun
+from app.pages.pretrain.charts import PretrainCharts
+from app.pages.pretrain.facts import facts_of
 from app.pages.pretrain.findings import TEXT, Findings, answer
 from app.pages.pretrain.pins import PinsDialog
-from app.pages.pretrain.setup import SetupCard
+from app.pages.pretrain.setup import PretrainSetup
+from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
 from app.session import Session
 from app.settings import AppSettings
@@ -32,18 +32,18 @@ from app.work.tables import NEW
 from app.work.training import run_name
 from app.work.worker import Channel
 from engine.commands.language import pretrain_command
-from engine.errors import UserError
+from engine.events import Started
 from engine.settings.finetune import values_of, with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import new_run_dir
-
-SETUP, RUN = range(2)
 
 
 class PretrainPage(TrainingPage):
     """Settings at the left; at the right the text and what will be seen of it, or the run."""
 
     key, kind = "pretrain", PretrainConfig
+    setup: PretrainSetup
+    charts: PretrainCharts
     inside = "probe"
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -53,30 +53,17 @@ class PretrainPage(TrainingPage):
         self.header.title_label.setText(self.tr("Pretrain"))
         self.header.set_sentence(self.tr("Teach a BERT a language from plain text, and watch it learn."))
         self.try_button.setText(self.tr("Fine-tune it"))
-        self.setup = SetupCard(session)
+        self.setup = PretrainSetup(session)
         self.findings = Findings(session, self)
-        self.before = SetupView()
-        self.charts = self.view = RunCharts()
+        self.before = BeforeRun()
+        self.charts = PretrainCharts()
         self._question_asked = Channel(self, session.workers.models)
         self._pins: list[str] = []  # of the run that is shown
-        self._make_body()
+        self.lay_out(self.before)
         self._connect()
         self.setup.pins = tuple(self.before.pins.editor.sentences())
         self._hear_session()
         self.setup.settle()
-
-    def _make_body(self) -> None:
-        self.setup.add_corner(self.earlier.button)
-        self.left.addWidget(self.setup)
-        self.left.addWidget(self.run_card)
-        self.stack = QStackedWidget()
-        self.stack.addWidget(self.before)
-        self.stack.addWidget(self.charts)
-        columns = QHBoxLayout()
-        columns.setSpacing(GAP)
-        columns.addWidget(self.left)
-        columns.addWidget(self.stack, 1)
-        self.body.addLayout(columns, 1)
 
     def _connect(self) -> None:
         self.setup.changed.connect(self._setup_changed)
@@ -88,13 +75,8 @@ class PretrainPage(TrainingPage):
         text.sample_wanted.connect(self.take_sample)
         text.mend_wanted.connect(self._mend)
         self.before.pins.editor.changed.connect(self._pins_changed)
-        self.charts.watching.try_wanted.connect(self.lead_on)
-        self.charts.watching.folder_wanted.connect(self.open_folder)
-        self.charts.watching.inside_wanted.connect(self.look_inside)
         self.charts.pinned.asked.connect(self._ask)
         self.charts.pinned.edit_wanted.connect(self._edit_pins)
-
-    # ---- before the run
 
     def reason(self) -> str:
         if not self.setup.text.has_text:
@@ -121,7 +103,7 @@ class PretrainPage(TrainingPage):
     @Slot()
     def _setup_changed(self) -> None:
         self._ask_workers()
-        self.before.outlook.show_shape(self.setup.shape)
+        self.before.forecast.show_shape(self.setup.shape)
         self._show_findings()
         self.refresh()
 
@@ -142,21 +124,7 @@ class PretrainPage(TrainingPage):
         mended = self.setup.refusal is None and self.setup.start.problem is None
         facts = self.text_facts() if self.setup.text.has_text else None
         self.before.show_findings(self.findings, facts, mended=mended)
-        self.setup.prediction.setText(self._prediction_words())
         self.refresh()
-
-    def _prediction_words(self) -> str:
-        found = self.findings.forecast
-        if self.setup.refusal is not None or not self.setup.text.has_text:
-            return ""
-        if found is None:
-            return self.tr("Measuring…") if self.findings.outlook.is_busy else ""
-        template = self.tr("{time} · {steps} steps · {tokens} M tokens")
-        return template.format(
-            time=words.duration(found.seconds),
-            steps=words.number(found.steps),
-            tokens=words.decimal(found.tokens / 1e6, 1),
-        )
 
     @Slot()
     def take_sample(self) -> None:
@@ -192,22 +160,13 @@ class PretrainPage(TrainingPage):
         super().showEvent(event)
         self._ask_workers()
 
-    # ---- what the actions ask
-
-    def config(self) -> PretrainConfig:
-        return self.setup.config()
-
-    def command(self) -> str:
-        config = self.run_config if self._has_run else self.setup.config()
+    def command(self, config: PretrainConfig) -> str:
         return pretrain_command(config, new_run_dir(self.session.runs_root, run_name(config)))
 
-    def show_refusal(self, error: UserError) -> bool:
-        return self.setup.show_refusal(error)
+    def facts(self, config: PretrainConfig, started: Started | None) -> list[Fact]:
+        return facts_of(config, started)
 
-    def clear_refusals(self) -> None:
-        self.setup.clear_refusals()
-
-    def take_settings(self, config: PretrainConfig) -> None:
+    def take_settings(self, config: PretrainConfig) -> list[str]:
         values = values_of(config)
         places = [place for place in config.text.text.split("\n") if place.strip()]
         gone = [place for place in places if not Path(place).exists()]
@@ -219,31 +178,24 @@ class PretrainPage(TrainingPage):
         self.setup.set_values(values)
         self.before.pins.editor.put(config.budget.pins.split("\n"))
         self._ask_workers()
-        if gone:
-            text = self.tr("The settings are those of that run, but this is not there any more: {places}.")
-            self.failure.show_text("look", text.format(places=", ".join(gone)))
+        return gone
 
     def show_moment(self) -> None:
-        self.stack.setCurrentIndex(RUN if self._has_run else SETUP)
+        super().show_moment()
         self.charts.pinned.set_askable(self.is_running or (self._has_run and self.model_folder is not None))
         self.charts.pinned.edit.setVisible(self.is_running)
 
-    @Slot()
     def lead_on(self) -> None:
         """Take the model to where it learns labels."""
         if self.model_folder is not None:
             self.session.set_model(str(self.model_folder))
         self.session.page_requested.emit("finetune")
 
-    # ---- the run
-
-    def _take_run(self, run_dir: Path, outcome: str, config: Any) -> None:
-        super()._take_run(run_dir, outcome, config)
-        if isinstance(config, PretrainConfig):
-            self._pins = [line for line in config.budget.pins.split("\n") if line.strip()]
-            is_new = config.start.model.startswith(NEW)
-            self.charts.advice.is_new = is_new
-            self.charts.advice.vocab_size = config.start.vocab_size if is_new else 0
+    def show_config(self, config: PretrainConfig) -> None:
+        self._pins = [line for line in config.budget.pins.split("\n") if line.strip()]
+        is_new = config.start.model.startswith(NEW)
+        self.charts.advice.is_new = is_new
+        self.charts.advice.vocab_size = config.start.vocab_size if is_new else 0
 
     @Slot(str)
     def _ask(self, sentence: str) -> None:

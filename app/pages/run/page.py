@@ -1,4 +1,4 @@
-"""What the Fine-tune and the Pretrain page share: the actions, the life of a run, and the run as a record.
+"""What all pages that train share: the actions, the life of a run, and the run as a record.
 
 A page starts nothing by itself and keeps no state of the run: the session does, and tells it in events. There
 is one training job for all pages, so a page shows only what is of its own kind.
@@ -6,10 +6,9 @@ is one training job for all pages, so a page shows only what is of its own kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from PySide6.QtCore import QUrl, Slot
 from PySide6.QtGui import QDesktopServices
@@ -19,11 +18,14 @@ from app import words
 from app.look.banner import Banner
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import tip
-from app.look.widgets import SETTINGS_WIDTH, Page, button, set_role
+from app.look.layout import row
+from app.look.widgets import GAP, SETTINGS_WIDTH, Page, button, set_role
 from app.pages.run.card import RunCard
+from app.pages.run.charts import RunCharts
 from app.pages.run.earlier_runs import EarlierRuns, state_words
-from app.pages.run.facts import facts_of
+from app.pages.run.facts import Fact
 from app.pages.run.past_run import past_events
+from app.pages.run.setup import SetupCard
 from app.plots.figure import Figure
 from app.session import Session
 from app.work.titles import run_title
@@ -33,21 +35,18 @@ from engine.events import Event, Started, Step
 from engine.train.run.runs import CONFIG, RunInfo
 
 
-class RunView(Protocol):
-    """What draws a run: it is fed lists of events and knows no session."""
-
-    def clear(self) -> None: ...
-    def hear(self, events: Sequence[Event]) -> None: ...
-    def end(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None: ...
-
-
 class TrainingPage(Page):
-    """At most three actions, a run, and what may have gone wrong."""
+    """The form or the run at the left, what belongs to it at the right, at most three actions above.
+
+    A kind of training brings its form, what stands beside it before a run, and its charts; it says what its
+    runs are called, made of and good for.
+    """
 
     key: ClassVar[str]  # of this page
     kind: ClassVar[type]  # the settings of this page's runs
     inside: ClassVar[str]  # the page that looks into what they leave
-    view: RunView
+    setup: SetupCard
+    charts: RunCharts
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
@@ -63,47 +62,54 @@ class TrainingPage(Page):
         self.failure = Banner(name="failure")
         self.run_card = RunCard()
         self.earlier = EarlierRuns(session, self.kind, self)
-        self.left = QStackedWidget()  # the form of a child class, then the run
+        self.left = QStackedWidget()  # the form, then the run
         self.left.setFixedWidth(SETTINGS_WIDTH)
+        self.stack = QStackedWidget()  # what stands beside the form, then the run's charts
         self._make_actions()
         self.body.addWidget(self.failure)
 
-    # ---- what a page says for itself
+    def lay_out(self, before: QWidget) -> None:
+        """Put the parts where they belong. Args: before: what stands beside the form before a run."""
+        self.setup.add_corner(self.earlier.button)
+        self.left.addWidget(self.setup)
+        self.left.addWidget(self.run_card)
+        self.stack.addWidget(before)
+        self.stack.addWidget(self.charts)
+        self.body.addLayout(row(self.left, (self.stack, 1), gap=GAP), 1)
+        self.charts.watching.try_wanted.connect(self._try)
+        self.charts.watching.folder_wanted.connect(self.open_folder)
+        self.charts.watching.inside_wanted.connect(self.look_inside)
 
     def reason(self) -> str:
         """Return why no run can be started yet; "" where one can."""
         raise NotImplementedError
 
-    def config(self) -> Any:
-        """Return the settings as they stand. Raises: ConfigError naming the field that is refused."""
+    def command(self, config: Any) -> str:
+        """Return the line that starts a run of these settings without a window."""
         raise NotImplementedError
 
-    def command(self) -> str:
-        """Return the line that does the same without a window. Raises: ConfigError."""
+    def facts(self, config: Any, started: Started | None) -> list[Fact]:
+        """Return what a run of these settings is made of. Args: started: what it said of itself."""
         raise NotImplementedError
 
-    def take_settings(self, config: Any) -> None:
-        """Put a run's settings into the form, and open its data and its model where they are still there."""
-        raise NotImplementedError
-
-    def show_refusal(self, error: UserError) -> bool:
-        """Show a refusal beside its field; False where it belongs to none."""
-        raise NotImplementedError
-
-    def clear_refusals(self) -> None:
-        """Take all refusals away."""
+    def take_settings(self, config: Any) -> list[str]:
+        """Put a run's settings into the form, and open its data and its model where they are still there;
+        return the places that are gone.
+        """
         raise NotImplementedError
 
     def lead_on(self) -> None:
         """Go where a finished model is used."""
         raise NotImplementedError
 
+    def show_config(self, config: Any) -> None:
+        """Be told the settings of the run that is shown from now on."""
+
     def show_moment(self) -> None:
         """Show the cards that fit the moment, after the actions do. (A slot must not be overridden: PySide
         would call the one on top even when the page is gone.)
         """
-
-    # ---- actions
+        self.stack.setCurrentIndex(1 if self._has_run else 0)
 
     def _make_actions(self) -> None:
         self.copy_button = CopyCommandButton()
@@ -216,17 +222,15 @@ class TrainingPage(Page):
         else:
             card.progress.show_end(self._step, self._started.num_steps if self._started else 0, state)
         card.show_run(self.run_dir, self.tr("in training") if state == "running" else state_words(state))
-        card.show_facts(facts_of(self.run_config, self._started) if self.run_config is not None else [])
-
-    # ---- the run
+        card.show_facts(self.facts(self.run_config, self._started) if self.run_config is not None else [])
 
     @Slot()
     def start(self) -> None:
         """Start training with the settings as they stand; a refusal appears beside its field."""
         self._set_failure(None)
-        self.clear_refusals()
+        self.setup.clear_refusals()
         try:
-            self.session.start_training(self.config())
+            self.session.start_training(self.setup.config())
         except UserError as error:
             self._refuse(error)
 
@@ -273,8 +277,9 @@ class TrainingPage(Page):
         self._set_failure(None)
         self._past.drop()
         self._waiting = None
-        self.view.clear()
+        self.charts.clear()
         self.run_config, self._started, self._step = config, None, None
+        self.show_config(config)
 
     @Slot()
     def leave_run(self) -> None:
@@ -284,7 +289,7 @@ class TrainingPage(Page):
         self._past.drop()
         self._waiting = None
         self._has_run, self.run_dir, self.run_config, self._outcome = False, None, None, ""
-        self.view.clear()
+        self.charts.clear()
         self.refresh()
 
     @Slot(str)
@@ -300,8 +305,13 @@ class TrainingPage(Page):
         self._set_failure(None)
         self.leave_run()
         if config is not None:
-            self.clear_refusals()
-            self.take_settings(config)
+            self.setup.clear_refusals()
+            gone = self.take_settings(config)
+            if gone:
+                text = self.tr(
+                    "The settings are those of that run, but this is not there any more: {places}."
+                )
+                self.failure.show_text("look", text.format(places=", ".join(gone)))
             self.refresh()
 
     def _feed(self, events: list[Event]) -> None:
@@ -311,7 +321,7 @@ class TrainingPage(Page):
                 self._started = event
             elif isinstance(event, Step):
                 self._step = event
-        self.view.hear(events)
+        self.charts.hear(events)
 
     @Slot(list)
     def _hear(self, events: list[Event]) -> None:
@@ -366,10 +376,10 @@ class TrainingPage(Page):
 
     def _show_end(self, seconds: float) -> None:
         has_model = self.model_folder is not None
-        self.view.end(self._outcome, self.run_dir, seconds, has_model=has_model)
+        self.charts.end(self._outcome, self.run_dir, seconds, has_model=has_model)
 
     def _refuse(self, error: BaseException) -> None:
-        shown = isinstance(error, UserError) and self.show_refusal(error)
+        shown = isinstance(error, UserError) and self.setup.show_refusal(error)
         if not shown or not isinstance(error, ConfigError):
             self._set_failure(error)
         self.refresh()
@@ -392,13 +402,11 @@ class TrainingPage(Page):
     def _left_something(self) -> bool:
         return self.run_dir is not None and (self.run_dir / CONFIG).is_file()
 
-    # ---- onwards
-
     @Slot()
     def copy_command(self) -> None:
         """Put the command that does the same without a window on the clipboard."""
         try:
-            command = self.command()
+            command = self.command(self.run_config if self._has_run else self.setup.config())
         except UserError as error:
             self._refuse(error)
             return

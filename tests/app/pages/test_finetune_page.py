@@ -56,7 +56,7 @@ def ready(page: FineTunePage, tmp_path: Path) -> FineTunePage:
     assert session.wait_idle()
     page.setup.chooser.start_from_random_weights()
     assert session.wait_idle()
-    page.setup.predict()
+    page.setup.settle()
     return page
 
 
@@ -346,7 +346,7 @@ def test_of_the_same_rows_both_pages_say_the_same(ready: FineTunePage, tmp_path:
     session = ready.session
     session.open_table(path)
     assert session.wait_idle()
-    ready.setup.predict()
+    ready.setup.settle()
     assert session.table is not None and session.roles is not None
     on_data = {each.text for each in on_table(session.table, session.roles, session.study, 128)}
     here = [each.text for each in ready.setup.remarks()]
@@ -401,7 +401,7 @@ def test_another_table_opened_while_it_learns_changes_nothing_of_the_run(
     before, said = page.run_card.facts(), page.charts.watching.advice.texts()
     session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=9))
     assert session.wait_idle()
-    page.setup.predict()
+    page.setup.settle()
     assert page.run_card.facts() == before and before["Data"] == "news.csv" and before["Labels"] == "5"
     assert page.charts.watching.advice.texts() == said
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)

@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from app import session as session_module
 from app.pages.finetune.page import FineTunePage
+from app.pages.pretrain.before import part_rows
 from app.pages.pretrain.findings import scaled
-from app.pages.pretrain.outlook import _rows as outlook_rows
 from app.pages.pretrain.page import PretrainPage
 from app.pages.pretrain.pins import DEFAULT_PINS, problem_of
 from app.session import Session
@@ -175,7 +175,7 @@ def test_the_parts_add_up_to_the_model(ready: PretrainPage) -> None:
         ready.setup.set_values({"model": f"new:{size}", "vocab_size": pieces})
         settle(ready)
         expected = count_parameters(BertConfig.preset(size, pieces), pretraining=True)
-        shown = ready.before.outlook._table.findChildren(QLabel)
+        shown = ready.before.forecast.table.findChildren(QLabel)
         counts = [
             int(cell.text().replace(",", "")) for cell in shown if cell.text().replace(",", "").isdecimal()
         ]
@@ -185,7 +185,7 @@ def test_the_parts_add_up_to_the_model(ready: PretrainPage) -> None:
 @pytest.mark.parametrize("size", ["tiny", "mini", "base"])
 def test_the_arithmetic_beside_a_part_gives_its_number(size: str) -> None:
     shape = BertConfig.preset(size, 8192)
-    for name, formula, count in outlook_rows(shape, count_parameters(shape, pretraining=True)):
+    for name, formula, count in part_rows(shape, count_parameters(shape, pretraining=True)):
         sum_of = formula.replace(",", "").replace("²", "**2").replace("×", "*")
         assert not formula or eval(sum_of) == count, (name, formula, count)  # noqa: S307
 

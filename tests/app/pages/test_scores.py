@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from sklearn.metrics import accuracy_score, classification_report, confusion_matrix
 
-from app.pages.finetune.charts import Charts
+from app.pages.finetune.charts import FineTuneCharts
 from app.pages.run.past_run import past_events
 from app.pages.run.scores import F1, LABEL, PRECISION, PREDICTED, RECALL, ROWS, ScoresCard
 from app.words import score
@@ -88,7 +88,7 @@ def test_a_runs_scores_are_scikit_learns_live_and_reopened(qtbot: QtBot, tmp_pat
         write_table(tmp_path / f"{name}.csv", part)
     others = {"validation_data": str(tmp_path / "held.csv"), "test_data": str(tmp_path / "test.csv")}
     config = tiny_config(tmp_path, **others, num_epochs=4)
-    live, reopened = Charts(), Charts()
+    live, reopened = FineTuneCharts(), FineTuneCharts()
     events = list(fine_tune(config, tmp_path / "run"))
     live.hear([event for event in events if not isinstance(event, Finished)])
     live.hear(events[-1:])
@@ -116,7 +116,7 @@ def test_a_runs_scores_are_scikit_learns_live_and_reopened(qtbot: QtBot, tmp_pat
 
 
 def test_the_matrix_is_the_newest_while_it_trains_and_the_kept_models_when_it_is_over(qtbot: QtBot) -> None:
-    charts = Charts()
+    charts = FineTuneCharts()
     qtbot.addWidget(charts)
     best = replace(evaluation([[9, 1], [2, 8]], step=10), is_best=True)
     charts.hear([best, evaluation([[10, 0], [9, 1]], step=20)])
@@ -168,7 +168,7 @@ def test_a_run_that_answers_one_label_only_is_told_once_live_and_reopened(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     write_table(tmp_path / "reviews.csv", [("a b c", "good")] * 50 + [("a b c", "bad")] * 10)
-    live, reopened = Charts(), Charts()
+    live, reopened = FineTuneCharts(), FineTuneCharts()
     live.hear(list(fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "run")))
     for answer in past_events(tmp_path / "run", None):
         assert isinstance(answer, Answer)
