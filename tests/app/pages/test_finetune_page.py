@@ -95,9 +95,9 @@ def test_a_computer_that_shows_no_folders_is_told_where_the_run_lies(
 
 
 def test_a_page_without_data_says_so_and_leads_to_the_data(page: FineTunePage, qtbot: QtBot) -> None:
-    assert "table" in page.empty.label.text() and not page.start_button.isEnabled()
+    assert "table" in page.before.label.text() and not page.start_button.isEnabled()
     with qtbot.waitSignal(page.session.page_requested) as asked:
-        qtbot.mouseClick(page.empty.button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(page.before.button, Qt.MouseButton.LeftButton)
     assert asked.args == ["data"]
 
 
@@ -107,8 +107,8 @@ def test_data_without_a_model_can_start_from_random_weights(
     session = page.session
     session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert session.wait_idle()
-    assert page.missing() == "model"
-    qtbot.mouseClick(page.random_link, Qt.MouseButton.LeftButton)
+    assert page.before.missing() == "model"
+    qtbot.mouseClick(page.findChild(QPushButton, "random_weights"), Qt.MouseButton.LeftButton)
     assert session.wait_idle()
     assert session.model is not None and session.model.is_new and page.start_button.isEnabled()
 
@@ -120,8 +120,8 @@ def test_data_without_a_model_can_start_from_the_model_that_ships(
     session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert session.wait_idle()
     starter = starter_model()
-    assert starter is not None and page.starter_button.isVisible()
-    qtbot.mouseClick(page.starter_button, Qt.MouseButton.LeftButton)
+    assert starter is not None and page.findChild(QPushButton, "starter_weights").isVisible()
+    qtbot.mouseClick(page.findChild(QPushButton, "starter_weights"), Qt.MouseButton.LeftButton)
     assert session.wait_idle()
     assert session.model is not None and session.model.model == str(starter)
 
@@ -161,7 +161,7 @@ def test_one_label_only_is_refused_before_time_is_spent(page: FineTunePage, tmp_
     session = page.session
     session.open_table(write_table(tmp_path / "news.csv", ("same",), rows_a_label=9))
     assert session.wait_idle()
-    assert page.missing() == "labels" and "same" in page.empty.label.text()
+    assert page.before.missing() == "labels" and "same" in page.before.label.text()
     assert not page.start_button.isEnabled()
 
 

@@ -21,6 +21,7 @@ from app.pages.pretrain.pins import DEFAULT_PINS, problem_of
 from app.session import Session
 from app.settings import AppSettings
 from app.words import number
+from engine.errors import UserError
 from engine.events import Event, Started, Step
 from engine.model.config import BertConfig, count_parameters
 from engine.settings.finetune import to_toml, with_values
@@ -254,6 +255,18 @@ def test_a_width_that_heads_cannot_share_is_said_beside_the_size(ready: Pretrain
     ready.setup.start.width.setValue(384)
     settle(ready)
     assert ready.setup.config().start.model == "new:6x384" and ready.start_button.isEnabled()
+
+
+def test_a_refusal_that_belongs_to_no_field_stays_below_the_form(
+    ready: PretrainPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(config: PretrainConfig) -> None:
+        raise UserError("Nothing of this fits together.")
+
+    monkeypatch.setattr("app.pages.pretrain.setup.check_budget", refused)
+    settle(ready)
+    assert text_of(ready, "pretrain_prediction") == "Nothing of this fits together."
+    assert ready.setup.prediction.isVisible() and not ready.start_button.isEnabled()
 
 
 def test_a_model_to_train_further_brings_its_vocabulary(ready: PretrainPage, tmp_path: Path) -> None:
