@@ -168,8 +168,8 @@ class PageHeader(QWidget):
         """Replace the sentence under the title."""
         self.sentence_label.setText(text)
 
-    def add_action(self, action: QPushButton) -> None:
-        """Add a button at the right."""
+    def add_action(self, action: QWidget) -> None:
+        """Add a button, or a row of them, at the right."""
         self._actions.addWidget(action, 0, Qt.AlignmentFlag.AlignVCenter)
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
-from app.look.toggles import Toggles
+from app.look.segmented_buttons import FoldingButtons
 from engine.inspect.attribution.gradients import INTEGRATED, METHODS
 from engine.inspect.attribution.path import BASELINES, MASK
 from engine.inspect.attribution.target import (
@@ -92,7 +92,7 @@ class AttributionChoices(QWidget):
                 box.setItemData(box.count() - 1, tip(self._help(key)), TOOLTIP)
             box.activated.connect(self._choice_made)
         self._show_help()
-        self.unit = Toggles(
+        self.unit = FoldingButtons(
             "attribution_unit",
             self.tr("What a score is of"),
             (

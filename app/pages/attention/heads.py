@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QStackedWi
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import ElidedLabel, label
-from app.look.toggles import Toggles
+from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import Card, button
 from app.pages.attention.head_list import HeadList, HeadValues
 from app.pages.attention.state import Chosen
@@ -72,7 +72,7 @@ class HeadsCard(Card):
         self.sort.addItem(self.tr("Change when off"), RANKING)
         self.sort.setToolTip(self.tr("Find a head: sort all heads by what they do"))
         self.sort.activated.connect(self._sort_activated)
-        self.toggles = Toggles(
+        self.toggles = FoldingButtons(
             "attention_heads_as",
             self.tr("Heads as"),
             (

@@ -12,7 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 from app.look.labels import label
-from app.look.toggles import Toggles
+from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import Card, button, set_role
 from app.pages.attention.options import AttentionOptions
 from app.pages.attention.state import Chosen
@@ -65,7 +65,7 @@ class PictureCard(Card):
         self._make_footer()
 
     def _make_toggles(self) -> None:
-        self.toggles = Toggles(
+        self.toggles = FoldingButtons(
             "attention_view",
             self.tr("View"),
             (

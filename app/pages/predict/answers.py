@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import words
 from app.look.labels import label
+from app.look.segmented_buttons import FoldingButtons
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
-from app.look.toggles import Toggles
 from app.look.widgets import Advice, Card
 from app.pages.predict.requests import Preview
 from app.pages.run.scores import ROOM, ScoresCard
@@ -82,7 +82,7 @@ class AnswersCard(Card):
         self.other_model.hide()
         self.add(self.other_model)
         self.add(self._views, 1)
-        self.view_choice = Toggles(
+        self.view_choice = FoldingButtons(
             "answers_view",
             self.tr("View"),
             (

@@ -16,7 +16,7 @@ from app.look.labels import tip
 from engine.inspect.masked.grid import Grid
 
 Index = QModelIndex | QPersistentModelIndex
-PROBABILITY, CORRECTED = "probe_probability", "probe_corrected"
+PROBABILITY, CORRECTED = "probability", "corrected"
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
 from app.look.widgets import Card, EmptyState, button, set_role
 from app.shipped import starter_model
 from engine.errors import ModelError
@@ -94,46 +93,6 @@ def scrolled(content: QWidget) -> Scroller:
     result = Scroller()
     result.column.addWidget(content, 1)
     return result
-
-
-class Switch(QWidget):
-    """Two or more words beside each other of which one is chosen."""
-
-    chosen = Signal(str)
-
-    def __init__(self, choices: list[tuple[str, str, str]], parent: QWidget | None = None) -> None:
-        """Args: choices: key (also the object name), words, tooltip; the first is chosen."""
-        super().__init__(parent)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
-        self._buttons: dict[str, QToolButton] = {}
-        for key, text, tooltip in choices:
-            entry = QToolButton()
-            entry.setText(text)
-            entry.setToolTip(tip(tooltip))
-            entry.setCheckable(True)
-            entry.setAutoExclusive(True)
-            entry.setObjectName(key)
-            entry.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            set_role(entry, "toggle")
-            entry.setChecked(not self._buttons)
-            entry.clicked.connect(self._clicked)
-            self._buttons[key] = entry
-            row.addWidget(entry)
-
-    @property
-    def current(self) -> str:
-        """The key of what is chosen."""
-        return next(key for key, entry in self._buttons.items() if entry.isChecked())
-
-    def choose(self, key: str) -> None:
-        """Choose without telling."""
-        self._buttons[key].setChecked(True)
-
-    @Slot()
-    def _clicked(self) -> None:
-        self.chosen.emit(self.current)
 
 
 def rank_words(score: WordScore) -> str:

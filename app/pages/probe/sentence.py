@@ -7,10 +7,12 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app import words
+from app.look.labels import tip
+from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import Card
 from app.pages.inside.texts import TextPair
 from app.pages.probe.history import QuestionHistory
-from app.pages.probe.parts import Switch, icon_button
+from app.pages.probe.parts import icon_button
 from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.word_chips import Chip, WordChips
@@ -44,11 +46,12 @@ class SentenceCard(Card):
 
     def _make_corner(self) -> None:
         pieces = self.tr("Hide single WordPieces, which are what the model reads, instead of whole words")
-        self.switch = Switch(
-            [
-                ("probe_by_words", self.tr("Words"), self.tr("A click hides a whole word")),
-                ("probe_by_pieces", self.tr("Pieces"), pieces),
-            ]
+        self.switch = SegmentedButtons(
+            "probe_by",
+            (
+                ("words", self.tr("Words"), self.tr("A click hides a whole word")),
+                ("pieces", self.tr("Pieces"), tip(pieces)),
+            ),
         )
         self.undo = icon_button("probe_undo", "undo", self.tr("Take the last step back (Ctrl+Z)"))
         self.redo = icon_button("probe_redo", "redo", self.tr("Make it again (Ctrl+Shift+Z)"))
@@ -84,7 +87,7 @@ class SentenceCard(Card):
     def refresh(self) -> None:
         """Show the question as it stands."""
         state = self._state
-        self.switch.choose("probe_by_pieces" if state.by_pieces else "probe_by_words")
+        self.switch.set_current("pieces" if state.by_pieces else "words")
         chips = self._piece_chips() if state.by_pieces else self._word_chips()
         can = state.about is not None and state.about.has_masked_words
         self.chips.set_chips(chips, can_hide=can)
@@ -142,7 +145,7 @@ class SentenceCard(Card):
 
     @Slot(str)
     def _switched(self, key: str) -> None:
-        self._state.set_by_pieces(key == "probe_by_pieces")
+        self._state.set_by_pieces(key == "pieces")
 
     @Slot(bool)
     def _show_texts(self, wanted: bool) -> None:

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBox
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.files import ask_file, ask_save
-from app.look.labels import label
+from app.look.labels import label, tip
+from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card, button
 from app.pages.inside.model_bar import model_caption
 from app.pages.probe.grid import CORRECTED, PROBABILITY, GridDelegate, GridModel, row_name
-from app.pages.probe.parts import Switch
 from app.pages.probe.requests import score_grids
 from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
@@ -132,12 +132,14 @@ class TemplatesView(QWidget):
             "alternative itself makes the word likelier (+) or less likely (−). What the gap prefers anyway "
             "is taken out. (Kurita et al. 2019)"
         )
-        self.what = Switch(
-            [
+        self.what = SegmentedButtons(
+            "probe",
+            (
                 (PROBABILITY, self.tr("Probability"), self.tr("Of the word in the sentence")),
-                (CORRECTED, self.tr("Prior-corrected"), corrected),
-            ]
+                (CORRECTED, self.tr("Prior-corrected"), tip(corrected)),
+            ),
         )
+        self.what.setObjectName("probe_score")
         self.what.chosen.connect(self._show)
         card.add_corner(self.what)
         card.add(self.table, 1)
@@ -245,9 +247,7 @@ class TemplatesView(QWidget):
         self.slope_card.set_hint(hint)
         about = self._state.about
         lines = model_caption(about.name, about.fingerprint) if about is not None else []
-        self.slopes.set_caption(
-            [*lines, (self.tr("template"), grid.template.text), (self.tr("score"), what.split("_")[1])]
-        )
+        self.slopes.set_caption([*lines, (self.tr("template"), grid.template.text), (self.tr("score"), what)])
 
     # ---- files
 

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QHeaderView, QSizePolicy
 from app import words
 from app.look import theme
 from app.look.labels import ElidedLabel, label, tip
+from app.look.segmented_buttons import FoldingButtons
 from app.look.table_view import TableView
-from app.look.toggles import Toggles
 from app.look.widgets import Card, set_role
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
@@ -260,7 +260,7 @@ class ScoresCard(Card):
         self._evaluations: dict[str, Evaluated] = {}
         self._moments: dict[str, str] = {}
         self._is_part = False
-        self.view_choice = Toggles(
+        self.view_choice = FoldingButtons(
             "scores_view",
             self.tr("View"),
             (
@@ -269,7 +269,7 @@ class ScoresCard(Card):
             ),
             room=ROOM,
         )
-        self.split_choice = Toggles(
+        self.split_choice = FoldingButtons(
             "scores_split",
             self.tr("Rows"),
             (

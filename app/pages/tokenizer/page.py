@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app import words
 from app.look.banner import Banner
 from app.look.copy_command import CopyCommandButton
-from app.look.widgets import Page, button, set_role
+from app.look.segmented_buttons import SegmentedButtons
+from app.look.widgets import GAP, Page, button
 from app.pages.tokenizer.learn import LearnDialog
 from app.pages.tokenizer.table import TableMeasures
 from app.pages.tokenizer.text import TextView
@@ -17,6 +18,7 @@ from app.pages.tokenizer.vocabulary import VocabularyBar
 from app.session import Session
 from engine.commands.inspect import inspect_command
 
+VIEWS = ("text", "table")
 LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
 
 
@@ -50,22 +52,14 @@ class TokenizerPage(Page):
         session.laboratory.text_changed.connect(self._text_changed)
 
     def _add_actions(self) -> None:
-        self._group = QButtonGroup(self)
-        for number, (name, text) in enumerate(
-            (("text", self.tr("This text")), ("table", self.tr("The open table")))
-        ):
-            entry = QToolButton()
-            entry.setText(text)
-            entry.setObjectName(f"tokenizer_view_{name}")
-            entry.setCheckable(True)
-            entry.setChecked(number == 0)
-            entry.setMinimumHeight(30)
-            set_role(entry, "toggle")
-            self._group.addButton(entry, number)
-            layout = self.header.layout()
-            assert layout is not None
-            layout.addWidget(entry)
-        self._group.idClicked.connect(self.show_view)
+        self.view_choice = SegmentedButtons(
+            "tokenizer_view",
+            ((VIEWS[0], self.tr("This text"), ""), (VIEWS[1], self.tr("The open table"), "")),
+            gap=GAP,
+            height=30,
+        )
+        self.view_choice.chosen.connect(lambda key: self.show_view(VIEWS.index(key)))
+        self.header.add_action(self.view_choice)
         self.learn_button = button(self.tr("Learn a vocabulary…"), name="tokenizer_learn")
         self.learn_button.setToolTip(self.tr("Make a vocab.txt of your own from a text"))
         self.learn_button.clicked.connect(self._learn)
@@ -80,7 +74,7 @@ class TokenizerPage(Page):
     def show_view(self, view: int) -> None:
         """Show one text (0) or the open table (1)."""
         self.banner.hide()
-        self._group.button(view).setChecked(True)
+        self.view_choice.set_current(VIEWS[view])
         self.views.setCurrentIndex(view)
         self._offer_command()
 

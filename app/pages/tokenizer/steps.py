@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
-    QHBoxLayout,
-    QSizePolicy,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.look.labels import label
-from app.look.widgets import Card, set_role
+from app.look.segmented_buttons import SegmentedButtons
+from app.look.widgets import Card
 from app.pages.tokenizer.requests import Looked
 from app.pages.tokenizer.rows import LinesModel, RowsView
 from app.pages.tokenizer.words import (
@@ -37,39 +34,21 @@ from app.plots.pieces_ladder import LadderPlot
 from engine.text.trace import TracedWord
 
 STEPS = ("clean", "split", "match", "frame", "rows")
-MATCH = 2
-
-
+MATCH = "match"
 BESIDE = 34  # px around the words of a step
 
 
-class StepStrip(QWidget):
-    """The steps as buttons in a row; the arrow keys move within it."""
-
-    chosen = Signal(int)
+class StepStrip(SegmentedButtons):
+    """The steps as buttons in a row, which say what came of each where there is room."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._group = QButtonGroup(self)
+        steps = ((key, "", "") for key in STEPS)
+        super().__init__("tokenizer_step", tuple(steps), parent, gap=8, height=30, is_wide=True)
         self._names = (
             self.tr("Clean"), self.tr("Split"), self.tr("Match"), self.tr("Frame"), self.tr("Rows")
         )  # fmt: skip
-        self.buttons = tuple(QToolButton() for _ in STEPS)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        for number, (key, entry) in enumerate(zip(STEPS, self.buttons, strict=True)):
-            entry.setObjectName(f"tokenizer_step_{key}")
-            entry.setCheckable(True)
-            entry.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            entry.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-            entry.setMinimumHeight(30)
-            set_role(entry, "toggle")
-            self._group.addButton(entry, number)
-            row.addWidget(entry, 1)
         self._said = [""] * len(STEPS)
-        self.buttons[MATCH].setChecked(True)
-        self._group.idClicked.connect(self.chosen)
+        self.set_current(MATCH)
         self.set_looked(None)
 
     def set_looked(self, found: Looked | None) -> None:
@@ -101,20 +80,10 @@ class StepStrip(QWidget):
         told = list(zip(short, self._said, strict=True))
         whole = [f"{text} · {more}" if more else text for text, more in told]
         has_room = all(metrics.horizontalAdvance(text) <= room for text in whole)
-        for entry, less, more in zip(self.buttons, short, whole, strict=True):
+        for entry, less, more in zip(self.buttons.values(), short, whole, strict=True):
             entry.setText(more if has_room else less)
             entry.setToolTip("" if has_room else more)
             entry.setAccessibleName(more)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        move = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
-        here = next((i for i, entry in enumerate(self.buttons) if entry.hasFocus()), -1)
-        if here >= 0 and move:
-            there = self.buttons[(here + move) % len(self.buttons)]
-            there.setFocus(Qt.FocusReason.TabFocusReason)
-            there.click()
-        else:
-            super().keyPressEvent(event)
 
 
 class StepCard(Card):
@@ -127,7 +96,6 @@ class StepCard(Card):
         super().__init__("", "", parent)
         self.setObjectName("tokenizer_detail")
         self._found: Looked | None = None
-        self._step = MATCH
         self.texts = tuple(label("", wrap=True) for _ in STEPS)
         self.changes = LinesModel((self.tr("From"), self.tr("To"), self.tr("Why")), parent=self)
         self.split = LinesModel((self.tr("Word"), self.tr("What it is")), parent=self)
@@ -161,10 +129,10 @@ class StepCard(Card):
             assert self._stack.addWidget(page) == number
         self.add(self._stack, 1)
 
-    @Slot(int)
-    def show_step(self, step: int) -> None:
+    @Slot(str)
+    def show_step(self, key: str) -> None:
         """Explain another step."""
-        self._step = step
+        step = STEPS.index(key)
         self._stack.setCurrentIndex(step)
         self.set_title(
             (
@@ -173,7 +141,7 @@ class StepCard(Card):
                 self.tr("5  What the model is given"),
             )[step]
         )  # fmt: skip
-        self._save.setVisible(step == MATCH)
+        self._save.setVisible(key == MATCH)
 
     def set_looked(self, found: Looked | None) -> None:
         """Explain a text, or nothing."""
@@ -195,7 +163,7 @@ class StepCard(Card):
             self.split_view.go_to(place + (len(self._found.traces[0].words) if segment else 0))
         else:
             self.split_view.go_to(-1)
-        self.texts[MATCH].setText(match_words(word) if self._found is not None else "")
+        self.texts[STEPS.index(MATCH)].setText(match_words(word) if self._found is not None else "")
         has_search = word is not None and bool(word.matches)
         unknown = self._found.asked.first.wordpiece.unk_id if self._found else -1
         self.ladder.set_word(word if has_search else None, unknown)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QLineEdit, QPushButton
+from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.look import theme
@@ -160,7 +160,7 @@ def test_a_mask_that_is_typed_is_a_gap(probing: ProbePage, qtbot: QtBot) -> None
 
 def test_single_pieces_can_be_hidden(probing: ProbePage, qtbot: QtBot) -> None:
     probing.laboratory.set_text("good playing")
-    qtbot.mouseClick(probing.sentence.switch._buttons["probe_by_pieces"], LEFT)
+    qtbot.mouseClick(probing.findChild(QToolButton, "probe_by_pieces"), LEFT)
     assert texts(probing) == ["[CLS]", "good", "play", "##ing", "[SEP]"]
     hide(probing, qtbot, 3)
     assert texts(probing)[2:4] == ["play", "[1]"]
@@ -336,7 +336,7 @@ def test_a_template_is_a_grid_that_can_be_saved(probing: ProbePage, qtbot: QtBot
     expected = probe(Subject.open(tmp_path / "model"), "bad film !", words=(1,)).answers[0].original
     assert expected is not None
     assert view.model.value(1, 0) == pytest.approx(expected.probability, rel=1e-4)
-    qtbot.mouseClick(view.what._buttons["probe_corrected"], LEFT)
+    qtbot.mouseClick(view.findChild(QToolButton, "probe_corrected"), LEFT)
     assert view.slopes.numbers()[0] == ["variant", "film", "playing"]
     assert view.slopes.values[1, 0] == pytest.approx(view.model.value(1, 0))
     view.save_file(str(tmp_path / "scores.csv"))

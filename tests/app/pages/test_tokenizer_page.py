@@ -69,7 +69,7 @@ def test_a_vocab_txt_alone_is_enough(page: TokenizerPage) -> None:
     study(page, "Good playing!")
     assert page.session.laboratory.about is None
     assert pieces(page) == ["[CLS]", "good", "play", "##ing", "!", "[SEP]"]
-    assert page.text_view.strip.buttons[2].text() == "3  Match · 4 pieces"
+    assert page.text_view.strip.buttons["match"].text() == "3  Match · 4 pieces"
     assert page.banner.text() == ""
 
 
