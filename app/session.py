@@ -93,7 +93,7 @@ class Session(QObject):
         self._table_asked = Channel(self, self.workers.files)
         self._study_asked = Channel(self, self.workers.files)
         self._model_asked = Channel(self, self.workers.pictures)
-        self._runs_asked = Channel(self, self.workers.files)
+        self._runs_asked = Channel(self, self.workers.pictures)
         self.library = ModelLibrary(self.settings, self)
         self.laboratory = Laboratory(self.settings, self.library, self.workers, self)
         self._training = Training(self)

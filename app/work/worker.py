@@ -21,6 +21,7 @@ from engine.errors import UserError
 from engine.events import Beat, Event, Progress
 
 INTERVAL_MS = 4  # a head's picture is wanted within 50 ms of the key
+PATIENCE_S = 0.2  # with which a window closes while a file is read
 
 T = TypeVar("T")
 Steps = Generator[Event, None, T]  # work with steps, and what it finds out
@@ -91,15 +92,18 @@ class Worker(QObject):
         self._inbox.put(question)
         self._timer.start()
 
-    def close(self) -> None:
-        """Drop every question and join the thread. What is asked from now on is not answered."""
+    def close(self, patience_s: float | None = None) -> None:
+        """Drop every question and join the thread. What is asked from now on is not answered.
+
+        Args: patience_s: how long to wait for work without steps; then the thread is left to end by itself,
+        or with the process.
+        """
         self.is_closed = True
         for question in self._out:
             question.is_dropped = True
         if self._thread is not None:
             self._inbox.put(None)
-            self._thread.join()
-            self._thread = None
+            self._thread.join(patience_s)
         self._take()
 
     def _start(self) -> None:
@@ -197,6 +201,7 @@ class Channel(QObject):
         what is under way or was answered last. Returns: whether it was asked.
 
         Args:
+            about: all that the answer depends on; of a model its fingerprint, for it may be trained anew.
             work: a plain function, or one with steps: a generator of events.
             heard: gets what `work` returns, and the value of each `Answer` on the way.
             refused: gets a UserError or MemoryError; without it the worker's `problem` does. Any other
@@ -250,8 +255,9 @@ class Channel(QObject):
 class Workers(QObject):
     """The lasting threads of a session: one for each kind of work that must not wait for another kind.
 
-    models: opens models and asks them; nothing else touches `OpenModels`. pictures: quick, and asks no model.
-    files: reads and measures tables, texts and runs, and may take long.
+    models: opens models and asks them; nothing else touches `OpenModels`. pictures: all that is quick and
+    asks no model, such as pictures, and what folders and runs say of themselves. files: reads and measures
+    tables and texts, and may take long.
     """
 
     problem = Signal(object)
@@ -270,9 +276,10 @@ class Workers(QObject):
         return all(worker.is_idle for worker in self._all)
 
     def close(self) -> None:
-        """Drop every question and join the threads."""
-        for worker in self._all:
-            worker.close()
+        """Drop every question and join the threads; a large file that is being read is not waited for."""
+        self.models.close()
+        self.pictures.close()
+        self.files.close(PATIENCE_S)
 
 
 def _forget(questions: list[_Question]) -> None:

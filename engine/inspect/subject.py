@@ -6,7 +6,7 @@ Not to be broken: a head that the folder lacks is never answered for; `require` 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ import torch
 
 from engine.device import check_device, open_device
 from engine.errors import ModelError, Sentence, UserError, marked
+from engine.events import Event, Progress
 from engine.files import open_regular, reading
 from engine.inspect.predict import Predictor, read_info
 from engine.model.bert import Bert
@@ -40,6 +41,7 @@ from engine.text.words import Word, words_of
 Stamps = list[tuple[str, int, int, int]]  # name, inode, bytes and time in ns of each file of a folder
 
 FINGERPRINT_DIGITS = 12
+_READ_BYTES = 8 * 2**20  # of weights between two steps
 _TRIES = 3  # a training beside may put a new model in the place of an old one while it is read
 _NO_TEXT = marked("engine", "There is no text to look at. Type one.")
 _NO_PAIR = marked("engine", "The second text is empty. Type one, or leave it out.")
@@ -321,13 +323,25 @@ def name_of(folder: Path) -> str:
 
 def fingerprint(folder: Path) -> str:
     """Return the first hex digits of the sha256 of a folder's weights, all shards. Raises: ModelError."""
+    steps = take_fingerprint(folder)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return str(end.value)
+
+
+def take_fingerprint(folder: Path) -> Generator[Event, None, str]:
+    """Return the fingerprint of a folder's weights, which may be large, step by step. Raises: ModelError."""
     with open_weights(folder) as stored:
         files = stored.files
-    digest = hashlib.sha256()
+    digest, done = hashlib.sha256(), 0
     for path in files:
         with reading(path), open_regular(path, kind=ModelError) as file:
-            while chunk := file.read(2**20):
+            while chunk := file.read(_READ_BYTES):
                 digest.update(chunk)
+                done += len(chunk)
+                yield Progress(stage=marked("engine", "Reading"), done=done, total=0)
     return digest.hexdigest()[:FINGERPRINT_DIGITS]
 
 

@@ -14,9 +14,7 @@ import pytest
 from app import words
 from app.pages.models import folder as models_folder
 from app.pages.models import requests as models_work
-from app.work.models import OpenModels
 from app.work.tables import read_model
-from app.work.worker import Answer
 from engine.errors import UserError
 from engine.inspect.embeddings.vectors import layer_mix
 from engine.inspect.predict import evaluate_file, predict_file
@@ -66,10 +64,8 @@ def chosen_in_the_window(folder: Path) -> None:
 
 
 def listed_by_models(folder: Path) -> None:
-    entry, detail = (
-        next(event.value for event in task(OpenModels(), folder) if isinstance(event, Answer))
-        for task in (models_work.open_task, models_work.detail_task)
-    )
+    entry = models_work.open_entry(folder)
+    detail = models_work.read_detail(folder)
     for problem in (entry.problem, detail.problem):
         if problem is not None:
             check(problem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,10 +16,8 @@ from app.look.files import ask_folder, beside
 from app.look.labels import ElidedLabel, label, tip
 from app.plots.history import HistoryPlot
 from app.session import Session
-from app.work.inspector import Bench
-from app.work.worker import Answer
-from engine.errors import marked
-from engine.events import Evaluated, Event, Progress, Step
+from app.work.worker import Channel
+from engine.events import Evaluated, Step
 from engine.inspect.subject import About
 from engine.train.run.history import Kept, history, run_of
 from engine.train.run.runs import read_events
@@ -47,6 +44,7 @@ class SubjectBar(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._laboratory, self._settings = session.laboratory, session.settings
+        self._history_asked = Channel(self, session.workers.pictures)
         self._kept: tuple[Kept, ...] = ()
         self._seen: Path | None = None
         self.box = ChoiceBox("looking_model", self.tr("Model"))
@@ -74,8 +72,6 @@ class SubjectBar(QWidget):
         self.box.activated.connect(self._activated)
         self.history.chosen.connect(self._choose_kept)
         self._laboratory.model_changed.connect(self.refresh)
-        self.destroyed.connect(partial(self._laboratory.forget, f"history {id(self)}"))
-        self._key = f"history {id(self)}"
         self._show_history(None)
         self.refresh()
 
@@ -127,7 +123,8 @@ class SubjectBar(QWidget):
         if folder in places:
             self._show_step(places.index(folder))
             return
-        self._laboratory.ask(self._key, partial(_history_task, folder), heard=self._show_history, light=True)
+        self._history_asked.drop()  # a training may have gone on in it
+        self._history_asked.ask(folder, partial(_history_of, folder), heard=self._show_history)
 
     def _show_history(self, found: _History | None) -> None:
         self._kept = found.kept if found is not None else ()
@@ -193,8 +190,8 @@ def model_caption(name: str, fingerprint: str) -> list[tuple[str, str]]:
     ]
 
 
-def _history_task(folder: Path, _bench: Bench) -> Iterator[Event]:
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+def _history_of(folder: Path) -> _History:
+    """Return what the run kept that a model is of; nothing where it is of none."""
     run = run_of(folder)
     kept = history(run) if run is not None else ()
     steps: list[float] = []
@@ -207,4 +204,4 @@ def _history_task(folder: Path, _bench: Bench) -> Iterator[Event]:
                 steps = [float(one.step) for one in found]
                 losses = [one.loss for one in found]
                 break
-    yield Answer(value=_History(folder, kept, np.array(steps), np.array(losses)))
+    return _History(folder, kept, np.array(steps), np.array(losses))

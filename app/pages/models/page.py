@@ -26,23 +26,19 @@ from app.pages.models.requests import (
     Detail,
     Entry,
     Places,
-    count_task,
-    detail_task,
-    fingerprint_task,
-    list_task,
-    open_task,
+    count_weights,
+    list_entries,
+    open_entry,
+    read_detail,
 )
 from app.pages.models.weights import ParametersView
 from app.session import Session
 from app.work.titles import model_title
-from engine.errors import UserError
+from app.work.worker import Channel
+from engine.inspect.subject import take_fingerprint
 from engine.model.arithmetic import Heads, arithmetic, preset_of
 from engine.model.config import BertConfig
 from engine.model.inventory import Inventory
-
-LIST, OPEN, DETAIL = "models list", "models open", "models detail"
-FINGERPRINT, COUNT, CUT = "models fingerprint", "models count", "models cut"
-KEYS = (LIST, OPEN, DETAIL, FINGERPRINT, COUNT, CUT)
 
 
 class ModelsPage(Page):
@@ -59,11 +55,16 @@ class ModelsPage(Page):
         self._is_planned = False
         self._wanted: Path | None = None  # to be chosen when the list has it
         self._fingerprints: dict[Path, str] = {}
+        quick = session.workers.pictures
+        self._list_asked = Channel(self, quick)
+        self._opening = Channel(self, quick)
+        self._detail_asked = Channel(self, quick)
+        self._fingerprint_asked = Channel(self, quick)
+        self._count_asked = Channel(self, quick)
+        self._cut_asked = Channel(self, quick)
         self._make_parts()
         self._lay_out()
         self._connect()
-        for key in KEYS:
-            self.destroyed.connect(partial(self.laboratory.forget, key))
         self._show_state()
 
     def _make_parts(self) -> None:
@@ -122,7 +123,7 @@ class ModelsPage(Page):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._fingerprints.clear()  # a model may have been trained anew since
-        self.laboratory.drop(FINGERPRINT)
+        self._fingerprint_asked.drop()
         self.refresh()
 
     @Slot()
@@ -140,12 +141,9 @@ class ModelsPage(Page):
             *map(Path, self.session.settings.recent_models),
         )
         places = Places(tuple(path for path in opened if path is not None), self.session.runs_root)
-        lab.ask(
-            LIST,
-            lambda bench: list_task(bench, places),
-            heard=self._take_list,
-            failed=self._failed,
-            light=True,
+        self._list_asked.drop()  # there may be others by now
+        self._list_asked.ask(
+            places, partial(list_entries, places), heard=self._take_list, refused=self._refuse
         )
 
     def _take_list(self, entries: tuple[Entry, ...]) -> None:
@@ -173,17 +171,12 @@ class ModelsPage(Page):
         """Show a model that lies anywhere on this computer, and remember it."""
         self.banner.hide()
         folder = Path(path)
-        self.laboratory.ask(
-            OPEN,
-            lambda bench: open_task(bench, folder),
-            heard=self._take_opened,
-            failed=self._failed,
-            light=True,
-        )
+        self._opening.drop()
+        self._opening.ask(folder, partial(open_entry, folder), heard=self._take_opened, refused=self._refuse)
 
     def _take_opened(self, entry: Entry) -> None:
         if entry.problem is not None:
-            self._failed(entry.problem)
+            self._refuse(entry.problem)
             return
         self.session.settings.add_recent_model(entry.path)
         self._wanted = entry.path
@@ -197,7 +190,8 @@ class ModelsPage(Page):
         self.banner.hide()
         self.entry, self._detail, self._is_planned = entry, None, False
         self.list_card.set_current(entry.path)
-        self.laboratory.drop(FINGERPRINT)
+        self._fingerprint_asked.drop()
+        self._detail_asked.drop()
         self.tabs.setTabVisible(0, True)
         self.folder_view.show_entry(entry)
         if entry.inventory is None:
@@ -205,12 +199,11 @@ class ModelsPage(Page):
             self.tabs.setCurrentIndex(0)
         else:
             self._show_inventory(entry, entry.inventory)
-            self.laboratory.ask(
-                DETAIL,
-                lambda bench: detail_task(bench, entry.path),
+            self._detail_asked.ask(
+                entry.path,
+                partial(read_detail, entry.path),
                 heard=self._take_detail,
-                failed=partial(self._detail_failed, entry.path),
-                light=True,
+                refused=self._refuse_detail,
             )
         for place in (1, 2):
             self.tabs.setTabEnabled(place, entry.inventory is not None)
@@ -223,30 +216,23 @@ class ModelsPage(Page):
         self.heads.show_arithmetic(found, model_title(entry.path))
 
     def _take_detail(self, detail: Detail) -> None:
-        entry = self.entry
-        if entry is None or detail.path != entry.path:
-            return
-        self._detail = detail
-        if detail.inventory != entry.inventory:
+        self._detail, entry = detail, self.entry
+        if entry is not None and detail.inventory != entry.inventory:
             self._show_inventory(entry, detail.inventory)
         self.folder_view.show_detail(detail)
         self._ask_seen()
         self._show_state()
 
-    def _detail_failed(self, path: Path, error: BaseException) -> None:
-        if self.entry is None or self.entry.path != path:
-            return
-        if isinstance(error, UserError | MemoryError):
-            self.folder_view.show_refusal(words.say_error(error))
-        else:
-            self.session.problem.emit(error)
+    def _refuse_detail(self, error: BaseException) -> None:
+        self.folder_view.show_refusal(words.say_error(error))
 
     @Slot()
     def show_plan(self) -> None:
         """Show the model that the sizes at the left describe."""
         self.banner.hide()
         self.entry, self._detail, self._is_planned = None, None, True
-        self.laboratory.drop(DETAIL)
+        self._detail_asked.drop()
+        self._fingerprint_asked.drop()
         self.list_card.set_current(None)
         self.tabs.setTabVisible(0, False)
         for place in (1, 2):
@@ -255,7 +241,13 @@ class ModelsPage(Page):
         found, name = arithmetic(config, heads), self.plan_name()
         self.parameters.show_arithmetic(found, name, None)
         self.heads.show_arithmetic(found, name)
-        self._count(COUNT, config, heads)
+        self._count_asked.drop()  # another count may be shown
+        self._count_asked.ask(
+            (config, heads),
+            partial(count_weights, config, heads),
+            heard=self.parameters.show_count,
+            refused=self._refuse,
+        )
         self._show_state()
 
     def plan_name(self) -> str:
@@ -274,13 +266,12 @@ class ModelsPage(Page):
             return
         known = self._fingerprints.get(detail.path)
         self.folder_view.show_fingerprint(known or self.tr("being computed…"))
-        if known is None and not self.laboratory.is_asking(FINGERPRINT):
-            self.laboratory.ask(
-                FINGERPRINT,
-                lambda bench: fingerprint_task(bench, detail.path),
+        if known is None:
+            self._fingerprint_asked.ask(
+                detail.path,
+                partial(take_fingerprint, detail.path),
                 heard=partial(self._take_fingerprint, detail.path),
-                failed=partial(self._detail_failed, detail.path),
-                light=True,
+                refused=self._refuse_detail,
             )
 
     def _take_fingerprint(self, path: Path, text: str) -> None:
@@ -290,21 +281,17 @@ class ModelsPage(Page):
 
     @Slot(object, object)
     def _count_cut(self, config: BertConfig, heads: Heads) -> None:
-        self._count(CUT, config, heads)
-
-    def _count(self, key: str, config: BertConfig, heads: Heads) -> None:
-        """Have the weights counted in the model itself; the newest question of a key wins."""
-        show = self.parameters.show_count if key == COUNT else partial(self.heads.show_count, config)
-        self.laboratory.ask(
-            key, lambda bench: count_task(bench, config, heads), heard=show, failed=self._failed, light=True
+        """Have the weights counted in the model itself."""
+        self._cut_asked.drop()
+        self._cut_asked.ask(
+            (config, heads),
+            partial(count_weights, config, heads),
+            heard=partial(self.heads.show_count, config),
+            refused=self._refuse,
         )
 
-    @Slot(object)
-    def _failed(self, error: BaseException) -> None:
-        if isinstance(error, UserError | MemoryError):
-            self.banner.show_text("look", words.say_error(error))
-        else:
-            self.session.problem.emit(error)
+    def _refuse(self, error: BaseException) -> None:
+        self.banner.show_text("look", words.say_error(error))
 
     # ---- what can be done with it
 

@@ -1,31 +1,24 @@
-"""What the Models page asks the worker: tasks of plain Python that touch no Qt object and load no weights."""
+"""What the Models page asks: plain Python that touches no Qt object and loads no weights."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from app import shipped
-from app.work.inspector import Bench
-from app.work.worker import Answer
-from engine.errors import ModelError, Sentence, UserError, marked
+from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
-from engine.files import open_regular, reading
 from engine.inspect.predict import read_info
-from engine.inspect.subject import FINGERPRINT_DIGITS
 from engine.model.arithmetic import Heads, count_built
 from engine.model.config import BertConfig
-from engine.model.folder import open_weights
 from engine.model.inventory import Inventory, take_stock
 from engine.text.wordpiece import WordPiece
 from engine.train.run.history import history, run_of
 from engine.train.run.runs import CONFIG, MODEL, list_runs
 
 SHIPPED, TRAINED, OPENED = "shipped", "trained", "opened"
-READ_BYTES = 8 * 2**20  # of a weights file between two yields
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,63 +71,38 @@ class Detail:
         return tuple(what for what in self.inventory.answers if what not in lacks)
 
 
-def list_task(_bench: Bench, places: Places) -> Iterator[Event]:
-    """Answer with the models of this computer, a tuple of `Entry`: shipped, trained here, opened lately."""
+def list_entries(places: Places) -> Generator[Event, None, tuple[Entry, ...]]:
+    """Return the models of this computer, step by step: shipped, trained here, opened lately."""
     found: dict[Path, Entry] = {}
     for origin, path in _candidates(places):
         yield Progress(stage=marked("engine", "Reading"), done=len(found), total=0)
         if path not in found:
             found[path] = _entry(path, origin)
-    yield Answer(value=tuple(found.values()))
+    return tuple(found.values())
 
 
-def open_task(_bench: Bench, path: Path) -> Iterator[Event]:
-    """Answer with the `Entry` of a folder that was chosen, or of the result in it where it is a run's."""
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+def open_entry(path: Path) -> Entry:
+    """Return the entry of a folder that was chosen, or of the result in it where it is a run's."""
     inner = path / MODEL
     is_run = not (path / "config.json").is_file() and (inner / "config.json").is_file()
-    folder = (inner if is_run else path).absolute()
-    yield Answer(value=_entry(folder, OPENED))
+    return _entry((inner if is_run else path).absolute(), OPENED)
 
 
-def detail_task(_bench: Bench, path: Path) -> Iterator[Event]:
-    """Answer with the `Detail` of a folder. Raises: ModelError where it cannot be opened."""
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    inventory = take_stock(path)
-    yield Progress(stage=marked("engine", "Reading"), done=1, total=0)
-    info = read_info(path)
-    run = run_of(path)
+def read_detail(path: Path) -> Detail:
+    """Return what is known of a folder. Raises: ModelError where it cannot be opened."""
+    inventory, info, run = take_stock(path), read_info(path), run_of(path)
     num_kept = len(history(run)) if run is not None else 0
     try:
         wordpiece = WordPiece.from_folder(path)
     except UserError as error:
-        yield Answer(value=Detail(path, inventory, None, 0, False, (), info, num_kept, error))
-        return
+        return Detail(path, inventory, None, 0, False, (), info, num_kept, error)
     pieces, has_mask = wordpiece.vocab_size, wordpiece.mask_id is not None
-    yield Answer(
-        value=Detail(path, inventory, wordpiece.lowercase, pieces, has_mask, wordpiece.notes, info, num_kept)
-    )
+    return Detail(path, inventory, wordpiece.lowercase, pieces, has_mask, wordpiece.notes, info, num_kept)
 
 
-def fingerprint_task(_bench: Bench, path: Path) -> Iterator[Event]:
-    """Answer with the fingerprint of a folder's weights, as `subject.fingerprint`, chunk by chunk."""
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    with open_weights(path) as stored:
-        files = stored.files
-    digest, done = hashlib.sha256(), 0
-    for file in files:
-        with reading(file), open_regular(file, kind=ModelError) as handle:
-            while chunk := handle.read(READ_BYTES):
-                digest.update(chunk)
-                done += len(chunk)
-                yield Progress(stage=marked("engine", "Reading"), done=done, total=0)
-    yield Answer(value=digest.hexdigest()[:FINGERPRINT_DIGITS])
-
-
-def count_task(_bench: Bench, config: BertConfig, heads: Heads) -> Iterator[Event]:
-    """Answer with how many weights the model of these sizes has, counted in the model itself."""
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    yield Answer(value=sum(count_built(config, heads).values()))
+def count_weights(config: BertConfig, heads: Heads) -> int:
+    """Return how many weights the model of these sizes has, counted in the model itself."""
+    return sum(count_built(config, heads).values())
 
 
 def _candidates(places: Places) -> Iterator[tuple[str, Path]]:

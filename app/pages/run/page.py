@@ -57,7 +57,7 @@ class TrainingPage(Page):
         self.run_config: Any = None  # of the run that is shown
         self._started: Started | None = None
         self._step: Step | None = None  # the last that was heard of it
-        self._past = Channel(self, session.workers.files)
+        self._past = Channel(self, session.workers.pictures)
         self._waiting: list[Event] | None = None  # events that came while the past of a resumed run is read
         self.failure = Banner(name="failure")
         self.run_card = RunCard()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app import words
-from app.work.inspector import Bench
 from app.work.titles import model_title, run_title
-from app.work.worker import Answer
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.model.folder import open_weights
@@ -85,8 +83,10 @@ class Found:
     problem: Sentence | None = None
 
 
-def look_task(wanted: Wanted, _bench: Bench) -> Iterator[Event]:
-    """Answer with `Found`: runs that were cut off first, else the newest first; what is gone is left out."""
+def look(wanted: Wanted) -> Generator[Event, None, Found]:
+    """Return what is found, step by step: runs that were cut off first, else the newest first; what is gone
+    is left out.
+    """
     stage = marked("engine", "Reading")
     yield Progress(stage=stage, done=0, total=0)
     runs, num_runs, problem = _runs(wanted.runs_root)
@@ -98,17 +98,15 @@ def look_task(wanted: Wanted, _bench: Bench) -> Iterator[Event]:
         models.append(_model(path))
         yield Progress(stage=stage, done=len(models), total=0)
     tables = [path for path in map(Path, wanted.tables) if path.is_file()]
-    yield Answer(
-        value=Found(
-            runs=runs,
-            num_runs=num_runs,
-            tables=tuple(tables[:MOST_TABLES]),
-            models=tuple(models),
-            starter=_model(wanted.starter) if wanted.starter else None,
-            kept=_kept(wanted.kept_run) if wanted.kept_run else None,
-            kept_run=_kept_run(wanted.kept_run) if wanted.kept_run else None,
-            problem=problem,
-        )
+    return Found(
+        runs=runs,
+        num_runs=num_runs,
+        tables=tuple(tables[:MOST_TABLES]),
+        models=tuple(models),
+        starter=_model(wanted.starter) if wanted.starter else None,
+        kept=_kept(wanted.kept_run) if wanted.kept_run else None,
+        kept_run=_kept_run(wanted.kept_run) if wanted.kept_run else None,
+        problem=problem,
     )
 
 

@@ -23,7 +23,7 @@ from app.pages.welcome.found import (
     FoundModel,
     FoundRun,
     Wanted,
-    look_task,
+    look,
     model_words,
     run_words,
 )
@@ -31,9 +31,9 @@ from app.pages.welcome.parts import CLAUSE, NEW_LINE, Entry, ListCard, Piece, Wa
 from app.session import Session, sample_data_path
 from app.work.inspector import FIRST_TEXT
 from app.work.titles import model_title
+from app.work.worker import Channel
 from engine.text.vocabulary import MASK
 
-KEY = "welcome"
 HIDDEN_WORD = f"The children {MASK} playing in the garden."
 POLARITY = "polarity"  # the sample that a first classifier learns from
 TALL = 660  # pixels of the page from which there is room for sketches
@@ -60,6 +60,7 @@ class WelcomePage(Page):
         self.tour_button = button(self.tr("Take the tour"), icon="play", name="welcome_tour")
         self.tour_button.setToolTip(self.tr("A few minutes: a table, a training, and what is inside a model"))
         self.header.add_action(self.tour_button)
+        self._found_asked = Channel(self, session.workers.pictures)
         self._make_ways()
         self._make_lists()
         self._lay_out()
@@ -160,7 +161,6 @@ class WelcomePage(Page):
         self.models_link.clicked.connect(partial(self._lead, "models"))
         session.crashed_runs_changed.connect(self.look_again)
         session.training_ended.connect(self.look_again)
-        self.destroyed.connect(partial(self.laboratory.forget, KEY))
 
     # ---- what there is
 
@@ -182,7 +182,8 @@ class WelcomePage(Page):
             starter=shipped.starter_model(),
             kept_run=shipped.history_run(),
         )
-        self.laboratory.ask(KEY, partial(look_task, wanted), heard=self._take, light=True)
+        self._found_asked.drop()  # there may be more by now
+        self._found_asked.ask(wanted, partial(look, wanted), heard=self._take)
 
     def _take(self, found: Found) -> None:
         self._found = found

@@ -284,3 +284,22 @@ def test_a_closed_worker_is_joined_and_answers_nothing_more(qtbot: QtBot, worker
     assert worker.is_idle and not channel.is_asking
     qtbot.wait(20)
     assert len(heard) == count
+
+
+def test_closing_waits_for_no_large_file_and_nobody_hears_of_it(
+    qtbot: QtBot, worker: Worker, channel: Channel
+) -> None:
+    begun, gate, heard = threading.Event(), threading.Event(), []
+
+    def read() -> int:
+        begun.set()
+        gate.wait()
+        return 1
+
+    channel.ask("a", read, heard=heard.append, ended=lambda: heard.append("ended"))
+    qtbot.waitUntil(begun.is_set)
+    worker.close(patience_s=0.01)
+    assert not worker.is_idle  # which would be a lie
+    gate.set()
+    idle(qtbot, worker)
+    assert heard == ["ended"]
