@@ -58,13 +58,8 @@ class LookingPage(Page):
         """Look at the shared text; called after `model_ready` too."""
 
     def refuse(self, error: BaseException | str) -> None:
-        """Say above the work why a question has no answer; a fault of ours goes to the window."""
-        if isinstance(error, str):
-            self.banner.show_text("look", error)
-        elif isinstance(error, UserError | MemoryError):
-            self.banner.show_text("look", words.say_error(error))
-        else:
-            self.session.problem.emit(error)
+        """Say above the work why a question has no answer."""
+        self.banner.show_text("look", error if isinstance(error, str) else words.say_error(error))
 
     def accept(self) -> None:
         """Take a refusal away: the question has an answer now."""

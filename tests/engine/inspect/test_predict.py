@@ -18,6 +18,7 @@ from engine.events import Evaluated, Event, Finished, Noted, Predicted
 from engine.inspect.predict import Predictor, evaluate_file, predict_file, read_info
 from engine.model.weights import load_classifier, save_model
 from engine.settings.finetune import FineTuneConfig, with_values
+from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from engine.train.tasks import Classification
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
@@ -145,6 +146,17 @@ def test_rows_and_columns_stay_and_answers_stand_beside_them(tmp_path: Path, mod
     told = next(event for event in events if isinstance(event, Predicted))
     assert told.rows.tolist() == [0, 2, 3] and told.probabilities.shape == (3, 3)
     assert isinstance(events[-1], Finished) and events[-1].path == tmp_path / "answers.csv"
+
+
+def test_a_table_and_a_model_that_are_open_give_the_same_file(tmp_path: Path, model: Path) -> None:
+    data = tmp_path / "in.csv"
+    data.write_text("id,text\n1,good film\n2,\n3,=bad\n", encoding="utf-8")
+    list(predict_file(model, data, tmp_path / "one.csv", text="text"))
+    table, predictor = read_table(data), Predictor.from_folder(model)
+    list(predict_file(predictor, table, tmp_path / "two.csv", text="text"))
+    assert (tmp_path / "two.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
+    with pytest.raises(DataError):
+        list(predict_file(predictor, table, data, text="text"))  # over the table itself
 
 
 def test_a_line_that_is_no_row_is_reported(tmp_path: Path, model: Path) -> None:
