@@ -101,7 +101,7 @@ class ElidedLabel(QLabel):
 
     def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
-        self._full = ""
+        self._full = self._tip = ""
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         if role:
             self.setProperty("role", role)
@@ -136,7 +136,9 @@ class ElidedLabel(QLabel):
         shown = fitting(self._full, self.fontMetrics(), self.width())
         if shown != super().text():
             super().setText(shown)
-        self.setToolTip(tip(self._full) if shown != self._full else "")
+        if self.toolTip() in ("", self._tip):  # else its owner has said more
+            self._tip = tip(self._full) if shown != self._full else ""
+            self.setToolTip(self._tip)
 
 
 def tip(text: str) -> str:

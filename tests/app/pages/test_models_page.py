@@ -21,6 +21,7 @@ from app.pages.models.page import ModelsPage
 from app.plots.figure import save_figure
 from app.session import Session
 from app.settings import AppSettings
+from engine.inspect import subject
 from engine.inspect.subject import fingerprint
 from engine.model.arithmetic import Heads, arithmetic
 from engine.model.config import BertConfig
@@ -135,14 +136,17 @@ def test_no_file_is_read_on_the_windows_thread(
     qtbot: QtBot, page: ModelsPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads = set()
-    for name in ("take_stock", "list_runs", "read_info", "open_weights", "count_built", "history"):
-        real = getattr(models_work, name)
+    read = [
+        (models_work, name) for name in ("take_stock", "list_runs", "read_info", "count_built", "history")
+    ]
+    for module, name in (*read, (subject, "open_weights")):
+        real = getattr(module, name)
 
         def spied(*args: Any, real: Any = real, **kwargs: Any) -> Any:
             threads.add(threading.current_thread())
             return real(*args, **kwargs)
 
-        monkeypatch.setattr(models_work, name, spied)
+        monkeypatch.setattr(module, name, spied)
     page.refresh()
     page.open_folder(str(tmp_path / "mine"))
     qtbot.waitUntil(lambda: page.laboratory.is_idle and page.entry is not None)
