@@ -251,6 +251,15 @@ class Bert(nn.Module):
         return torch.tanh(exact(self.pooler, first))
 
 
+def set_dropout(model: nn.Module, hidden: float, attention: float) -> None:
+    """Set the shares of values that a model switches off in training: hidden ones, attention weights."""
+    for part in model.modules():
+        if isinstance(part, Dropout):
+            part.p = hidden
+        if isinstance(part, Attention):
+            part.dropout_p = attention
+
+
 def compile_blocks(bert: Bert) -> None:
     """Let torch.compile fuse what follows attention in each block; for CUDA, where it is bound by memory.
 

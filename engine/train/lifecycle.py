@@ -1,40 +1,164 @@
-"""What every run needs around its loop: a true status, the machine it was begun on, room on the disk."""
+"""The life of a run, once for every kind of training: begun, trained, finished or kept, gone on with.
+
+A kind of training is a `Training`: it says what is settled before the first step, which model and loop follow
+from that, and what the result says of itself. All else is here: folder, lock and status, checkpoints, several
+processes, and one rule for every end. Stopped (GeneratorExit), a run saves what it learned, and a save that
+fails is told; ended by a fault, it saves what it can, and the fault is told.
+"""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Generator, Iterator
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Generic, TypeVar
 
-import torch
-
-from engine.device import Device, has_bfloat16, is_out_of_memory, open_device
+from engine.device import Device, is_out_of_memory, open_device
 from engine.errors import RunError, Sentence, UserError, marked
-from engine.events import Event, Noted
-from engine.model.config import BertConfig, count_parameters
-from engine.model.kernels import cpu_kernels
+from engine.events import Event, Finished, Noted, Started
+from engine.model.bert import compile_blocks
+from engine.model.heads import PreTraining, SequenceClassifier
+from engine.model.weights import save_model
 from engine.settings.finetune import DeviceConfig
-from engine.settings.setting import check, convert
-from engine.train.ranks import settled
+from engine.train.loop import Loop, progressed_at
+from engine.train.ranks import ALONE, PeerLost, Ranks
 from engine.train.run.checkpoint import Checkpoint
-from engine.train.run.runs import MODEL, Run, read_status
+from engine.train.run.history import WeightHistory
+from engine.train.run.machine import as_before, recipe_of
+from engine.train.run.runs import (
+    MODEL,
+    SETUP,
+    AnyConfig,
+    FollowedRun,
+    Run,
+    chain_of,
+    discard,
+    notes_document,
+    notes_from,
+    origin_of,
+    read_status,
+)
+from engine.train.run.setup import RunSetup
+from engine.train.schedule import Progressed
+
+Model = SequenceClassifier | PreTraining
+AnyModel = TypeVar("AnyModel", bound=Model)
+Setup = TypeVar("Setup", bound=RunSetup)
 
 
-@contextmanager
-def reopened(path: Path) -> Iterator[Run]:
-    """Hold a run folder to go on with it. Raises: RunError if it is finished, in use or not a run."""
-    with Run.reopen(path) as run:
-        if read_status(path).get("state") == "finished":
+class Training(ABC, Generic[Setup]):
+    """What one kind of training says of itself. ranks: the processes that share it, this one among them."""
+
+    config: AnyConfig
+    ranks: Ranks = ALONE
+
+    @property
+    @abstractmethod
+    def base_model(self) -> str:
+        """The model that it starts from: a folder, or new:SIZE."""
+
+    @property
+    @abstractmethod
+    def num_kept(self) -> int:
+        """How many copies of the weights it keeps along the way."""
+
+    @abstractmethod
+    def prepare(self) -> Generator[Event, None, Setup]:
+        """Settle all that comes before the first step. Raises: UserError where the input is to blame."""
+
+    @abstractmethod
+    def load(self, folder: Path) -> Generator[Event, None, Setup]:
+        """Read what was settled from the setup/ of a run. Raises: UserError if it is damaged."""
+
+    @abstractmethod
+    def model(
+        self, setup: Setup, checkpoint: Checkpoint | None
+    ) -> Generator[Event, None, tuple[Model, list[Sentence]]]:
+        """Return the model with its first weights, or a checkpoint's, and what to know of them."""
+
+    @abstractmethod
+    def loop(self, run: Run, setup: Setup, device: Device, model: Model) -> Loop:
+        """Return the loop at its beginning: feed, schedule, task and evaluation."""
+
+    def first_notes(self, loop: Loop) -> list[Sentence]:
+        """Return what a person should know of a loop that has not begun, beside the weights."""
+        return []
+
+    @abstractmethod
+    def started(self, setup: Setup, loop: Loop) -> Started:
+        """Return the event that says what is trained, and on how much."""
+
+    @abstractmethod
+    def finish(self, setup: Setup, loop: Loop, best: Checkpoint | None) -> Generator[Event, None, Finished]:
+        """Measure what is measured once, on the weights that are the result; return the last event.
+
+        Args: best: whose weights these are; None: the last ones.
+        """
+
+    @abstractmethod
+    def about(self, setup: Setup) -> dict[str, Any]:
+        """Return what the cloze.json of weights along the way says."""
+
+    @abstractmethod
+    def about_result(self, setup: Setup, loop: Loop, at: Progressed) -> dict[str, Any]:
+        """Return what the result's cloze.json says. Args: at: where the run stood with these weights."""
+
+
+def begin(
+    training: Training[Setup],
+    run_dir: Path,
+    device: Device,
+    setup: Setup | None = None,
+    notes: Iterable[Noted] = (),
+) -> Iterator[Event]:
+    """Train in a new run folder, in the first process of the run.
+
+    Args: setup, notes: what was prepared already, and told; None: it is prepared in the folder, which is
+          removed again where the input is to blame.
+    """
+    is_begun, was_there = False, run_dir.is_dir()
+    try:
+        with Run.create(run_dir, training.config) as run:
+            is_begun = True
+            run.set_status("running", step=0, num_steps=0)
+            for note in notes:
+                run.note(note)
+            yield from guarded(run, training.ranks.watched(_anew(training, run, device, setup)))
+    except UserError:
+        if setup is None and is_begun and not (run_dir / SETUP).is_dir():
+            discard(run_dir, was_there)
+        raise
+
+
+def resume(training: Training[Setup], run_dir: Path) -> Iterator[Event]:
+    """Go on with a run, in its first process. Raises: RunError if it is finished, in use or not a run."""
+    with Run.reopen(run_dir) as run:
+        if read_status(run_dir).get("state") == "finished":
             raise RunError(
                 marked("engine", "The run in {path} is finished; its model lies in {model}."),
-                path=path,
-                model=path / MODEL,
+                path=run_dir,
+                model=run_dir / MODEL,
             )
         run.set_status("running")
-        yield run
+        yield from guarded(run, training.ranks.watched(_again(training, run)))
+
+
+def follow(training: Training[Setup], run_dir: Path) -> Iterator[Event]:
+    """Train as one process of many, beside the first, which alone writes."""
+    ranks = training.ranks
+    try:
+        yield from ranks.watched(_beside(training, FollowedRun(run_dir, training.config)))
+    except (GeneratorExit, KeyboardInterrupt, PeerLost):
+        raise
+    except BaseException as error:  # the first one may hang in a GPU's call until it is killed
+        if read_status(run_dir).get("state") == "running":
+            with suppress(UserError):
+                Run(run_dir, training.config).set_status("failed", reason=str(ranks.blamed(error)))
+        raise
 
 
 def guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:
@@ -54,23 +178,6 @@ def guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:
     run.set_status("finished")
 
 
-@contextmanager
-def keeping(keep: Callable[[], None]) -> Iterator[None]:
-    """Call `keep`, which saves what was learned, where a run ends before its time.
-
-    A save that fails when a run is stopped is told; beside another fault, that one is.
-    """
-    try:
-        yield
-    except GeneratorExit:
-        keep()
-        raise
-    except BaseException:
-        with suppress(UserError, MemoryError):
-            keep()
-        raise
-
-
 def noting(task: Iterator[Event], note: Callable[[Noted], None]) -> Generator[Event, None, Any]:
     """Run a task, with its return value, and pass on what it notes before anybody else hears of it."""
     try:
@@ -87,6 +194,151 @@ def noting(task: Iterator[Event], note: Callable[[Noted], None]) -> Generator[Ev
             task.close()
 
 
+def placed(model: AnyModel, config: DeviceConfig, device: Device) -> AnyModel:
+    """Return a model on the device that a run computes on, compiled where the settings ask for it."""
+    model.to(device.device)
+    if config.compile and device.device.type == "cuda":
+        compile_blocks(model.bert)
+    return model
+
+
+def stages(training: Training[Setup], setup: Setup, loop: Loop, **facts: Any) -> list[dict[str, Any]]:
+    """Return the stages of training that the result has behind it, this run's last."""
+    stage = {
+        "task": loop.task.name,
+        "run": loop.run.path.name,
+        "from": origin_of(training.base_model),
+        **facts,
+        "date": time.strftime("%Y-%m-%d"),
+    }
+    return [*setup.about.get("chain", []), stage]
+
+
+def _anew(training: Training[Setup], run: Run, device: Device, setup: Setup | None) -> Iterator[Event]:
+    if setup is None:
+        setup = yield from training.prepare()
+    chain = chain_of(training.base_model)
+    about = {"recipe": recipe_of(device), "chain": chain, "notes": notes_document(run.notes)}
+    setup = replace(setup, about={**setup.about, **about})
+    setup.save(run.path / SETUP)
+    yield from training.ranks.join(device)
+    yield from _train(training, run, setup, device, None)
+
+
+def _again(training: Training[Setup], run: Run) -> Iterator[Event]:
+    ranks = training.ranks
+    if not (run.path / SETUP).is_dir():  # it was cut off before anything was settled
+        device = open_device(training.config.device)
+        ranks.check(device)
+        yield from _anew(training, run, device, None)
+        return
+    setup = yield from training.load(run.path / SETUP)
+    checkpoint = run.newest_checkpoint()
+    if checkpoint is None:  # metrics.jsonl begins anew
+        yield from notes_from(setup.about.get("notes"))
+    device, differences = as_before(training.config.device, setup.about["recipe"], checkpoint)
+    for difference in differences:
+        yield Noted(sentence=difference)
+    ranks.check(device)
+    yield from ranks.join(device)
+    yield from _train(training, run, setup, device, checkpoint)
+
+
+def _beside(training: Training[Setup], run: FollowedRun) -> Iterator[Event]:
+    ranks = training.ranks
+    device = yield from ranks.told(training.config.device)  # when the first one has settled everything
+    setup = yield from training.load(run.path / SETUP)
+    checkpoint = run.newest_checkpoint()
+    yield from ranks.join(device)
+    yield from _train(training, run, setup, device, checkpoint)
+
+
+def _train(
+    training: Training[Setup], run: Run, setup: Setup, device: Device, checkpoint: Checkpoint | None
+) -> Iterator[Event]:
+    lost = run.open_metrics(checkpoint.state["metrics_bytes"] if checkpoint else 0)
+    model, notes = yield from training.model(setup, checkpoint)
+    loop = training.loop(run, setup, device, placed(model, training.config.device, device))
+    if training.num_kept:
+        about = training.about(setup)
+        loop.history = WeightHistory(run.path, model, setup.wordpiece, about, training.num_kept)
+    if checkpoint is not None:
+        with checkpoint.fitting():
+            loop.restore(checkpoint)
+        run.keep_only({checkpoint.step, *loop.best_steps})  # a kill may have come before that
+    else:
+        notes = [*notes, *training.first_notes(loop)]
+    started = training.started(setup, loop)
+    if checkpoint is None:
+        run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
+    with _keeping(partial(_keep, training, setup, loop)):
+        if lost is not None:
+            yield Noted(sentence=lost)
+        for note in notes:
+            yield Noted(sentence=note, level="fine")
+        if checkpoint is None:
+            run.log(started)
+        yield started
+        if checkpoint is None:
+            yield from loop.begin()
+        yield from loop.train()
+        if loop.ranks.is_first:
+            yield from _finish(training, setup, loop)
+
+
+def _finish(training: Training[Setup], setup: Setup, loop: Loop) -> Iterator[Event]:
+    """Put the best weights, else the last ones, into model/, and end."""
+    run, step = loop.run, loop.at.best_step
+    best = run.checkpoint(step) if step else None
+    if best is None and step:
+        note = marked("engine", "The best checkpoint, of step {step}, is damaged; the last weights are kept.")
+        yield Noted(sentence=Sentence(note, {"step": step}), level="wrong")
+    if best is not None and best.step != loop.at.step:
+        best.load_into(loop.model)
+    finished = yield from training.finish(setup, loop, best)
+    _save(training, setup, loop, loop.at if best is None else replace(loop.at, step=best.step))
+    run.log(finished)
+    yield finished
+
+
+def _keep(training: Training[Setup], setup: Setup, loop: Loop) -> None:
+    """Leave the best weights on disk, else the newest, in model/ when a run ends before its time."""
+    if not loop.ranks.is_first:
+        return
+    best = loop.run.checkpoint(loop.at.best_step) if loop.at.best_step else None
+    kept = best or loop.run.newest_checkpoint()
+    if kept is not None and kept.step > 0:  # the model in memory may hold what went wrong
+        kept.load_into(loop.model)
+        with kept.fitting():
+            then = progressed_at(kept)
+        at = replace(loop.at, step=then.step, tokens=then.tokens, used_s=then.used_s)
+        _save(training, setup, loop, at)
+
+
+def _save(training: Training[Setup], setup: Setup, loop: Loop, at: Progressed) -> None:
+    """Write model/: the published layout, and cloze.json with what it came from, on what, for how long."""
+    assert isinstance(loop.model, Model)
+    cloze = training.about_result(setup, loop, at)
+    save_model(loop.run.path / MODEL, loop.model, setup.wordpiece, cloze)
+
+
+@contextmanager
+def _keeping(keep: Callable[[], None]) -> Iterator[None]:
+    """Call `keep`, which saves what was learned, where a run ends before its time.
+
+    A save that fails when a run is stopped is told; beside another fault, that one is.
+    """
+    try:
+        yield
+    except GeneratorExit:
+        keep()
+        raise
+    except BaseException:
+        with suppress(UserError, MemoryError):
+            keep()
+        raise
+
+
 def _plainly(error: BaseException) -> BaseException:
     """Return a sentence in the place of an error that says no more than that memory ran out."""
     if isinstance(error, UserError) or not is_out_of_memory(error):
@@ -98,78 +350,3 @@ def _plainly(error: BaseException) -> BaseException:
             "checkpoint is kept.",
         )
     )
-
-
-def recipe_of(device: Device) -> dict[str, Any]:
-    """Return what decides the last bits beside the settings, for the record of a run."""
-    return {
-        **settled(device),
-        "cpu_kernels": cpu_kernels(),
-        "cpu_capability": torch.backends.cpu.get_cpu_capability(),
-        "torch": torch.__version__,
-    }
-
-
-def as_before(
-    config: DeviceConfig, recipe: dict[str, Any], checkpoint: Checkpoint | None
-) -> tuple[Device, list[Sentence]]:
-    """Return the device a run was begun on, as near as there is one here, and what differs from then."""
-    names = ("device", "precision", "num_threads", "micro_batch_tokens")
-    hints = get_type_hints(DeviceConfig)
-    wanted = replace(config, **{name: convert(name, recipe.get(name), hints[name]) for name in names})
-    check(wanted)  # it may have been edited
-    if checkpoint is not None:  # smaller, where memory ran out on the way
-        wanted = replace(wanted, micro_batch_tokens=int(checkpoint.state["micro_batch_tokens"]))
-    if wanted.device == "cuda" and not torch.cuda.is_available():
-        wanted = replace(wanted, device="cpu", precision="float32")
-    if not has_bfloat16(wanted):
-        wanted = replace(wanted, precision="auto")
-    device = open_device(wanted)
-    now = recipe_of(device)
-    template = marked(
-        "engine", "This run was begun with {name} {before}; here it is {now}, so its last digits may differ."
-    )
-    told = ("device", "precision", "cpu_kernels", "cpu_capability", "torch")
-    return device, [
-        Sentence(template, {"name": name, "before": recipe.get(name, "?"), "now": now[name]})
-        for name in told
-        if recipe.get(name) != now[name]
-    ]
-
-
-@contextmanager
-def fitting(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Tell in a sentence that what a checkpoint holds does not fit the run. Raises: RunError."""
-    try:
-        yield
-    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
-        if checkpoint is None or is_out_of_memory(error):
-            raise
-        raise RunError(
-            marked(
-                "engine",
-                "The checkpoint {path} does not fit the run that it lies in, so the run cannot go on. Start "
-                "a new one.",
-            ),
-            path=checkpoint.path,
-        ) from error
-
-
-def check_space(run_dir: Path, config: BertConfig, num_kept: int) -> None:
-    """Refuse a run whose checkpoints and kept copies the disk cannot hold. Raises: UserError."""
-    weights = 4 * sum(count_parameters(config).values())
-    # two checkpoints of weights and two moments each, a third in the making, the result
-    needed = 8 * weights + num_kept * weights // 2
-    there = next(folder for folder in (run_dir, *run_dir.absolute().parents) if folder.exists())
-    free = shutil.disk_usage(there).free
-    if free < needed:
-        raise UserError(
-            marked(
-                "engine",
-                "The disk has too little room: checkpoints need {needed:.1f} GB in {path}, and "
-                "{free:.1f} GB are free.",
-            ),
-            needed=needed / 1e9,
-            free=free / 1e9,
-            path=there,
-        )

@@ -19,13 +19,13 @@ from torch import Tensor, nn
 
 from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import Sentence, UserError, marked
-from engine.events import Beat, Evaluated, Event, Noted, Pinned, Saved, Step
+from engine.events import Beat, Evaluated, Event, Noted, Pinned, Saved, Started, Step
 from engine.model.bert import Bert
 from engine.train.feed import Feed
 from engine.train.optimizer import Optimizer
 from engine.train.ranks import ALONE, Ranks
 from engine.train.run.checkpoint import Checkpoint
-from engine.train.run.history import Keeper
+from engine.train.run.history import WeightHistory
 from engine.train.run.records import as_kind
 from engine.train.run.runs import Run
 from engine.train.schedule import Progressed, Schedule
@@ -92,7 +92,7 @@ class Loop:
     patience: int = 0  # evaluations without a better one, after which it ends; 0: never
     betas: tuple[float, float] = (0.9, 0.999)
     watch: Watch | None = None
-    keeper: Keeper | None = None
+    history: WeightHistory | None = None
     ranks: Ranks = ALONE
     at: Progressed = field(default_factory=Progressed)
 
@@ -116,13 +116,41 @@ class Loop:
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint, whose weights the model has already."""
         self.optimizer.load_state(checkpoint.optimizer())
-        known = {f.name: type(f.default) for f in fields(Progressed)}
-        self.at = Progressed(**{k: as_kind(known[k], v) for k, v in checkpoint.state.items() if k in known})
+        self.at = progressed_at(checkpoint)
         self._position = dict(checkpoint.state.get("feed", {}))
         self.feed.restore(self._position)
         self.saved_step = checkpoint.step
-        if self.keeper is not None and self.ranks.is_first:
-            self.keeper.drop_after(checkpoint.step)
+        if self.history is not None and self.ranks.is_first:
+            self.history.drop_after(checkpoint.step)
+
+    def started(
+        self,
+        *,
+        num_train: int,
+        num_validation: int,
+        num_test: int = 0,
+        num_epochs: float = 0.0,
+        steps_per_epoch: int = 0,
+        cut_share: float = 0.0,
+    ) -> Started:
+        """Return the event that says what is trained from here on. Args: as in the event."""
+        return Started(
+            run_dir=self.run.path,
+            task=self.task.name,
+            device=self.device.describe(),
+            num_steps=self.schedule.num_steps,
+            first_step=self.at.step + 1,
+            num_epochs=num_epochs,
+            steps_per_epoch=steps_per_epoch,
+            num_train=num_train,
+            num_validation=num_validation,
+            num_test=num_test,
+            labels=self.task.labels,
+            metric=self.task.metric,
+            num_parameters=sum(p.numel() for p in self.model.parameters()),
+            learning_rate=self.peak,
+            cut_share=cut_share,
+        )
 
     def begin(self) -> Iterator[Event]:
         """Keep the starting weights, so that a run needs nothing outside its folder from here on."""
@@ -178,13 +206,13 @@ class Loop:
 
     def _keep(self) -> None:
         """Keep a copy of the weights where one is due."""
-        if self.keeper is None or self._progress() >= 1.0:  # the result is kept anyway
+        if self.history is None or self._progress() >= 1.0:  # the result is kept anyway
             return
-        num_due = self.keeper.num_due(self._progress())
+        num_due = self.history.num_due(self._progress())
         if num_due > self.at.num_kept:
             self.at.num_kept = num_due
             if self.ranks.is_first:
-                self.keeper.keep(self.at.step)
+                self.history.keep(self.at.step)
 
     def _is_due(self) -> bool:
         return self.ranks.is_first and self.schedule.is_due(self.at)
@@ -195,6 +223,11 @@ class Loop:
     def is_patience_over(self) -> bool:
         """Whether early stopping has run out of patience."""
         return bool(self.patience) and self.at.num_worse >= self.patience
+
+    @property
+    def best_steps(self) -> set[int]:
+        """The step of the best checkpoint, which is kept beside the newest; none where there is none."""
+        return {self.at.best_step} - {0}
 
     # --- one step --------------------------------------------------------------------------------
 
@@ -376,7 +409,7 @@ class Loop:
             "micro_batch_tokens": self.device.micro_batch_tokens,
         }
         self.run.save_checkpoint(
-            step, self.model.state_dict(), self.optimizer.state(), state, keep={self.at.best_step} - {0}
+            step, self.model.state_dict(), self.optimizer.state(), state, keep=self.best_steps
         )
         self.saved_step = step
         facts = {"step": step, "best_step": self.at.best_step, "num_steps": self.schedule.num_steps}
@@ -384,6 +417,12 @@ class Loop:
             facts["best_metric"] = self.at.best_metric  # type: ignore[assignment]
         self.run.set_status("running", **facts)
         return event
+
+
+def progressed_at(checkpoint: Checkpoint) -> Progressed:
+    """Return where a run stood at a checkpoint. Raises: TypeError, ValueError if it does not say so."""
+    known = {f.name: type(f.default) for f in fields(Progressed)}
+    return Progressed(**{k: as_kind(known[k], v) for k, v in checkpoint.state.items() if k in known})
 
 
 def evaluated(step: int, epoch: float, split: str, measures: Measures, task: Task) -> Evaluated:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.durable import replaced_folder
 from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Event, Noted, Progress
 from engine.model.config import PRESETS, BertConfig
@@ -37,7 +36,7 @@ from engine.text.labels import spelling_note
 from engine.text.table import Table, read_table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
-from engine.train.run.records import read_setup
+from engine.train.run.setup import RunSetup, read_setup
 
 _KINDS = {  # of what a run that goes on reads in its setup.json
     "labels": tuple[str, ...],
@@ -51,36 +50,25 @@ TEXTS_AT_ONCE = 512  # encoded between two yields
 
 
 @dataclass(frozen=True)
-class Setup:
-    """What a run stands on. sets: by name in SPLITS, empty ones left out. about: plain facts for
-    cloze.json.
-    """
+class Setup(RunSetup):
+    """What fine-tuning stands on. sets: by name in SPLITS, empty ones left out."""
 
-    config: BertConfig
-    wordpiece: WordPiece
     labels: tuple[str, ...]
     sets: dict[str, EncodedSet]
-    about: dict[str, Any]
 
-    def save(self, folder: Path) -> None:
-        """Write setup/, whole or not at all."""
+    def write_data(self, folder: Path) -> None:
+        """Write the encoded texts."""
         tensors = {
             f"{name}/{field.name}": torch.from_numpy(np.ascontiguousarray(getattr(data, field.name)))
             for name, data in self.sets.items()
             for field in dataclasses.fields(EncodedSet)
         }
-        with replaced_folder(folder) as beside:
-            save_tensors(beside / "data.safetensors", tensors)
-            self.wordpiece.save(beside)
-            for name, document in (("config.json", self.config.to_json()), ("setup.json", self.about)):
-                (beside / name).write_text(
-                    json.dumps(document, indent=1, ensure_ascii=False), encoding="utf-8"
-                )
+        save_tensors(folder / "data.safetensors", tensors)
 
     @classmethod
     def load(cls, folder: Path) -> Setup:
         """Read what `save` wrote. Raises: ModelError if it is damaged."""
-        about = read_setup(folder / "setup.json", _KINDS)
+        about = read_setup(folder, _KINDS)
         config, wordpiece = read_config(folder), WordPiece.from_folder(folder)
         tensors = load_tensors(folder / "data.safetensors")
         names = [field.name for field in dataclasses.fields(EncodedSet)]
@@ -101,7 +89,7 @@ class Setup:
                 ),
                 path=folder,
             )
-        return cls(config, wordpiece, labels, sets, about)
+        return cls(config, wordpiece, about, labels, sets)
 
 
 def starting_config(config: FineTuneConfig) -> BertConfig:
@@ -184,7 +172,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     about["merge_labels"] = data.merge_labels
     if data.merge_labels:
         about["merged_labels"] = _merged(*read)
-    return Setup(dataclasses.replace(shape, id2label=labels), wordpiece, labels, sets, about)
+    return Setup(dataclasses.replace(shape, id2label=labels), wordpiece, about, labels, sets)
 
 
 def _apart(data: DataConfig, path: str, field: str, labels: tuple[str, ...]) -> tuple[Table, Examples]:

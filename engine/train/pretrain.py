@@ -2,49 +2,40 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.device import Device, open_device
 from engine.errors import Sentence, UserError, marked
-from engine.events import Event, Finished, Noted, Started
+from engine.events import Event, Finished, Started
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
-from engine.model.weights import save_model
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.masking import Masker
-from engine.train.lifecycle import as_before, check_space, fitting, guarded, keeping, recipe_of, reopened
+from engine.train import lifecycle
+from engine.train.lifecycle import Training
 from engine.train.loop import Loop
 from engine.train.pretraining import setup as pretraining_setup
-from engine.train.pretraining.first_weights import placed, starting_model
+from engine.train.pretraining.first_weights import starting_model
 from engine.train.pretraining.language import LanguageModel
 from engine.train.pretraining.refusals import check_quickly, check_ranks
-from engine.train.pretraining.setup import PretrainSetup
+from engine.train.pretraining.setup import (
+    PretrainSetup,
+    absolute,
+    masking_of,
+    shape_of,
+    split,
+    validation_batches,
+)
 from engine.train.pretraining.text_feed import Growth, TextFeed
 from engine.train.pretraining.watch import PinWatch, Questions
-from engine.train.ranks import PeerLost, Ranks, is_restarted, joined_ranks
+from engine.train.ranks import ALONE, Ranks, is_restarted, joined_ranks
 from engine.train.run.checkpoint import Checkpoint
-from engine.train.run.history import Keeper
-from engine.train.run.runs import (
-    MODEL,
-    SETUP,
-    FollowedRun,
-    Run,
-    chain_of,
-    check_new,
-    discard,
-    notes_document,
-    notes_from,
-    origin_of,
-    read_config,
-    read_status,
-)
-from engine.train.schedule import Budget
+from engine.train.run.machine import check_space
+from engine.train.run.runs import MODEL, Run, check_new, read_config
+from engine.train.schedule import Budget, Progressed
 
 
 def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:
@@ -53,30 +44,22 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
     Args:   questions: sentences to ask while it learns; None: those pinned in the settings.
     Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
     """
-    run_dir, config = Path(run_dir), pretraining_setup.absolute(config)
+    run_dir, config = Path(run_dir), absolute(config)
     if is_restarted() and _is_same(run_dir, config):  # torchrun's second try of the same work
         yield from resume(run_dir, questions=questions)
         return
     with joined_ranks() as ranks:
+        training = Pretraining(config, ranks, questions)
         if not ranks.is_first:
-            yield from _follow(run_dir, config, ranks)
+            yield from lifecycle.follow(training, run_dir)
             return
         check_new(run_dir)
         check_ranks(config, ranks)
         device = open_device(config.device)
         ranks.check(device)
         check_quickly(config)
-        check_space(run_dir, pretraining_setup.shape_of(config.start), config.budget.kept_weights)
-        is_begun, was_there = False, run_dir.is_dir()
-        try:
-            with Run.create(run_dir, config) as run:
-                is_begun = True
-                run.set_status("running", step=0, num_steps=0)
-                yield from guarded(run, ranks.watched(_anew(run, config, device, questions, ranks)))
-        except UserError:
-            if is_begun and not (run_dir / SETUP).is_dir():
-                discard(run_dir, was_there)  # the input was to blame: no run is left behind
-            raise
+        check_space(run_dir, shape_of(config.start), training.num_kept)
+        yield from lifecycle.begin(training, run_dir, device)
 
 
 def resume(run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:
@@ -85,11 +68,9 @@ def resume(run_dir: Path, *, questions: Questions | None = None) -> Iterator[Eve
         config = read_config(Path(run_dir))
         assert isinstance(config, PretrainConfig)
         check_ranks(config, ranks)
-        if not ranks.is_first:
-            yield from _follow(Path(run_dir), config, ranks)
-            return
-        with reopened(Path(run_dir)) as run:
-            yield from guarded(run, ranks.watched(_again(run, config, questions, ranks)))
+        training = Pretraining(config, ranks, questions)
+        go_on = lifecycle.resume if ranks.is_first else lifecycle.follow
+        yield from go_on(training, Path(run_dir))
 
 
 def _is_same(run_dir: Path, config: PretrainConfig) -> bool:
@@ -100,136 +81,128 @@ def _is_same(run_dir: Path, config: PretrainConfig) -> bool:
         return False
 
 
-def _follow(run_dir: Path, config: PretrainConfig, ranks: Ranks) -> Iterator[Event]:
-    """Train as one rank of many, beside the first, which alone writes."""
-    try:
-        yield from ranks.watched(_beside(FollowedRun(run_dir, config), config, ranks))
-    except (GeneratorExit, KeyboardInterrupt, PeerLost):
-        raise
-    except BaseException as error:  # the first one may hang in a GPU's call until it is killed
-        if read_status(run_dir).get("state") == "running":
-            with suppress(UserError):
-                Run(run_dir, config).set_status("failed", reason=str(ranks.blamed(error)))
-        raise
+@dataclass(frozen=True)
+class Pretraining(Training[PretrainSetup]):
+    """What pretraining adds to the life of a run: a budget of text, and the last weights as its result."""
 
+    config: PretrainConfig
+    ranks: Ranks = ALONE
+    questions: Questions | None = None
 
-def _beside(run: FollowedRun, config: PretrainConfig, ranks: Ranks) -> Iterator[Event]:
-    device = yield from ranks.told(config.device)  # when the first one has settled everything
-    setup = yield from pretraining_setup.load(run.path / SETUP, config)
-    checkpoint = run.newest_checkpoint()
-    yield from ranks.join(device)
-    yield from _train(run, config, setup, device, checkpoint, None, ranks)
+    @property
+    def base_model(self) -> str:
+        return self.config.start.model
 
+    @property
+    def num_kept(self) -> int:
+        return self.config.budget.kept_weights
 
-def _anew(
-    run: Run, config: PretrainConfig, device: Device, questions: Questions | None, ranks: Ranks
-) -> Iterator[Event]:
-    setup = yield from pretraining_setup.prepare(config)
-    chain = chain_of(config.start.model)
-    about = {"recipe": recipe_of(device), "chain": chain, "notes": notes_document(run.notes)}
-    setup = replace(setup, about={**setup.about, **about})
-    setup.save(run.path / SETUP)
-    yield from ranks.join(device)
-    yield from _train(run, config, setup, device, None, questions, ranks)
+    def prepare(self) -> Generator[Event, None, PretrainSetup]:
+        """Find the text, choose the vocabulary, cut the text into pieces."""
+        return pretraining_setup.prepare(self.config)
 
+    def load(self, folder: Path) -> Generator[Event, None, PretrainSetup]:
+        """Read what `prepare` settled; a token store that is not whole is built again."""
+        return pretraining_setup.load(folder, self.config)
 
-def _again(run: Run, config: PretrainConfig, questions: Questions | None, ranks: Ranks) -> Iterator[Event]:
-    if not (run.path / SETUP).is_dir():  # it was cut off before anything was settled
-        device = open_device(config.device)
-        ranks.check(device)
-        yield from _anew(run, config, device, questions, ranks)
-        return
-    setup = yield from pretraining_setup.load(run.path / SETUP, config)
-    checkpoint = run.newest_checkpoint()
-    if checkpoint is None:  # metrics.jsonl begins anew
-        yield from notes_from(setup.about.get("notes"))
-    device, differences = as_before(config.device, setup.about["recipe"], checkpoint)
-    for difference in differences:
-        yield Noted(sentence=difference)
-    ranks.check(device)
-    yield from ranks.join(device)
-    yield from _train(run, config, setup, device, checkpoint, questions, ranks)
+    def model(
+        self, setup: PretrainSetup, checkpoint: Checkpoint | None
+    ) -> Generator[Event, None, tuple[PreTraining, list[Sentence]]]:
+        """Return the model to train, and what a person should know of its weights."""
+        return starting_model(self.config, setup, checkpoint)
 
+    def loop(self, run: Run, setup: PretrainSetup, device: Device, model: Any) -> Loop:
+        """Return the loop: text up to a budget, measured on fixed masks, asked the pinned sentences."""
+        config, objective, budget = self.config, self.config.objective, self.config.budget
+        store, documents, _, _ = split(setup, config)
+        feed = TextFeed(
+            store,
+            documents,
+            setup.wordpiece,
+            Masker(masking_of(objective, setup.wordpiece), setup.wordpiece, budget.seed),
+            Growth(
+                objective.start_length if is_new(config) else 0, objective.max_length, objective.growth_share
+            ),
+            budget.batch_tokens,
+            objective.next_sentence,
+            not objective.dynamic_masking,
+            budget.seed,
+            self.ranks,
+        )
+        task = LanguageModel(objective.next_sentence)
+        loop = Loop(
+            run,
+            model,
+            task,
+            feed,
+            Budget(budget.steps, budget.tokens, budget.minutes, budget.warmup_ratio, budget.evaluations),
+            None,
+            budget,
+            device,
+            peak=budget.learning_rate or default_rate(config, setup.config),
+            betas=(0.9, budget.adam_beta2),
+            ranks=self.ranks,
+        )
+        batches = validation_batches(setup, config, config.text.validation_tokens, device.micro_batch_tokens)
+        if batches:
+            loop.evaluation = lambda: task.evaluate(model, batches, loop.device)
+        if self.ranks.is_first:
+            pins = [line.strip() for line in budget.pins.split("\n") if line.strip()]
+            loop.watch = PinWatch(self.questions or Questions(pins), setup.wordpiece)
+        return loop
 
-def _train(
-    run: Run,
-    config: PretrainConfig,
-    setup: PretrainSetup,
-    device: Device,
-    checkpoint: Checkpoint | None,
-    questions: Questions | None,
-    ranks: Ranks,
-) -> Iterator[Event]:
-    lost = run.open_metrics(checkpoint.state["metrics_bytes"] if checkpoint else 0)
-    model, notes = yield from starting_model(config, setup, checkpoint)
-    loop = loop_of(run, config, setup, device, placed(model, config, device), ranks)
-    pins = [line.strip() for line in config.budget.pins.split("\n") if line.strip()]
-    if ranks.is_first:
-        loop.watch = PinWatch(questions or Questions(pins), setup.wordpiece)
-    if checkpoint is not None:
-        with fitting(checkpoint):
-            loop.restore(checkpoint)
-        run.keep_only({checkpoint.step})  # a kill may have come before that
-    elif config.objective.next_sentence and isinstance(loop.feed, TextFeed):
-        notes.append(_what_pairs_show(loop.feed))
-    started = _started(run, config, setup, loop)
-    if checkpoint is None:
-        run.set_status("running", num_steps=loop.schedule.num_steps, metric=loop.task.metric)
-    with keeping(partial(_keep, run, config, setup, loop)):
-        if lost is not None:
-            yield Noted(sentence=lost)
-        for note in notes:
-            yield Noted(sentence=note, level="fine")
-        if checkpoint is None:
-            run.log(started)
-        yield started
-        if checkpoint is None:
-            yield from loop.begin()
-        yield from loop.train()
-        yield from _finish(run, config, setup, loop)
+    def first_notes(self, loop: Loop) -> list[Sentence]:
+        """Return how much of the text an epoch shows, where it shows pairs."""
+        if not (self.config.objective.next_sentence and isinstance(loop.feed, TextFeed)):
+            return []
+        template = marked(
+            "engine",
+            "Pairs of up to {length} WordPieces show {percent} % of the text each time it is gone through; "
+            "the rest is cut off to make them fit.",
+        )
+        share = loop.feed.shown()
+        return [Sentence(template, {"length": loop.feed.at.length, "percent": int(100 * share)})]
 
+    def started(self, setup: PretrainSetup, loop: Loop) -> Started:
+        _, train, _, held_out = split(setup, self.config)
+        return loop.started(num_train=len(train), num_validation=len(held_out))
 
-def loop_of(
-    run: Run, config: PretrainConfig, setup: PretrainSetup, device: Device, model: PreTraining, ranks: Ranks
-) -> Loop:
-    """Return the training loop of a run, at its beginning."""
-    objective, budget = config.objective, config.budget
-    store, documents, _, _ = pretraining_setup.split(setup, config)
-    feed = TextFeed(
-        store,
-        documents,
-        setup.wordpiece,
-        Masker(pretraining_setup.masking_of(objective, setup.wordpiece), setup.wordpiece, budget.seed),
-        Growth(objective.start_length if is_new(config) else 0, objective.max_length, objective.growth_share),
-        budget.batch_tokens,
-        objective.next_sentence,
-        not objective.dynamic_masking,
-        budget.seed,
-        ranks,
-    )
-    task = LanguageModel(objective.next_sentence)
-    loop = Loop(
-        run,
-        model,
-        task,
-        feed,
-        Budget(budget.steps, budget.tokens, budget.minutes, budget.warmup_ratio, budget.evaluations),
-        None,
-        budget,
-        device,
-        peak=budget.learning_rate or default_rate(config, setup.config),
-        betas=(0.9, budget.adam_beta2),
-        ranks=ranks,
-    )
-    batches = pretraining_setup.validation_batches(
-        setup, config, config.text.validation_tokens, device.micro_batch_tokens
-    )
-    if batches:
-        loop.evaluation = lambda: task.evaluate(model, batches, loop.device)
-    if budget.kept_weights:
-        about = _about(config, setup.about.get("chain", []))
-        loop.keeper = Keeper(run.path, model, setup.wordpiece, about, budget.kept_weights)
-    return loop
+    def finish(
+        self, setup: PretrainSetup, loop: Loop, best: Checkpoint | None
+    ) -> Generator[Event, None, Finished]:
+        """Say what the last look at the held-out text found."""
+        yield from ()
+        metric = loop.at.best_metric if loop.evaluation else None
+        return Finished(path=loop.run.path / MODEL, seconds=loop.at.used_s, best_metric=metric)
+
+    def about(self, setup: PretrainSetup) -> dict[str, Any]:
+        """Return what the text and the settings make of the model."""
+        return {
+            "schema_version": 1,
+            "task": "pretraining",
+            "max_length": self.config.objective.max_length,
+            "next_sentence": self.config.objective.next_sentence,
+            "base_model": self.config.start.model,
+            "chain": setup.about.get("chain", []),
+        }
+
+    def about_result(self, setup: PretrainSetup, loop: Loop, at: Progressed) -> dict[str, Any]:
+        """Return that, with this run as the last stage."""
+        chain = lifecycle.stages(
+            self,
+            setup,
+            loop,
+            text=[
+                {name: file[name] for name in ("name", "sha256") if name in file}
+                for file in setup.about["text"].get("files", [])
+            ],
+            steps=at.step,
+            tokens=at.tokens,
+            seconds=round(at.used_s, 1),
+            learning_rate=loop.peak,
+            mlm_accuracy=at.best_metric if at.num_evaluations and loop.evaluation else None,
+        )
+        return {**self.about(setup), "chain": chain}
 
 
 def is_new(config: PretrainConfig) -> bool:
@@ -244,90 +217,3 @@ def default_rate(config: PretrainConfig, shape: BertConfig) -> float:
         if weights < limit:
             return rate if is_new(config) else rate / 2
     return 1e-4 if is_new(config) else 5e-5
-
-
-def _what_pairs_show(feed: TextFeed) -> Sentence:
-    """Return how much of the text an epoch shows."""
-    template = marked(
-        "engine",
-        "Pairs of up to {length} WordPieces show {percent} % of the text each time it is gone through; the "
-        "rest is cut off to make them fit.",
-    )
-    share = feed.shown()
-    return Sentence(template, {"length": feed.at.length, "percent": int(100 * share)})
-
-
-def _started(run: Run, config: PretrainConfig, setup: PretrainSetup, loop: Loop) -> Started:
-    _, train, _, held_out = pretraining_setup.split(setup, config)
-    return Started(
-        run_dir=run.path,
-        task=loop.task.name,
-        device=loop.device.describe(),
-        num_steps=loop.schedule.num_steps,
-        first_step=loop.at.step + 1,
-        num_epochs=0.0,
-        steps_per_epoch=0,
-        num_train=len(train),
-        num_validation=len(held_out),
-        num_test=0,
-        labels=(),
-        metric=loop.task.metric,
-        num_parameters=sum(p.numel() for p in loop.model.parameters()),
-        learning_rate=loop.peak,
-        cut_share=0.0,
-    )
-
-
-def _finish(run: Run, config: PretrainConfig, setup: PretrainSetup, loop: Loop) -> Iterator[Event]:
-    if not loop.ranks.is_first:
-        return
-    save_result(run, config, setup, loop)
-    metric = loop.at.best_metric if loop.evaluation else None
-    finished = Finished(path=run.path / MODEL, seconds=loop.at.used_s, best_metric=metric)
-    run.log(finished)
-    yield finished
-
-
-def _keep(run: Run, config: PretrainConfig, setup: PretrainSetup, loop: Loop) -> None:
-    """Leave the newest weights in model/ when a run ends before its time."""
-    kept = run.newest_checkpoint() if loop.ranks.is_first else None
-    if kept is not None and kept.step > 0:  # the model in memory may hold what went wrong
-        with fitting(kept):
-            loop.model.load_state_dict(kept.weights())
-        spent = {name: kept.state[name] for name in ("tokens", "used_s")}
-        loop.at = replace(loop.at, step=kept.step, **spent)
-        save_result(run, config, setup, loop)
-
-
-def save_result(run: Run, config: PretrainConfig, setup: PretrainSetup, loop: Loop) -> None:
-    """Write model/: the published layout, and cloze.json with what it came from, on what, for how long."""
-    assert isinstance(loop.model, PreTraining)
-    stage: dict[str, Any] = {
-        "task": loop.task.name,
-        "run": run.path.name,
-        "from": origin_of(config.start.model),
-        "text": [
-            {name: file[name] for name in ("name", "sha256") if name in file}
-            for file in setup.about["text"].get("files", [])
-        ],
-        "steps": loop.at.step,
-        "tokens": loop.at.tokens,
-        "seconds": round(loop.at.used_s, 1),
-        "learning_rate": loop.peak,
-        "mlm_accuracy": loop.at.best_metric if loop.at.num_evaluations and loop.evaluation else None,
-        "date": time.strftime("%Y-%m-%d"),
-    }
-    cloze = _about(config, [*setup.about.get("chain", []), stage])
-    save_model(run.path / MODEL, loop.model, setup.wordpiece, cloze)
-
-
-def _about(config: PretrainConfig, chain: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what cloze.json says of a model that this run made."""
-    return {
-        "schema_version": 1,
-        "task": "pretraining",
-        "max_length": config.objective.max_length,
-        "next_sentence": config.objective.next_sentence,
-        "base_model": config.start.model,
-        "chain": chain,
-    }

@@ -11,7 +11,7 @@ import torch
 from engine.device import check_device, open_device
 from engine.errors import ConfigError
 from engine.settings.finetune import DeviceConfig
-from engine.train.lifecycle import as_before, recipe_of
+from engine.train.run.machine import as_before, recipe_of
 
 
 @pytest.fixture(autouse=True)

@@ -13,12 +13,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from engine.device import Device
 from engine.errors import Sentence, marked
 from engine.events import Event
-from engine.model.bert import Attention, compile_blocks
+from engine.model.bert import set_dropout
 from engine.model.heads import PreTraining
-from engine.model.kernels import Dropout
 from engine.model.start import start_head, start_weights
 from engine.model.trim import trimmed
 from engine.model.weights import load_pretraining
@@ -26,7 +24,6 @@ from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.tokens import counts
 from engine.text.neighbours import MOST_TOKENS, neighbour_vectors
 from engine.text.wordpiece import WordPiece
-from engine.train.lifecycle import fitting
 from engine.train.pretraining.setup import PretrainSetup, split
 from engine.train.run.checkpoint import Checkpoint
 
@@ -40,8 +37,7 @@ def starting_model(
     notes: list[Sentence] = []
     if checkpoint is not None:
         model = PreTraining(setup.config)
-        with fitting(checkpoint):
-            model.load_state_dict(checkpoint.weights())
+        checkpoint.load_into(model)
     elif config.start.model.startswith("new:"):
         model = PreTraining(setup.config)
         yield from _start(config, setup, model)
@@ -59,23 +55,11 @@ def starting_model(
 
 def as_trained(model: PreTraining, config: PretrainConfig) -> None:
     """Give a model the dropouts of a run, and hold still what nothing of its loss would reach."""
-    for part in model.modules():
-        if isinstance(part, Dropout):
-            part.p = config.start.hidden_dropout
-        if isinstance(part, Attention):
-            part.dropout_p = config.start.attention_dropout
+    set_dropout(model, config.start.hidden_dropout, config.start.attention_dropout)
     if not config.objective.next_sentence:
         assert model.bert.pooler is not None
         for parameter in (*model.next_sentence.parameters(), *model.bert.pooler.parameters()):
             parameter.requires_grad_(False)
-
-
-def placed(model: PreTraining, config: PretrainConfig, device: Device) -> PreTraining:
-    """Return a model on the device that a run computes on, compiled where the settings ask for it."""
-    model.to(device.device)
-    if config.device.compile and device.device.type == "cuda":
-        compile_blocks(model.bert)
-    return model
 
 
 def _start(config: PretrainConfig, setup: PretrainSetup, model: PreTraining) -> Iterator[Event]:

@@ -27,8 +27,9 @@ from engine.settings.pretrain import PretrainConfig
 from engine.text.batch import Bounds
 from engine.text.corpus.instances import MaskedBatch
 from engine.text.vocabulary import read_vocab
+from engine.train.lifecycle import placed
 from engine.train.optimizer import Optimizer
-from engine.train.pretraining.first_weights import as_trained, placed
+from engine.train.pretraining.first_weights import as_trained
 from engine.train.pretraining.language import LanguageModel
 from engine.train.pretraining.refusals import check_objective
 from engine.train.pretraining.setup import corpus_of, shape_of
@@ -125,7 +126,7 @@ def _speed(config: PretrainConfig, shape: BertConfig, device: Device) -> Generat
         model = PreTraining(shallow)
         initialize(model, 0.02, 0)
         as_trained(model, config)
-        placed(model, config, device).train()
+        placed(model, config.device, device).train()
         budget = config.budget
         optimizer = Optimizer(
             model,

@@ -1,9 +1,8 @@
-"""What pretraining stands on: text found and looked at, a vocabulary, the token store, what is kept apart."""
+"""What pretraining settles: text found and looked at, a vocabulary, the token store, what is kept apart."""
 
 from __future__ import annotations
 
 import io
-import json
 import os
 import shutil
 from collections.abc import Generator, Iterator, Sequence
@@ -13,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.durable import replaced_folder
 from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Event, Noted
 from engine.files import MOST_JSON, read_regular
@@ -32,7 +30,7 @@ from engine.text.corpus.overlap import Overlap, overlap
 from engine.text.corpus.token_writer import hash_of
 from engine.text.corpus.tokens import TokenStore, counts, default_store_root, hold_out, open_store, store_key
 from engine.text.wordpiece import WordPiece
-from engine.train.run.records import read_setup
+from engine.train.run.setup import RunSetup, read_setup
 
 _KINDS = {"text": dict, "recipe": dict, "chain": tuple[dict, ...]}  # what has to stand in setup.json
 TOKENS, VALIDATION_TOKENS = "tokens", "validation"  # folders in setup/
@@ -41,31 +39,23 @@ _VALIDATION_SALT, _VALIDATION_SEED = 2**31, 7  # the same held-out examples and 
 
 
 @dataclass(frozen=True)
-class PretrainSetup:
-    """Everything settled before the first step.
+class PretrainSetup(RunSetup):
+    """What pretraining stands on.
 
     keep: ids of the base model's vocabulary that are kept, (V,), or None for all. stores: of training and
-    held-out text, the same one when the latter is a share of the first. about: plain facts for cloze.json.
+    held-out text, the same one when the latter is a share of the first.
     """
 
-    config: BertConfig
-    wordpiece: WordPiece
     keep: np.ndarray | None
     stores: tuple[TokenStore, TokenStore]
-    about: dict[str, Any]
 
-    def save(self, folder: Path) -> None:
-        """Write setup/, whole or not at all; the token stores are linked, not copied, where that can be."""
-        with replaced_folder(folder) as beside:
-            self.wordpiece.save(beside)
-            for name, document in (("config.json", self.config.to_json()), ("setup.json", self.about)):
-                text = json.dumps(document, indent=1, ensure_ascii=False)
-                (beside / name).write_text(text, encoding="utf-8")
-            if self.keep is not None:
-                np.save(beside / "keep.npy", self.keep)
-            _link(self.stores[0].path, beside / TOKENS)
-            if self.stores[1] is not self.stores[0]:
-                _link(self.stores[1].path, beside / VALIDATION_TOKENS)
+    def write_data(self, folder: Path) -> None:
+        """Write which pieces are kept; the token stores are linked, not copied, where that can be."""
+        if self.keep is not None:
+            np.save(folder / "keep.npy", self.keep)
+        _link(self.stores[0].path, folder / TOKENS)
+        if self.stores[1] is not self.stores[0]:
+            _link(self.stores[1].path, folder / VALIDATION_TOKENS)
 
 
 def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
@@ -74,14 +64,14 @@ def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, Pretrai
     Raises: DataError if the text is needed and has changed; ModelError if the rest is damaged.
     """
     kinds = {**_KINDS, **({"validation_text": dict} if config.text.validation_text else {})}
-    wordpiece, about = WordPiece.from_folder(folder), read_setup(folder / "setup.json", kinds)
+    wordpiece, about = WordPiece.from_folder(folder), read_setup(folder, kinds)
     keep = _read_keep(folder / "keep.npy") if os.path.lexists(folder / "keep.npy") else None
     train = yield from _reopened(folder / TOKENS, config, config.text.text, wordpiece, about, "text")
     held_out, places = train, config.text.validation_text
     if places:
         path = folder / VALIDATION_TOKENS
         held_out = yield from _reopened(path, config, places, wordpiece, about, "validation_text")
-    return PretrainSetup(read_config(folder), wordpiece, keep, (train, held_out), about)
+    return PretrainSetup(read_config(folder), wordpiece, about, keep, (train, held_out))
 
 
 def _read_keep(path: Path) -> np.ndarray:
@@ -135,7 +125,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
         held_out = yield from _stored(other, wordpiece, config.text.segmenter)
         yield from (Noted(sentence=note) for note in held_out.notes)
         facts |= {"validation_text": other.fingerprint(), VALIDATION_TOKENS: hash_of(held_out.header)}
-    setup = PretrainSetup(shape, wordpiece, keep, (store, held_out), facts)
+    setup = PretrainSetup(shape, wordpiece, facts, keep, (store, held_out))
     yield from _told_overlap(*split(setup, config))  # refuses what is too small, before anything is written
     return setup
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
-from engine.errors import UserError
+from engine.device import is_out_of_memory
+from engine.errors import RunError, UserError, marked
 from engine.files import open_regular, read_json_object
 from engine.model.weights import load_tensors
 from engine.train.run.records import whole_number
@@ -39,6 +41,28 @@ class Checkpoint:
     def optimizer(self) -> dict[str, Tensor]:
         """Return the optimizer's tensors."""
         return load_tensors(self.path / "optimizer.safetensors")
+
+    def load_into(self, model: nn.Module) -> None:
+        """Give a model the weights. Raises: RunError if they are those of another."""
+        with self.fitting():
+            model.load_state_dict(self.weights())
+
+    @contextmanager
+    def fitting(self) -> Iterator[None]:
+        """Tell in a sentence that what it holds does not fit the run it lies in. Raises: RunError."""
+        try:
+            yield
+        except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+            if is_out_of_memory(error):
+                raise
+            raise RunError(
+                marked(
+                    "engine",
+                    "The checkpoint {path} does not fit the run that it lies in, so the run cannot go on. "
+                    "Start a new one.",
+                ),
+                path=self.path,
+            ) from error
 
 
 def manifest(folder: Path) -> dict[str, Any]:

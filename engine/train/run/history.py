@@ -32,8 +32,8 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Keeper:
-    """Keeps copies of a model in training. count: how many over the run. cloze: goes into each cloze.json."""
+class WeightHistory:
+    """Copies of a model in training. count: how many over the run. cloze: goes into each cloze.json."""
 
     run_dir: Path
     model: Bert | SequenceClassifier | PreTraining

@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 
 from engine import events
-from engine.errors import ModelError, RunError, Sentence, marked
+from engine.errors import RunError, Sentence
 from engine.events import Event
-from engine.files import open_regular, read_json_object
+from engine.files import open_regular
 
 MOST_METRICS = 2 * 2**30  # bytes of a run's metrics.jsonl: some five million steps
-MOST_SETUP = 32 * 2**20  # bytes of setup.json, which names every line of a table that is not used
 MOST_DAMAGED = 1000  # lines that are none of ours, after which the rest is not looked at
 _LONGEST_LINE = 16 * 2**20  # bytes; a confusion matrix of a thousand labels has some three million
 _LARGEST = 2**53  # whole numbers beyond it are not exact everywhere
@@ -93,28 +92,6 @@ def real_number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
         return None
     return float(value) if math.isfinite(value) else None
-
-
-def read_setup(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run's setup.json says. Args: kinds: what has to stand in it, and as what type.
-
-    Raises: ModelError if it cannot be read, or one of these is missing or cannot be what it says.
-    """
-    about = read_json_object(path, most=MOST_SETUP, kind=ModelError)
-    for name, hint in kinds.items():
-        try:
-            as_kind(hint, about[name])
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ModelError(
-                marked(
-                    "engine",
-                    "{path} is damaged: {name} is missing or cannot be what it says, so the run cannot go "
-                    "on. Start a new one.",
-                ),
-                path=path,
-                name=name,
-            ) from error
-    return about
 
 
 # --- back ---------------------------------------------------------------------------------------------

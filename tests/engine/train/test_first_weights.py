@@ -13,9 +13,9 @@ import torch
 from engine.device import Device
 from engine.model.bert import initialize
 from engine.model.heads import PreTraining
-from engine.settings.finetune import with_values
+from engine.settings.finetune import DeviceConfig
 from engine.settings.pretrain import PretrainConfig
-from engine.train.pretraining import first_weights
+from engine.train import lifecycle
 from engine.train.pretraining import forecast as forecasting
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.first_weights import frequencies, starting_model
@@ -150,8 +150,7 @@ def test_a_model_is_compiled_where_the_settings_ask_for_it_and_there_is_a_gpu(
 ) -> None:
     for name, asked, wanted in (("cuda", True, 1), ("cuda", False, 0), ("cpu", True, 0)):
         compiled: list[Any] = []
-        monkeypatch.setattr(first_weights, "compile_blocks", compiled.append)
+        monkeypatch.setattr(lifecycle, "compile_blocks", compiled.append)
         model: Any = SimpleNamespace(to=lambda _: None, bert=None)
-        config = with_values(PretrainConfig(), {"compile": asked})
-        device = Device(torch.device(name), torch.float32, 1, 64)
-        assert first_weights.placed(model, config, device) is model and len(compiled) == wanted
+        config, device = DeviceConfig(compile=asked), Device(torch.device(name), torch.float32, 1, 64)
+        assert lifecycle.placed(model, config, device) is model and len(compiled) == wanted

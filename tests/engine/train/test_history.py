@@ -11,21 +11,21 @@ from engine.inspect.subject import Subject, name_of
 from engine.model.weights import load_classifier
 from engine.train.finetune import fine_tune
 from engine.train.resume import resume
-from engine.train.run.history import Keeper, history, run_of
+from engine.train.run.history import WeightHistory, history, run_of
 from tests.engine.tiny_runs import tiny_config
 from tests.fakes import tiny_classifier, tiny_wordpiece
 
 
 def test_kept_weights_lie_closer_together_early_on(tmp_path: Path) -> None:
-    keeper = Keeper(tmp_path, tiny_classifier(), tiny_wordpiece(), {}, count=4)
-    assert [keeper.num_due(progress) for progress in (0.0, 0.06, 0.0625, 0.25, 0.5, 0.5625, 1.0)] == [
+    weights = WeightHistory(tmp_path, tiny_classifier(), tiny_wordpiece(), {}, count=4)
+    assert [weights.num_due(progress) for progress in (0.0, 0.06, 0.0625, 0.25, 0.5, 0.5625, 1.0)] == [
         *(1, 1, 2, 3, 3, 4, 4)
     ]
 
 
 def test_a_kept_copy_is_the_model_rounded_to_half_precision(tmp_path: Path) -> None:
     model = tiny_classifier()
-    Keeper(tmp_path, model, tiny_wordpiece(), {"task": "classification"}, count=1).keep(7)
+    WeightHistory(tmp_path, model, tiny_wordpiece(), {"task": "classification"}, count=1).keep(7)
     loaded, _ = load_classifier(tmp_path / "history" / "step-00000007")
     for name, weight in model.state_dict().items():
         torch.testing.assert_close(loaded.state_dict()[name], weight.half().float(), rtol=0, atol=0)
@@ -44,10 +44,10 @@ def test_a_run_keeps_its_weights_and_the_result_comes_last(tmp_path: Path, unsyn
 
 
 def test_what_was_kept_after_the_step_that_a_run_goes_on_from_is_dropped(tmp_path: Path) -> None:
-    keeper = Keeper(tmp_path, tiny_classifier(), tiny_wordpiece(), {}, count=3)
+    weights = WeightHistory(tmp_path, tiny_classifier(), tiny_wordpiece(), {}, count=3)
     for step in (0, 5, 6):
-        keeper.keep(step)
-    keeper.drop_after(5)
+        weights.keep(step)
+    weights.drop_after(5)
     assert [kept.step for kept in history(tmp_path)] == [0, 5]
 
 

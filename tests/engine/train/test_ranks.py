@@ -20,10 +20,10 @@ from engine.errors import ConfigError, RunError
 from engine.events import Event, Finished, Started, Step
 from engine.model.weights import load_pretraining
 from engine.settings.finetune import DeviceConfig, with_values
-from engine.train import pretrain as pretrain_module
+from engine.train import lifecycle
 from engine.train import ranks as ranks_module
 from engine.train.finetune import fine_tune
-from engine.train.pretrain import pretrain, resume
+from engine.train.pretrain import Pretraining, pretrain, resume
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.ranks import ALONE, Ranks, joined_ranks, settled
 from engine.train.run.runs import Run, read_metrics, read_status
@@ -255,7 +255,7 @@ def test_another_process_writes_down_why_it_failed_while_the_first_hangs(tmp_pat
     with Run.create(tmp_path / "run", config) as run:
         run.set_status("running", step=7)
         with pytest.raises(MemoryError):
-            list(pretrain_module._follow(tmp_path / "run", config, Second()))
+            list(lifecycle.follow(Pretraining(config, Second()), tmp_path / "run"))
     status = read_status(tmp_path / "run")
     assert (status["state"], status["step"]) == ("failed", 7)
     assert status["reason"].startswith("Process 1 of 2 failed") and "too little" in status["reason"]

@@ -19,9 +19,9 @@ from engine.commands.screen import show
 from engine.durable import explained
 from engine.errors import UserError
 from engine.events import Event, Noted, Progress, Step
-from engine.train import finetune as finetune_module
-from engine.train import pretrain as pretrain_module
+from engine.train import lifecycle
 from engine.train.finetune import fine_tune, resume
+from engine.train.loop import Loop
 from engine.train.pretrain import pretrain
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run import runs
@@ -54,13 +54,12 @@ def fill_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     def fill() -> None:
         for name in ("replaced_file", "replaced_folder"):
             monkeypatch.setattr(runs, name, full)
-        for module in (finetune_module, pretrain_module):
 
-            def save(path: Path, *_: Any, **__: Any) -> None:
-                with full(path):
-                    pass
+        def save(path: Path, *_: Any, **__: Any) -> None:
+            with full(path):
+                pass
 
-            monkeypatch.setattr(module, "save_model", save)
+        monkeypatch.setattr(lifecycle, "save_model", save)
 
     return fill
 
@@ -83,13 +82,12 @@ def test_a_model_that_could_not_be_saved_on_stop_is_told(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = begun(kind, tmp_path)
-    module = pretrain_module if kind == "pretraining" else finetune_module
 
     def refuse(path: Path, *_: Any) -> None:
         with explained(path):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module, "save_model", refuse)
+    monkeypatch.setattr(lifecycle, "save_model", refuse)
     with pytest.raises(UserError, match="The disk is full: .*model"):
         task.close()  # type: ignore[attr-defined]
     status = read_status(tmp_path / "run")
@@ -115,7 +113,7 @@ def test_a_command_whose_disk_is_full_says_how_to_go_on(
     tmp_path: Path, fill_disk: Callable[[], None], capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
     config = tiny_config(tmp_path)
-    monkeypatch.setattr(finetune_module.Loop, "begin", lambda loop: iter([fill_disk()][:0]))
+    monkeypatch.setattr(Loop, "begin", lambda loop: iter([fill_disk()][:0]))
     assert main(command_of(config, tmp_path / "run")) == 2
     said = capsys.readouterr().err
     assert "The disk is full" in said and "Traceback" not in said

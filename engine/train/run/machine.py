@@ -1,0 +1,76 @@
+"""The machine that a run is on: what of it decides the last bits, its device as before, room on its disk."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import torch
+
+from engine.device import Device, has_bfloat16, open_device
+from engine.errors import Sentence, UserError, marked
+from engine.model.config import BertConfig, count_parameters
+from engine.model.kernels import cpu_kernels
+from engine.settings.finetune import DeviceConfig
+from engine.settings.setting import check, convert
+from engine.train.ranks import settled
+from engine.train.run.checkpoint import Checkpoint
+
+
+def recipe_of(device: Device) -> dict[str, Any]:
+    """Return what decides the last bits beside the settings, for the record of a run."""
+    return {
+        **settled(device),
+        "cpu_kernels": cpu_kernels(),
+        "cpu_capability": torch.backends.cpu.get_cpu_capability(),
+        "torch": torch.__version__,
+    }
+
+
+def as_before(
+    config: DeviceConfig, recipe: dict[str, Any], checkpoint: Checkpoint | None
+) -> tuple[Device, list[Sentence]]:
+    """Return the device a run was begun on, as near as there is one here, and what differs from then."""
+    names = ("device", "precision", "num_threads", "micro_batch_tokens")
+    hints = get_type_hints(DeviceConfig)
+    wanted = replace(config, **{name: convert(name, recipe.get(name), hints[name]) for name in names})
+    check(wanted)  # it may have been edited
+    if checkpoint is not None:  # smaller, where memory ran out on the way
+        wanted = replace(wanted, micro_batch_tokens=int(checkpoint.state["micro_batch_tokens"]))
+    if wanted.device == "cuda" and not torch.cuda.is_available():
+        wanted = replace(wanted, device="cpu", precision="float32")
+    if not has_bfloat16(wanted):
+        wanted = replace(wanted, precision="auto")
+    device = open_device(wanted)
+    now = recipe_of(device)
+    template = marked(
+        "engine", "This run was begun with {name} {before}; here it is {now}, so its last digits may differ."
+    )
+    told = ("device", "precision", "cpu_kernels", "cpu_capability", "torch")
+    return device, [
+        Sentence(template, {"name": name, "before": recipe.get(name, "?"), "now": now[name]})
+        for name in told
+        if recipe.get(name) != now[name]
+    ]
+
+
+def check_space(run_dir: Path, config: BertConfig, num_kept: int) -> None:
+    """Refuse a run whose checkpoints and kept copies the disk cannot hold. Raises: UserError."""
+    weights = 4 * sum(count_parameters(config).values())
+    # two checkpoints of weights and two moments each, a third in the making, the result
+    needed = 8 * weights + num_kept * weights // 2
+    there = next(folder for folder in (run_dir, *run_dir.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(there).free
+    if free < needed:
+        raise UserError(
+            marked(
+                "engine",
+                "The disk has too little room: checkpoints need {needed:.1f} GB in {path}, and "
+                "{free:.1f} GB are free.",
+            ),
+            needed=needed / 1e9,
+            free=free / 1e9,
+            path=there,
+        )
