@@ -36,7 +36,8 @@ from benchmarks.work import Work, make_work, read_rows, steps_of, write_table
 from engine.device import CPU_MICRO_BATCH_TOKENS, CUDA_MICRO_BATCH_TOKENS, num_cores
 from engine.events import Started, Step
 from engine.model.kernels import ROW_MULTIPLE
-from engine.settings.finetune import FineTuneConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.text.batch import EncodedSet, epoch_batches, split_by_tokens
 from engine.train.finetune import fine_tune
 from engine.train.prepare import Setup

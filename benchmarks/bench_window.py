@@ -27,7 +27,8 @@ from benchmarks.measure import Contender, Line, Segment, Stopwatch, machine, spr
 from benchmarks.work import make_work
 from engine.device import num_cores
 from engine.events import Event, Step
-from engine.settings.finetune import FineTuneConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune
 
 TICK_MS = 5

@@ -19,7 +19,7 @@ from engine.model.bert import initialize
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
 from engine.model.weights import save_model
-from engine.settings.finetune import with_values
+from engine.settings.config import with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.instances import MaskedBatch
 from engine.text.wordpiece import WordPiece

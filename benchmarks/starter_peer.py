@@ -27,7 +27,7 @@ from benchmarks.work import NEVER
 from engine.device import num_cores
 from engine.events import Evaluated
 from engine.model.weights import load_pretraining, save_model
-from engine.settings.finetune import with_values
+from engine.settings.config import with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.train.pretrain import pretrain
 from engine.train.pretraining import setup as pretraining_setup

@@ -18,7 +18,8 @@ from engine.inspect.subject import Subject
 from engine.model.bert import initialize
 from engine.model.heads import PreTraining
 from engine.model.weights import load_pretraining, read_config, save_model
-from engine.settings.finetune import FineTuneConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.instances import MaskedBatch
 from engine.text.wordpiece import WordPiece

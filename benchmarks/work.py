@@ -28,7 +28,7 @@ NEVER = 10**9
 
 @dataclass(frozen=True)
 class Work:
-    """One workload on disk. `values` are flat settings for `engine.settings.finetune.with_values`."""
+    """One workload on disk. `values` are flat settings for `engine.settings.config.with_values`."""
 
     name: str
     source: str

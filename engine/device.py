@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from engine.errors import ConfigError, UserError, marked
-from engine.settings.finetune import DeviceConfig
+from engine.settings.shared import DeviceConfig
 
 CPU_MICRO_BATCH_TOKENS = 2048  # activations of small models stay in the cache; measured best of 512 to 4,096
 CUDA_MICRO_BATCH_TOKENS = 65536

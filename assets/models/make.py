@@ -24,7 +24,7 @@ from engine.durable import replaced_folder
 from engine.events import Event
 from engine.model.folder import read_json
 from engine.model.weights import load_pretraining, save_model
-from engine.settings.finetune import from_toml, with_values
+from engine.settings.config import from_toml, with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.pretrain import pretrain, resume

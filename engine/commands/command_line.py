@@ -21,7 +21,8 @@ from engine.commands.layers import add_layer_commands
 from engine.commands.screen import print_json, score_lines, scores_document, show
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
-from engine.settings.finetune import DataConfig, FineTuneConfig, from_toml, values_of, with_values
+from engine.settings.config import from_toml, values_of, with_values
+from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.settings.setting import settings_of
 from engine.text.examples import Roles
 

@@ -16,7 +16,7 @@ from typing import Any
 from engine.commands.screen import show
 from engine.errors import UserError, marked
 from engine.events import Event, Started
-from engine.settings.finetune import from_toml, values_of, with_values
+from engine.settings.config import from_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import settings_of

@@ -21,7 +21,8 @@ from engine.files import file_in, read_json_object
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.weights import check_weights, load_classifier
-from engine.settings.finetune import DataConfig, DeviceConfig
+from engine.settings.finetune import DataConfig
+from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedSet, collate
 from engine.text.examples import Examples, Roles, examples_from
 from engine.text.labels import spelling_note

@@ -34,7 +34,7 @@ from engine.model.weights import (
     load_pretraining,
     read_config,
 )
-from engine.settings.finetune import DeviceConfig
+from engine.settings.shared import DeviceConfig
 from engine.text.wordpiece import Encoding, WordPiece
 from engine.text.words import Word, words_of
 

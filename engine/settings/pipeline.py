@@ -1,12 +1,13 @@
-"""Every setting of a pipeline: domain text, task text, a table; see config.py for what a group is."""
+"""Every setting of a pipeline: domain text, task text, a table; config.py says what a config is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from engine.errors import marked
-from engine.settings.finetune import DataConfig, DeviceConfig, TrainingConfig
-from engine.settings.setting import setting
+from engine.settings.finetune import DataConfig, TrainingConfig
+from engine.settings.setting import declared, setting
+from engine.settings.shared import BATCH_TOKENS, LEARNING_RATE, TRIM_VOCAB, DeviceConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,18 +76,14 @@ class StagesConfig:
         minimum=0,
         maximum=10**9,
     )
-    trim_vocab: int = setting(
+    trim_vocab: int = declared(
+        TRIM_VOCAB,
         0,
-        marked("engine", "Trim vocabulary to"),
-        marked(
+        help=marked(
             "engine",
             "Keep only this many of the model's WordPieces when pretraining begins, those that its text uses "
             "most. The base stage keeps them all. 0: keep all.",
         ),
-        minimum=0,
-        maximum=1_000_000,
-        auto=marked("engine", "keep all"),
-        advanced=True,
     )
     next_sentence: bool = setting(
         True,
@@ -98,21 +95,14 @@ class StagesConfig:
         ),
         advanced=True,
     )
-    batch_tokens: int = setting(
-        4096,
-        marked("engine", "Tokens a step"),
-        marked("engine", "Tokens in every step of pretraining."),
-        minimum=64,
-        maximum=10**8,
-        advanced=True,
+    batch_tokens: int = declared(
+        BATCH_TOKENS, 4096, help=marked("engine", "Tokens in every step of pretraining."), advanced=True
     )
-    pretraining_rate: float | None = setting(
+    pretraining_rate: float | None = declared(
+        LEARNING_RATE,
         None,
-        marked("engine", "Learning rate of pretraining"),
-        marked("engine", "How far each step of pretraining moves the weights at its peak."),
-        minimum=1e-8,
-        maximum=1.0,
-        auto=marked("engine", "by the model's size"),
+        label=marked("engine", "Learning rate of pretraining"),
+        help=marked("engine", "How far each step of pretraining moves the weights at its peak."),
         advanced=True,
     )
     held_out_share: float = setting(

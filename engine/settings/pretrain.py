@@ -1,12 +1,27 @@
-"""Every setting of pretraining; see config.py for what a group is."""
+"""Every setting of pretraining; config.py says what a config is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from engine.errors import ConfigError, marked
-from engine.settings.finetune import DeviceConfig
-from engine.settings.setting import setting
+from engine.settings.setting import declared, setting
+from engine.settings.shared import (
+    ATTENTION_DROPOUT,
+    BATCH_TOKENS,
+    CHECKPOINT_EVERY_STEPS,
+    ENCODING,
+    HIDDEN_DROPOUT,
+    KEPT_WEIGHTS,
+    LEARNING_RATE,
+    LOWERCASE,
+    MAX_GRADIENT_NORM,
+    SEED,
+    TRIM_VOCAB,
+    WARMUP_RATIO,
+    WEIGHT_DECAY,
+    DeviceConfig,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +56,7 @@ class TextConfig:
         auto=marked("engine", "detect"),
         advanced=True,
     )
-    encoding: str = setting(
-        "",
-        marked("engine", "Encoding"),
-        marked("engine", "How bytes become characters, such as utf-8 or gb18030."),
-        auto=marked("engine", "detect"),
-        advanced=True,
-    )
+    encoding: str = declared(ENCODING, "")
     drop_repeated: bool = setting(
         False,
         marked("engine", "Drop repeated lines"),
@@ -117,27 +126,8 @@ class StartConfig:
         minimum=128,
         maximum=1_000_000,
     )
-    lowercase: str = setting(
-        "",
-        marked("engine", "Lower case"),
-        marked("engine", "Whether text is lower-cased before it is cut into WordPieces."),
-        choices=("", "yes", "no"),
-        auto=marked("engine", "yes for a new vocabulary"),
-        advanced=True,
-    )
-    trim_vocab: int = setting(
-        0,
-        marked("engine", "Trim vocabulary to"),
-        marked(
-            "engine",
-            "Keep only this many of the model's WordPieces, those that the text uses most, with their "
-            "embeddings; every single character stays. 0: keep all.",
-        ),
-        minimum=0,
-        maximum=1_000_000,
-        auto=marked("engine", "keep all"),
-        advanced=True,
-    )
+    lowercase: str = declared(LOWERCASE, "", auto=marked("engine", "yes for a new vocabulary"))
+    trim_vocab: int = declared(TRIM_VOCAB, 0)
     informed_start: bool = setting(
         True,
         marked("engine", "Informed start"),
@@ -156,30 +146,16 @@ class StartConfig:
         maximum=8192,
         advanced=True,
     )
-    hidden_dropout: float = setting(
+    hidden_dropout: float = declared(
+        HIDDEN_DROPOUT,
         0.0,
-        marked("engine", "Dropout"),
-        marked(
+        help=marked(
             "engine",
             "The share of values switched off at random in each layer. BERT was published with 0.1; a small "
             "model that sees its text a few times learns faster without.",
         ),
-        minimum=0.0,
-        maximum=0.9,
-        advanced=True,
     )
-    attention_dropout: float = setting(
-        0.0,
-        marked("engine", "Attention dropout"),
-        marked(
-            "engine",
-            "Dropout on attention weights. 0 lets the fused attention kernels run, which are faster; "
-            "BERT was published with 0.1.",
-        ),
-        minimum=0.0,
-        maximum=0.9,
-        advanced=True,
-    )
+    attention_dropout: float = declared(ATTENTION_DROPOUT, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,37 +285,15 @@ class BudgetConfig:
         minimum=0,
         maximum=10**13,
     )
-    batch_tokens: int = setting(
-        2048,
-        marked("engine", "Tokens a step"),
-        marked("engine", "Tokens in every step, whatever the memory: they are worked off in parts."),
-        minimum=64,
-        maximum=10**8,
-    )
-    learning_rate: float | None = setting(
-        None,
-        marked("engine", "Learning rate"),
-        marked("engine", "How far each step moves the weights at its peak. Small models want more."),
-        minimum=1e-8,
-        maximum=1.0,
-        auto=marked("engine", "by the model's size"),
-    )
-    warmup_ratio: float = setting(
+    batch_tokens: int = declared(BATCH_TOKENS, 2048)
+    learning_rate: float | None = declared(LEARNING_RATE, None)
+    warmup_ratio: float = declared(
+        WARMUP_RATIO,
         0.05,
-        marked("engine", "Warm-up"),
-        marked("engine", "The share of the budget over which the learning rate climbs to its peak."),
-        minimum=0.0,
-        maximum=1.0,
+        help=marked("engine", "The share of the budget over which the learning rate climbs to its peak."),
         advanced=True,
     )
-    weight_decay: float = setting(
-        0.01,
-        marked("engine", "Weight decay"),
-        marked("engine", "A pull of all weights towards zero; biases and layer norms are left out."),
-        minimum=0.0,
-        maximum=1.0,
-        advanced=True,
-    )
+    weight_decay: float = declared(WEIGHT_DECAY, 0.01, advanced=True)
     adam_beta2: float = setting(
         0.98,
         marked("engine", "Adam beta 2"),
@@ -348,21 +302,13 @@ class BudgetConfig:
         maximum=0.99999,
         advanced=True,
     )
-    max_gradient_norm: float = setting(
-        1.0,
-        marked("engine", "Gradient clipping"),
-        marked("engine", "Longer gradients are scaled down to this length. 0: never."),
-        minimum=0.0,
-        maximum=1e6,
-        auto=marked("engine", "never"),
-        advanced=True,
-    )
-    seed: int = setting(
+    max_gradient_norm: float = declared(MAX_GRADIENT_NORM, 1.0)
+    seed: int = declared(
+        SEED,
         42,
-        marked("engine", "Seed"),
-        marked("engine", "Fixes what is random: new weights, order, masks and dropout. Same seed, same run."),
-        minimum=0,
-        maximum=2**31 - 1,
+        help=marked(
+            "engine", "Fixes what is random: new weights, order, masks and dropout. Same seed, same run."
+        ),
     )
     evaluations: int = setting(
         20,
@@ -372,26 +318,8 @@ class BudgetConfig:
         maximum=10000,
         advanced=True,
     )
-    checkpoint_every_steps: int = setting(
-        500,
-        marked("engine", "Checkpoint every"),
-        marked("engine", "Steps between two checkpoints; one is also written at each evaluation."),
-        minimum=1,
-        maximum=10**9,
-        unit=marked("engine", "steps"),
-        advanced=True,
-    )
-    kept_weights: int = setting(
-        8,
-        marked("engine", "Keep weights along the way"),
-        marked(
-            "engine",
-            "Copies of the weights over the run, in half precision, for looking at how it learned. 0: none.",
-        ),
-        minimum=0,
-        maximum=100,
-        advanced=True,
-    )
+    checkpoint_every_steps: int = declared(CHECKPOINT_EVERY_STEPS, 500)
+    kept_weights: int = declared(KEPT_WEIGHTS, 8)
     pins: str = setting(
         "",
         marked("engine", "Pinned sentences"),

@@ -29,9 +29,12 @@ class Setting:
 
 def setting(default: Any, label: str, help: str, **metadata: Any) -> Any:
     """Return a dataclass field with `default` and a `Setting` under metadata["setting"]."""
-    return dataclasses.field(
-        default=default, metadata={"setting": Setting(label=label, help=help, **metadata)}
-    )
+    return declared(Setting(label=label, help=help, **metadata), default)
+
+
+def declared(setting: Setting, default: Any, **own: Any) -> Any:
+    """Return a field of a setting that several groups have. Args: own: what differs in this group."""
+    return dataclasses.field(default=default, metadata={"setting": dataclasses.replace(setting, **own)})
 
 
 def settings_of(group: Any) -> dict[str, Setting]:

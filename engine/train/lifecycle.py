@@ -23,7 +23,7 @@ from engine.events import Event, Finished, Noted, Started
 from engine.model.bert import compile_blocks
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import save_model
-from engine.settings.finetune import DeviceConfig
+from engine.settings.shared import DeviceConfig
 from engine.train.loop import Loop, progressed_at
 from engine.train.ranks import ALONE, PeerLost, Ranks
 from engine.train.run.checkpoint import Checkpoint

@@ -26,7 +26,7 @@ from engine.durable import PARTIAL, check_place, explained, replaced_file, sweep
 from engine.errors import DataError, RunError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
 from engine.files import MOST_JSON, read_regular
-from engine.settings.finetune import from_toml, to_toml, values_of, with_values
+from engine.settings.config import from_toml, to_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from engine.device import Device, open_device
 from engine.errors import ConfigError, RunError, UserError, marked
 from engine.events import Beat, Event
-from engine.settings.finetune import DeviceConfig
+from engine.settings.shared import DeviceConfig
 
 GRADIENTS_WAIT = timedelta(minutes=30)  # for a rank that is as far as the others
 OTHERS_WAIT = timedelta(days=7)  # while the first one measures or saves; a rank that died is noticed at once

@@ -14,7 +14,8 @@ import numpy as np
 
 from engine.errors import ConfigError, DataError, marked
 from engine.model.trim import ids_to_keep
-from engine.settings.finetune import FineTuneConfig, ModelConfig, values_of, with_values
+from engine.settings.config import values_of, with_values
+from engine.settings.finetune import FineTuneConfig, ModelConfig
 from engine.settings.pipeline import PipelineConfig, StagesConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus

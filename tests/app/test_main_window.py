@@ -24,7 +24,8 @@ from app.settings import AppSettings
 from app.work.titles import run_title
 from engine.events import Event, Started, Step
 from engine.model.weights import save_model
-from engine.settings.finetune import FineTuneConfig, to_toml, with_values
+from engine.settings.config import to_toml, with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 

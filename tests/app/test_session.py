@@ -19,7 +19,8 @@ from engine.errors import DataError, ModelError, RunError
 from engine.events import Event, Finished, Started, Step
 from engine.inspect.masked.probe import Probed, probe
 from engine.model.weights import save_model
-from engine.settings.finetune import FineTuneConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 

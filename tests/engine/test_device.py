@@ -10,7 +10,7 @@ import torch
 
 from engine.device import check_device, open_device
 from engine.errors import ConfigError
-from engine.settings.finetune import DeviceConfig
+from engine.settings.shared import DeviceConfig
 from engine.train.run.machine import as_before, recipe_of
 
 

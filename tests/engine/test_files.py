@@ -10,7 +10,8 @@ import pytest
 
 from engine.errors import ConfigError, RunError, UserError
 from engine.files import open_regular, read_json_object, read_regular
-from engine.settings.finetune import FineTuneConfig, from_toml, with_values
+from engine.settings.config import from_toml, with_values
+from engine.settings.finetune import FineTuneConfig
 
 
 def make_pipe(path: Path) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.events import Event, Step
-from engine.settings.finetune import FineTuneConfig, values_of, with_values
+from engine.settings.config import values_of, with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.train.run.runs import read_metrics
 from tests.fakes import model_folder
 

@@ -14,7 +14,7 @@ from engine.events import Event, Noted
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.weights import save_model
-from engine.settings.finetune import with_values
+from engine.settings.config import with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.text.wordpiece import WordPiece
 from tests.engine.tiny_runs import outcome

@@ -44,7 +44,8 @@ from app.pages.pretrain import findings as pretrain_findings
 from app.plots.figure import Figure
 from app.session import Session
 from app.settings import AppSettings
-from engine.settings.finetune import FineTuneConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.events import Step
 from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune

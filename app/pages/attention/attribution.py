@@ -30,7 +30,7 @@ from engine.events import Event, Progress
 from engine.inspect.attribution.gradients import FEWEST_STEPS, INTEGRATED, Attribution, attribute
 from engine.inspect.attribution.path import num_operations
 from engine.inspect.subject import About
-from engine.settings.finetune import DeviceConfig
+from engine.settings.shared import DeviceConfig
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word, words_of
 

@@ -26,7 +26,8 @@ from app.settings import AppSettings
 from app.work.tables import NEW
 from engine.commands.command_line import finetune_command
 from engine.events import Started
-from engine.settings.finetune import FineTuneConfig, values_of
+from engine.settings.config import values_of
+from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
 from engine.train.run.runs import new_run_dir
 

@@ -21,7 +21,8 @@ from app.pages.finetune.model import ModelChooser
 from app.pages.run.setup import SetupCard
 from app.session import Session
 from engine.errors import ConfigError, UserError, marked
-from engine.settings.finetune import FineTuneConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import Plan, plan
 
 NAMES = (

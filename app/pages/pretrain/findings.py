@@ -19,7 +19,7 @@ from app.work.models import OpenModels
 from app.work.worker import Channel, Worker
 from engine.events import Event, Pinned, Progress, Reading
 from engine.model.guess import Pins
-from engine.settings.finetune import values_of
+from engine.settings.config import values_of
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import CorpusReport, look
 from engine.train.pretraining.forecast import Forecast, forecast

@@ -33,7 +33,7 @@ from app.work.training import run_name
 from app.work.worker import Channel
 from engine.commands.language import pretrain_command
 from engine.events import Started
-from engine.settings.finetune import values_of, with_values
+from engine.settings.config import values_of, with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import new_run_dir
 

@@ -19,7 +19,7 @@ from app.pages.run.setup import SetupCard
 from app.session import Session
 from engine.errors import ConfigError, ModelError, UserError
 from engine.model.config import BertConfig
-from engine.settings.finetune import values_of, with_values
+from engine.settings.config import values_of, with_values
 from engine.settings.pretrain import PretrainConfig, check_budget
 from engine.train.pretrain import default_rate
 

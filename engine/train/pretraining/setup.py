@@ -19,7 +19,7 @@ from engine.model.config import PRESETS, BertConfig
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.trim import ids_to_keep, trimmed_wordpiece
 from engine.model.weights import check_weights, read_config
-from engine.settings.finetune import with_values
+from engine.settings.config import with_values
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig
 from engine.text.batch import split_by_tokens
 from engine.text.corpus.corpus import Corpus, find_files

@@ -13,8 +13,8 @@ from engine.device import Device, has_bfloat16, open_device
 from engine.errors import Sentence, UserError, marked
 from engine.model.config import BertConfig, count_parameters
 from engine.model.kernels import cpu_kernels
-from engine.settings.finetune import DeviceConfig
 from engine.settings.setting import check, convert
+from engine.settings.shared import DeviceConfig
 from engine.train.ranks import settled
 from engine.train.run.checkpoint import Checkpoint
 

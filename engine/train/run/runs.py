@@ -39,7 +39,8 @@ from engine.events import Event, Noted
 from engine.files import open_regular, read_json_object
 from engine.model.folder import read_json
 from engine.model.weights import save_tensors
-from engine.settings.finetune import FineTuneConfig, from_toml, to_toml, with_values
+from engine.settings.config import from_toml, to_toml, with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.checkpoint import MANIFEST, Checkpoint, manifest, state_in
 from engine.train.run.lock import is_locked, locked

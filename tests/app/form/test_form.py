@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpi
 from app.form.fields import BoolField, IntField, ShareField, float_text
 from app.form.form import SettingsForm
 from engine.errors import ConfigError
-from engine.settings.finetune import FineTuneConfig, TrainingConfig, values_of, with_values
+from engine.settings.config import values_of, with_values
+from engine.settings.finetune import FineTuneConfig, TrainingConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import settings_of
 

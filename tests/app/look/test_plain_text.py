@@ -16,7 +16,8 @@ from pytestqt.qtbot import QtBot
 from app.main_window import PAGES, MainWindow
 from app.session import Session
 from app.settings import AppSettings
-from engine.settings.finetune import FineTuneConfig, to_toml, with_values
+from engine.settings.config import to_toml, with_values
+from engine.settings.finetune import FineTuneConfig
 from tests.fakes import model_folder
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")

@@ -25,7 +25,8 @@ from app.settings import AppSettings
 from app.shipped import starter_model
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Noted, Started, Step
-from engine.settings.finetune import FineTuneConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.train.run.runs import RunInfo
 from tests.looks.scenes import FIVE, TWO, InventedRun, write_table, write_vocabulary
 

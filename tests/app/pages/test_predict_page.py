@@ -27,7 +27,8 @@ from engine.inspect import predict
 from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.source import Source
 from engine.model.weights import save_model
-from engine.settings.finetune import FineTuneConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
 from engine.text.table import read_table
 from tests.fakes import LABELS, tiny_classifier, tiny_wordpiece

@@ -24,7 +24,7 @@ from app.words import number
 from engine.errors import UserError
 from engine.events import Event, Started, Step
 from engine.model.config import BertConfig, count_parameters
-from engine.settings.finetune import to_toml, with_values
+from engine.settings.config import to_toml, with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import RunInfo
 from tests.fakes import model_folder

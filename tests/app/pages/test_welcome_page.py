@@ -23,7 +23,8 @@ from app.session import Session
 from app.settings import AppSettings
 from app.shipped import SENTENCES, TABLES
 from engine.model.weights import save_model
-from engine.settings.finetune import FineTuneConfig, to_toml, with_values
+from engine.settings.config import to_toml, with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.examples import Roles
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece

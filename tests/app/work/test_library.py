@@ -15,7 +15,8 @@ from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
 from app.work.titles import model_title, run_title
-from engine.settings.finetune import FineTuneConfig, to_toml
+from engine.settings.config import to_toml
+from engine.settings.finetune import FineTuneConfig
 from tests.fakes import model_folder
 
 RUN = "20250102-030405-films"

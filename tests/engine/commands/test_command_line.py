@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from engine.commands.command_line import finetune_command, main, predict_command
-from engine.settings.finetune import FineTuneConfig, values_of, with_values
+from engine.settings.config import values_of, with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
 from engine.text.table import read_table
 from engine.train.finetune import fine_tune

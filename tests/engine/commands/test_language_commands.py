@@ -12,7 +12,7 @@ import pytest
 from engine.commands.command_line import main
 from engine.commands.language import pretrain_command
 from engine.model.weights import save_model
-from engine.settings.finetune import values_of
+from engine.settings.config import values_of
 from engine.text.wordpiece import WordPiece
 from engine.train.pretrain import pretrain
 from engine.train.pretraining import setup as pretraining_setup

@@ -17,7 +17,8 @@ from engine.errors import DataError, ModelError, UserError
 from engine.events import Evaluated, Event, Finished, Noted, Predicted
 from engine.inspect.predict import Predictor, evaluate_file, predict_file, read_info
 from engine.model.weights import load_classifier, save_model
-from engine.settings.finetune import FineTuneConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from engine.train.tasks import Classification

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from engine.errors import ConfigError
-from engine.settings.finetune import FineTuneConfig, from_toml, to_toml, values_of, with_values
+from engine.settings.config import from_toml, to_toml, values_of, with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.settings.setting import settings_of
 
 ENGINE = Path(__file__).parents[3] / "engine"

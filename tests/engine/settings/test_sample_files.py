@@ -13,7 +13,8 @@ import pytest
 from app.shipped import SENTENCES, TABLES, Sample
 from assets.samples import make
 from engine.events import Finished, Step
-from engine.settings.finetune import FineTuneConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Example, Roles, count_duplicates, examples_from, guess_roles
 from engine.text.table import read_table
 from engine.text.wordpiece import WordPiece

@@ -16,7 +16,7 @@ from engine.events import Evaluated, Event, Finished, Noted, Saved, Started, Ste
 from engine.inspect.predict import evaluate_file
 from engine.model.config import PRESETS
 from engine.model.weights import check_weights, load_classifier, load_tensors, read_config
-from engine.settings.finetune import with_values
+from engine.settings.config import with_values
 from engine.train.finetune import fine_tune, plan, resume
 from engine.train.prepare import Setup
 from engine.train.run.runs import read_status

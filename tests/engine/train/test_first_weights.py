@@ -13,8 +13,8 @@ import torch
 from engine.device import Device
 from engine.model.bert import initialize
 from engine.model.heads import PreTraining
-from engine.settings.finetune import DeviceConfig
 from engine.settings.pretrain import PretrainConfig
+from engine.settings.shared import DeviceConfig
 from engine.train import lifecycle
 from engine.train.pretraining import forecast as forecasting
 from engine.train.pretraining import setup as pretraining_setup

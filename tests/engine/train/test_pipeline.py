@@ -18,7 +18,7 @@ from engine.commands.command_line import main
 from engine.errors import UserError
 from engine.events import Event, Finished, Gained, Noted, Saved, Started
 from engine.model.weights import read_config, save_model
-from engine.settings.finetune import with_values
+from engine.settings.config import with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.text.corpus.corpus import Corpus
 from engine.text.table import read_table

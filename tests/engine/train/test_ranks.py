@@ -19,7 +19,8 @@ from engine.device import open_device
 from engine.errors import ConfigError, RunError
 from engine.events import Event, Finished, Started, Step
 from engine.model.weights import load_pretraining
-from engine.settings.finetune import DeviceConfig, with_values
+from engine.settings.config import with_values
+from engine.settings.shared import DeviceConfig
 from engine.train import lifecycle
 from engine.train import ranks as ranks_module
 from engine.train.finetune import fine_tune
