@@ -39,6 +39,12 @@ def replaced_file(path: Path) -> Iterator[Path]:
             beside.unlink()
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file of UTF-8, its line ends as they stand, whole or not at all. Raises: UserError."""
+    with replaced_file(path) as beside:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+
+
 @contextmanager
 def replaced_folder(path: Path) -> Iterator[Path]:
     """Give an empty folder to fill; on leaving, its files are synced and it takes the place of `path`."""
@@ -71,7 +77,7 @@ def check_place(path: Path) -> None:
             pass
 
 
-def check_file(path: Path, data: Path | None = None) -> None:
+def check_writable(path: Path, data: Path | None = None) -> None:
     """Refuse a file that cannot be written, before time is spent. Raises: DataError; UserError: read-only.
 
     Args: data: what it is made from, which it may not be.

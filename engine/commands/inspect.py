@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from engine.commands.screen import percent, print_json, show
-from engine.durable import check_file, replaced_file
+from engine.durable import check_writable, replaced_file
 from engine.errors import UserError, marked
 from engine.events import Event, Finished
 
@@ -250,7 +250,7 @@ def _next_sentence(options: argparse.Namespace) -> int:
 def _attention(options: argparse.Namespace) -> int:
     from engine.inspect.attention.weights import look
 
-    check_file(options.out)
+    check_writable(options.out)
     subject = open_subject(options)
     on = switches(options.off, subject)
     seen = look(subject, options.text, options.text_pair, on=on, want_hidden=True)
@@ -371,7 +371,7 @@ def _templates(options: argparse.Namespace) -> int:
     from engine.inspect.masked.template_table import read_templates, write_grids
 
     if options.out is not None:
-        check_file(options.out, options.data)
+        check_writable(options.out, options.data)
     if options.data is not None:
         requests = read_templates(options.data)
     else:

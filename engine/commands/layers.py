@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.commands.inspect import add_command, add_json, add_off, add_text, open_subject, switches
 from engine.commands.screen import print_json, show
-from engine.durable import check_file, replaced_file
+from engine.durable import check_writable, replaced_file
 from engine.errors import UserError, marked
 from engine.events import Event, Finished, Noted
 
@@ -88,7 +88,7 @@ def _stood_there(answer: GapAnswer) -> str:
 
 
 def _word(options: argparse.Namespace) -> int:
-    check_file(options.out, options.data)
+    check_writable(options.out, options.data)
     if bool(options.data) == bool(options.sentences):
         template = marked("engine", "Give either sentences or a table with --data and --text, not both.")
         raise UserError(template)

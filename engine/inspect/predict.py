@@ -14,7 +14,7 @@ import pandas
 import torch
 
 from engine.device import Device, open_device
-from engine.durable import check_file
+from engine.durable import check_writable
 from engine.errors import DataError, ModelError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
 from engine.files import file_in, read_json_object
@@ -229,7 +229,7 @@ def predict_file(
     """
     start = time.perf_counter()
     out = Path(out)
-    check_file(out, data.path if isinstance(data, Table) else Path(data))
+    check_writable(out, data.path if isinstance(data, Table) else Path(data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     if isinstance(data, Table):
         table = data

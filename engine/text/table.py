@@ -6,12 +6,8 @@ lines are neither. A cell is the text of the file: "NA" is no missing value, an 
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import errno
 import hashlib
-import os
-import secrets
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas
 
+from engine.durable import check_writable, replaced_file
 from engine.errors import DataError, Sentence, marked
 from engine.settings.setting import is_number
 from engine.text.reading.dialect import (
@@ -33,7 +30,7 @@ from engine.text.reading.dialect import (
     usual_width,
 )
 from engine.text.reading.encoding import SURROGATES, Decoded, check_kind, cut_note, decode, guess_note
-from engine.text.reading.file_check import check_file, unreadable
+from engine.text.reading.file_check import opened, unread
 from engine.text.reading.header import above_note, check_line, find_header, separator_line, without
 from engine.text.reading.json_document import document_records, is_nested_object
 from engine.text.reading.json_lines import is_json_lines, json_records
@@ -178,19 +175,13 @@ def _json(lines: list[str], text: str, path: Path) -> tuple[str, Records, list[s
 
 
 def _read_bytes(path: Path) -> bytes:
-    check_file(path)
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             head = file.read(_HEAD)
             check_kind(head, path)
             return head + file.read()
-    except PermissionError:
-        raise unreadable(path) from None
-    except (OSError, MemoryError) as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise DataError(
-            marked("engine", "{path} cannot be read: {reason}."), path=path, reason=reason.rstrip(".")
-        ) from error
+    except MemoryError as error:
+        raise unread(path, error) from error
 
 
 def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
@@ -384,64 +375,26 @@ def write_csv(
 
     Args:   rows: cells in the order of `columns`, or a frame that has them. guard: put an apostrophe before
             names and text cells that a spreadsheet would run. exempt: columns left alone, such as numbers.
-    Raises: DataError if the folder cannot be written to, the disk is full, or a cell holds half a character.
+    Raises: UserError if the folder cannot be written to, the disk is full, or a cell holds half a character.
     """
     path = Path(path)
-    beside = path.parent / f".{secrets.token_hex(8)}.tmp"
+    check_writable(path)
     if isinstance(rows, pandas.DataFrame):
         rows = rows[list(columns)].itertuples(index=False, name=None)
     guarded = [guard and name not in exempt for name in columns]
     try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        with beside.open("x", encoding="utf-8-sig" if bom else "utf-8", newline="") as file:
+        with (
+            replaced_file(path) as beside,
+            beside.open("w", encoding="utf-8-sig" if bom else "utf-8", newline="") as file,
+        ):
             writer = csv.writer(file, delimiter=separator)
             writer.writerow([_guard(name) if on else name for name, on in zip(columns, guarded, strict=True)])
             for row in rows:
                 writer.writerow([_guard(c) if on else c for c, on in zip(row, guarded, strict=True)])
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-        _sync_folder(path.parent)
-    except (OSError, UnicodeEncodeError) as error:
-        raise _write_error(path, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink()
+    except UnicodeEncodeError as error:
+        template = marked("engine", "{path} is not written: a cell holds half a character. Mend the table.")
+        raise DataError(template, path=path) from error
 
 
 def _guard(cell: object) -> object:
     return "'" + cell if isinstance(cell, str) and cell.startswith(_GUARDED) else cell
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # Windows cannot open a folder, and needs no such call
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _write_error(path: Path, error: Exception) -> DataError:
-    number = error.errno if isinstance(error, OSError) else None
-    if isinstance(error, UnicodeEncodeError):
-        template = marked("engine", "{path} is not written: a cell holds half a character. Mend the table.")
-    elif number in (errno.ENOSPC, errno.EDQUOT):
-        template = marked(
-            "engine", "{path} is not written: the disk is full. Free some room, or write elsewhere."
-        )
-    elif number in (errno.EACCES, errno.EPERM, errno.EROFS):
-        template = marked(
-            "engine", "{path} is not written: its folder may not be changed. Choose another folder."
-        )
-    elif number in (errno.ENOENT, errno.ENOTDIR):
-        template = marked(
-            "engine", "{path} is not written: there is no such folder. Make it, or choose another."
-        )
-    elif number == errno.EISDIR:
-        template = marked("engine", "{path} is not written: it is a folder. Choose a file name.")
-    else:
-        template = marked("engine", "{path} is not written: {reason}.")
-    return DataError(template, path=path, reason=getattr(error, "strerror", None) or str(error))

@@ -147,22 +147,6 @@ def check_tokens(tokens: Sequence[str], ids: dict[str, int]) -> None:
         )
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a small file beside its place, synced, then renamed into it. Raises: ModelError."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise ModelError(
-            marked("engine", "{path} cannot be written: {reason}."), path=path, reason=error.strerror
-        ) from error
-
-
 def _most_tokens(folder: Path) -> int:
     """Return how many tokens the model beside a vocabulary knows, so that no larger one is built."""
     try:

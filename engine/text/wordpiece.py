@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
+from engine.durable import write_text
 from engine.errors import ConfigError, Sentence, marked
 from engine.text.vocabulary import (
     MASK,
@@ -34,7 +35,6 @@ from engine.text.vocabulary import (
     read_folder,
     read_vocab,
     vocabulary_of,
-    write_text,
 )
 
 Ids = npt.NDArray[np.int32]
@@ -165,7 +165,7 @@ class WordPiece:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json: same bytes each time, synced, renamed.
 
         Args: model_max_length: the most positions the model has, for other programs; left out if None.
-        Raises: ModelError if the folder cannot be written.
+        Raises: UserError if the folder cannot be written.
         """
         config: dict[str, Any] = {
             **SPECIALS,

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.durable import PARTIAL, check_place, explained, replaced_file, sweep_partials
+from engine.durable import PARTIAL, check_place, explained, sweep_partials, write_text
 from engine.errors import DataError, RunError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
 from engine.files import MOST_JSON, read_regular
@@ -67,10 +67,10 @@ def pipeline(config: PipelineConfig, folder: Path) -> Iterator[Event]:
         folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / LOCK):
         sweep_partials(folder)
-        _write(folder / SETTINGS, to_toml(config))
-        _write(folder / TABLES, json.dumps(hashes))
+        write_text(folder / SETTINGS, to_toml(config))
+        write_text(folder / TABLES, json.dumps(hashes))
         if texts:
-            _write(folder / TASK_TEXT, "\n".join(texts) + "\n")
+            write_text(folder / TASK_TEXT, "\n".join(texts) + "\n")
         yield from _work(folder, config)
 
 
@@ -143,11 +143,6 @@ def _read_hashes(path: Path) -> Any:
         return None
 
 
-def _write(path: Path, text: str) -> None:
-    with replaced_file(path) as beside:
-        beside.write_text(text, encoding="utf-8")
-
-
 def _work(folder: Path, config: PipelineConfig) -> Iterator[Event]:
     """Do what is not done yet, stage by stage, and write the report."""
     with explained(folder):
@@ -173,7 +168,7 @@ def _work(folder: Path, config: PipelineConfig) -> Iterator[Event]:
             yield known.event()
         found.append(known)
     report = report_of(found)
-    _write(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
+    write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
     means = {stage["stage"]: stage["mean"] for stage in report["stages"]}
     yield Finished(path=folder / REPORT, seconds=sum(stage.seconds for stage in found), metrics=means)
 

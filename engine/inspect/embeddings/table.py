@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.durable import check_file, replaced_file
+from engine.durable import check_writable, replaced_file
 from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
 from engine.inspect.embeddings.vectors import Embedded, Pooling, embed
@@ -107,7 +107,7 @@ def _check_out(out: Path, data: Path) -> None:
         raise DataError(
             marked("engine", "{name} must end in .npz: vectors are kept that way."), name=out.name
         )
-    check_file(out, data)
+    check_writable(out, data)
 
 
 def _most(count: int) -> int:

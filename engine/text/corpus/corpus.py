@@ -21,7 +21,7 @@ from engine.events import Event, Progress
 from engine.text.corpus.layout import LAYOUTS, MAX_DOCUMENT, Builder, Document, Form, find_form, paragraphs_in
 from engine.text.corpus.sentences import RULES
 from engine.text.reading.encoding import Decoded, cut_note, guess_note
-from engine.text.reading.file_check import check_file
+from engine.text.reading.file_check import check_readable
 from engine.text.reading.recognise import check_text, json_kind, json_refusal, questions_refusal
 from engine.text.reading.text_file import Head, file_size, hash_steps, line_blocks, read_head
 from engine.text.repeats import Hashes, Repeats, line_hashes
@@ -60,7 +60,7 @@ def find_files(places: Sequence[str | Path], *, column: str = "") -> list[Path]:
                 marked("engine", "{path} is a table. Name the column that holds the text."), path=place
             )
         else:
-            check_file(place)
+            check_readable(place)
             found[place] = None
     if not found:
         raise UserError(

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import normalizers, pre_tokenizers
 
-from engine.durable import replaced_file
+from engine.durable import write_text
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Event, Noted, Progress
 from engine.text.corpus.corpus import Corpus, Reading
@@ -72,9 +72,7 @@ def train_vocabulary(corpus: Corpus, *, size: int, lowercase: bool) -> Generator
 
 def write_vocab(path: Path, wordpiece: WordPiece) -> None:
     """Write a vocab.txt, a token a line, whole or not at all. Raises: UserError if the disk refuses."""
-    with replaced_file(path) as beside:
-        lines = "".join(token + "\n" for token in wordpiece.tokens)
-        beside.write_text(lines, encoding="utf-8", newline="\n")
+    write_text(path, "".join(token + "\n" for token in wordpiece.tokens))
 
 
 def _count_words(corpus: Corpus, lowercase: bool) -> Generator[Event, None, Counter[str]]:

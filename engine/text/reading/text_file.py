@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from engine.errors import DataError, marked
 from engine.text.reading.encoding import Decoded, decode, encoding_name
-from engine.text.reading.file_check import check_file, unreadable
+from engine.text.reading.file_check import check_readable, opened
 
 HEAD = 1 << 20
 _BLOCK = 1 << 20  # bytes, unpacked: 0.1 s of work
@@ -160,8 +160,7 @@ def _decoded(
 @contextmanager
 def _unpacked(path: Path) -> Iterator[tuple[Any, IO[bytes]]]:
     """Give a file's bytes, unpacked where its first bytes say .gz or .xz, and the file as it is on disk."""
-    check_file(path)
-    with _explained(path), path.open("rb") as raw:
+    with opened(path) as raw, _unpacking(path):
         magic = raw.read(6)
         raw.seek(0)
         if magic.startswith(b"\x1f\x8b"):
@@ -187,7 +186,7 @@ def hash_steps(path: Path) -> Iterator[tuple[int, str]]:
     key = _state(path)
     if key not in _known_hashes:
         hasher, done = hashlib.sha256(), 0
-        with _explained(path), path.open("rb") as file:
+        with opened(path) as file:
             while block := file.read(_HASHED):
                 hasher.update(block)
                 done += len(block)
@@ -197,24 +196,16 @@ def hash_steps(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _state(path: Path) -> tuple[Path, int, int]:
-    found = check_file(path)
+    found = check_readable(path)
     return path.absolute(), found.st_size, found.st_mtime_ns
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn what the operating system refuses into a sentence. Raises: DataError."""
+def _unpacking(path: Path) -> Iterator[None]:
+    """Turn what cannot be unpacked into a sentence. Raises: DataError."""
     try:
         yield
-    except PermissionError:
-        raise unreadable(path) from None
     except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise DataError(
             marked("engine", "{path} is cut off or damaged and cannot be unpacked. Get it anew."), path=path
-        ) from error
-    except OSError as error:
-        raise DataError(
-            marked("engine", "{path} cannot be read: {reason}."),
-            path=path,
-            reason=(error.strerror or str(error)).rstrip("."),
         ) from error

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import DataError
+from engine.errors import DataError, UserError
 from engine.text.table import Table, read_table, write_csv
 
 SPECTRUM = Path(__file__).parents[2] / "data" / "csv_spectrum"
@@ -564,7 +564,7 @@ def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path, monkeypatch: py
         raise PermissionError(errno.EACCES, "Permission denied")
 
     (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(DataError, match="may not be read by you"):
         read_table(tmp_path / "mine.csv")
 
@@ -594,19 +594,19 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
 ) -> None:
     path = tmp_path / "out.csv"
     path.write_text("old")
-    for number, words in ((errno.ENOSPC, "disk is full"), (errno.EROFS, "may not be changed")):
+    for number, words in ((errno.ENOSPC, "disk is full"), (errno.EROFS, "it is read-only")):
 
         def fail(_: int, number: int = number) -> None:
             raise OSError(number, os.strerror(number))
 
-        with monkeypatch.context() as patch, pytest.raises(DataError, match=words):
+        with monkeypatch.context() as patch, pytest.raises(UserError, match=words):
             patch.setattr(os, "fsync", fail)
             write_csv(path, ["a"], [["new"]])
     with pytest.raises(DataError, match="half a character"):
         write_csv(path, ["a"], [["\ud83d"]])
-    with pytest.raises(DataError, match="no such folder"):
+    with pytest.raises(DataError, match="There is no folder"):
         write_csv(tmp_path / "none" / "out.csv", ["a"], [["new"]])
-    with pytest.raises(DataError, match="it is a folder"):
+    with pytest.raises(DataError, match="is a folder. Name a file"):
         write_csv(tmp_path, ["a"], [["new"]])
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 

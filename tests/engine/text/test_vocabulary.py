@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.errors import DataError, ModelError
+from engine.errors import DataError, ModelError, UserError
 from engine.text.vocabulary import read_folder
 from engine.text.wordpiece import WordPiece
 
@@ -315,7 +315,7 @@ def test_settings_of_tokenizer_json_that_are_left_out_are_named(folder: Path) ->
 def test_a_folder_that_cannot_be_written_is_refused_and_nothing_is_left(
     tmp_path: Path, wordpiece: WordPiece
 ) -> None:
-    with pytest.raises(ModelError, match="cannot be written"):
+    with pytest.raises(UserError, match="could not be written"):
         wordpiece.save(tmp_path / "missing")
     assert list(tmp_path.iterdir()) == []
 
