@@ -26,9 +26,10 @@ from engine.train.optimizer import default_learning_rate
 from engine.train.prepare import Setup, prepare
 from engine.train.ranks import ALONE, Ranks, check_alone
 from engine.train.run.checkpoint import Checkpoint
+from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
 from engine.train.run.records import event_from_record
-from engine.train.run.runs import MODEL, Run, check_new, read_config, read_metrics
+from engine.train.run.runs import MODEL, read_config, read_metrics
 from engine.train.schedule import Epochs, Progressed
 from engine.train.tasks import Classification
 

@@ -27,16 +27,14 @@ from engine.settings.shared import DeviceConfig
 from engine.train.loop import Loop, progressed_at
 from engine.train.ranks import ALONE, PeerLost, Ranks
 from engine.train.run.checkpoint import Checkpoint
+from engine.train.run.folder import FollowedRun, Run, discard
 from engine.train.run.history import WeightHistory
 from engine.train.run.machine import as_before, recipe_of
 from engine.train.run.runs import (
     MODEL,
     SETUP,
     AnyConfig,
-    FollowedRun,
-    Run,
     chain_of,
-    discard,
     notes_document,
     notes_from,
     origin_of,

@@ -25,9 +25,9 @@ from engine.train.feed import Feed
 from engine.train.optimizer import Optimizer
 from engine.train.ranks import ALONE, Ranks
 from engine.train.run.checkpoint import Checkpoint
+from engine.train.run.folder import Run
 from engine.train.run.history import WeightHistory
 from engine.train.run.records import as_kind
-from engine.train.run.runs import Run
 from engine.train.schedule import Progressed, Schedule
 from engine.train.tasks import Measures, Task
 

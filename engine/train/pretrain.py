@@ -33,8 +33,9 @@ from engine.train.pretraining.text_feed import Growth, TextFeed
 from engine.train.pretraining.watch import PinWatch, Questions
 from engine.train.ranks import ALONE, Ranks, is_restarted, joined_ranks
 from engine.train.run.checkpoint import Checkpoint
+from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
-from engine.train.run.runs import MODEL, Run, check_new, read_config
+from engine.train.run.runs import MODEL, read_config
 from engine.train.schedule import Budget, Progressed
 
 

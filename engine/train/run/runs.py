@@ -1,4 +1,4 @@
-"""Run folders: everything a run needs to be read, resumed or repeated, whole on disk at every moment.
+"""Run folders, and how they are read: all that a run needs to be shown, resumed or repeated.
 
 runs/<time>-<name>/
     config.toml        all settings, with a schema version
@@ -13,37 +13,23 @@ runs/<time>-<name>/
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import platformdirs
-from torch import Tensor
 
-from engine.durable import (
-    PARTIAL,
-    check_place,
-    explained,
-    replaced_file,
-    replaced_folder,
-    sweep_partials,
-)
 from engine.errors import ModelError, RunError, Sentence, UserError, marked
 from engine.events import Event, Noted
 from engine.files import open_regular, read_json_object
 from engine.model.folder import read_json
-from engine.model.weights import save_tensors
 from engine.settings.config import from_toml, to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
-from engine.train.run.checkpoint import MANIFEST, Checkpoint, manifest, state_in
-from engine.train.run.lock import is_locked, locked
+from engine.train.run.lock import is_locked
 from engine.train.run.records import (
     MOST_DAMAGED,
     event_from_record,
@@ -57,11 +43,11 @@ from engine.train.run.records import (
 CONFIG, METRICS, STATUS, LOCK = "config.toml", "metrics.jsonl", "status.json", "lock"
 AnyConfig = FineTuneConfig | PretrainConfig
 SETUP, CHECKPOINTS, MODEL = "setup", "checkpoints", "model"
-HISTORY = "history"  # see train/history.py
+HISTORY = "history"  # see history.py
 STATES = ("running", "finished", "stopped", "failed")  # a run that says "running" and is not, has crashed
 MOST_STATUS = 2**20  # bytes of status.json, of a checkpoint's state and its manifest
 LONGEST_METRIC = 80  # characters of a metric's name
-_END = 65536  # bytes of metrics.jsonl in which the last step is looked for
+TAIL = 65536  # bytes at the end of metrics.jsonl in which the last step or whole line is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,235 +81,6 @@ def new_run_dir(root: Path, name: str) -> Path:
         count += 1
         path = root / f"{stem}-{count}"
     return path
-
-
-class Run:
-    """One run folder, held by this process. Make it with `create` or `reopen`, in a `with`."""
-
-    def __init__(self, path: Path, config: AnyConfig) -> None:
-        self.path = path
-        self.config = config
-        self.notes: list[Noted] = []  # told so far, each once
-        self._told: set[str] = set()  # their words, and those of the notes in metrics.jsonl
-        self._metrics: int | None = None
-
-    @classmethod
-    @contextmanager
-    def create(cls, path: Path, config: AnyConfig) -> Iterator[Run]:
-        """Make a new run folder. Raises: RunError if `path` is not empty; UserError if it cannot be
-        written.
-        """
-        check_new(path)
-        with explained(path):
-            path.mkdir(parents=True, exist_ok=True)
-        with cls(path, config)._held() as run:
-            check_new(path)  # now that nobody else can take it
-            with replaced_file(path / CONFIG) as beside:
-                beside.write_text(document_of(config), encoding="utf-8")
-            yield run
-
-    @classmethod
-    @contextmanager
-    def reopen(cls, path: Path) -> Iterator[Run]:
-        """Hold an existing run folder. Raises: RunError if it is none, or another process works in it."""
-        with cls(path, read_config(path))._held() as run:
-            yield run
-
-    @contextmanager
-    def _held(self) -> Iterator[Run]:
-        with locked(self.path / LOCK):
-            for folder in (self.path, self.path / CHECKPOINTS, self.path / HISTORY):
-                sweep_partials(folder)
-            try:
-                yield self
-            finally:
-                if self._metrics is not None:
-                    os.close(self._metrics)
-                    self._metrics = None
-
-    # --- metrics ---------------------------------------------------------------------------------
-
-    def open_metrics(self, offset: int) -> Sentence | None:
-        """Cut metrics.jsonl back to `offset` bytes and append from there; return what is amiss with it.
-
-        Where it is shorter, lines were lost: what is whole of it is kept. Raises: UserError.
-        """
-        path, lost = self.path / METRICS, None
-        with explained(path):
-            if os.path.lexists(path):
-                with open_regular(path, kind=RunError) as file:  # refuses a pipe before it is waited for
-                    length = _whole_lines(file, offset)
-            else:
-                length = 0
-            self._metrics = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            os.ftruncate(self._metrics, length)
-        if length < offset:
-            template = marked(
-                "engine",
-                "{path} is not whole: the curves of the steps before this one are lost, in part or all. The "
-                "training itself goes on as it was.",
-            )
-            lost = Sentence(template, {"path": path})
-        told = _texts_noted(path)
-        for note in self.notes:
-            if str(note.sentence) not in told:
-                self.log(note)
-        self._told |= told
-        return lost
-
-    def note(self, note: Noted) -> None:
-        """Keep what a person was told in metrics.jsonl, once; what comes before that is open, when it is."""
-        if (said := str(note.sentence)) not in self._told:
-            self._told.add(said)
-            self.notes.append(note)
-            if self._metrics is not None:
-                self.log(note)
-
-    def log(self, event: Event) -> None:
-        """Append one event to metrics.jsonl."""
-        assert self._metrics is not None
-        if (removed := self.removed()) is not None:
-            raise removed
-        with explained(self.path / METRICS):
-            os.write(self._metrics, json.dumps(record_of(event), ensure_ascii=False).encode() + b"\n")
-
-    def removed(self) -> RunError | None:
-        """Return the refusal to go on where the file that is written to is no longer the folder's."""
-        if self._metrics is None:
-            return None
-        try:
-            if os.path.samestat(os.fstat(self._metrics), os.stat(self.path / METRICS)):
-                return None
-        except OSError:
-            pass
-        return RunError(
-            marked(
-                "engine",
-                "{path} was removed or moved while the run wrote to it, so the run ended. Put it back and "
-                "go on with the run, or start a new one.",
-            ),
-            path=self.path / METRICS if self.path.is_dir() else self.path,
-        )
-
-    # --- status ----------------------------------------------------------------------------------
-
-    def set_status(self, state: str, **more: Any) -> None:
-        """Write status.json, keeping what it said and is not said again."""
-        before = {name: value for name, value in read_status(self.path).items() if name != "reason"}
-        document = {**before, "state": state, **more}
-        text = json.dumps(document, indent=1, ensure_ascii=False)
-        try:
-            with replaced_file(self.path / STATUS) as beside:
-                beside.write_text(text, encoding="utf-8")
-        except UserError:
-            if not self._write_over_status(text.encode()):
-                raise
-
-    def _write_over_status(self, data: bytes) -> bool:
-        """Write into the status.json that is there, for which a full disk has room; return if it went."""
-        try:
-            open_regular(self.path / STATUS, most=MOST_STATUS).close()
-            with open(self.path / STATUS, "r+b") as file:
-                file.write(data)
-                file.truncate()
-                os.fsync(file.fileno())
-        except (OSError, UserError):
-            return False
-        return True
-
-    # --- checkpoints -----------------------------------------------------------------------------
-
-    def save_checkpoint(
-        self,
-        step: int,
-        weights: Mapping[str, Tensor],
-        optimizer: Mapping[str, Tensor],
-        state: Mapping[str, Any],
-        keep: set[int],
-    ) -> Path:
-        """Write a checkpoint, then remove the others except the steps in `keep`. Returns its folder.
-
-        metrics.jsonl is synced first and its length becomes part of the state.
-        """
-        folder = self.path / CHECKPOINTS
-        with explained(folder):
-            folder.mkdir(exist_ok=True)
-            assert self._metrics is not None
-            os.fsync(self._metrics)
-            offset = os.fstat(self._metrics).st_size
-        path = folder / f"step-{step:08d}"
-        with replaced_folder(path) as beside:
-            save_tensors(beside / "weights.safetensors", dict(weights))
-            save_tensors(beside / "optimizer.safetensors", dict(optimizer))
-            document = {**state, "step": step, "metrics_bytes": offset}
-            (beside / "state.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
-            (beside / MANIFEST).write_text(json.dumps(manifest(beside), indent=1), encoding="utf-8")
-        self.keep_only({step, *keep})
-        return path
-
-    def keep_only(self, steps: Collection[int]) -> None:
-        """Remove all checkpoints but those of `steps`."""
-        for path in (self.path / CHECKPOINTS).glob("step-*"):
-            if path.name not in {f"step-{step:08d}" for step in steps}:
-                shutil.rmtree(path, ignore_errors=True)
-
-    def newest_checkpoint(self) -> Checkpoint | None:
-        """Return the newest checkpoint whose manifest holds, or None."""
-        for path in sorted((self.path / CHECKPOINTS).glob("step-*"), reverse=True):
-            state = state_in(path)
-            if state is not None:
-                return Checkpoint(path, state["step"], state)
-        return None
-
-    def checkpoint(self, step: int) -> Checkpoint | None:
-        """Return the checkpoint of a step if it is there and whole."""
-        path = self.path / CHECKPOINTS / f"step-{step:08d}"
-        state = state_in(path)
-        return None if state is None else Checkpoint(path, step, state)
-
-
-class FollowedRun(Run):
-    """The run folder of another process, the first of many ranks: read here, never written."""
-
-    def open_metrics(self, offset: int) -> Sentence | None:
-        """Do nothing."""
-        return None
-
-    def note(self, note: Noted) -> None:
-        """Do nothing."""
-
-    def log(self, event: Event) -> None:
-        """Do nothing."""
-
-    def set_status(self, state: str, **more: Any) -> None:
-        """Do nothing."""
-
-    def save_checkpoint(self, step: int, *args: Any, **kwargs: Any) -> Path:
-        """Do nothing."""
-        return self.path / CHECKPOINTS / f"step-{step:08d}"
-
-    def keep_only(self, steps: Collection[int]) -> None:
-        """Do nothing."""
-
-
-def check_new(path: Path) -> None:
-    """Refuse a path that is not free for a new run. Raises: RunError; UserError if it is read-only."""
-    check_place(path)
-    # what a process leaves that was killed before it wrote its settings is not in the way
-    if any(entry.name != LOCK and not entry.name.endswith(PARTIAL) for entry in path.glob("*")):
-        raise RunError(
-            marked("engine", "The run folder {path} is not empty. Name a new one, or resume the run in it."),
-            path=path,
-        )
-
-
-def discard(path: Path, keep_folder: bool) -> None:
-    """Remove what `Run.create` made, and the folder unless it was there before; nobody may hold it."""
-    for name in (CONFIG, STATUS, LOCK):
-        (path / name).unlink(missing_ok=True)
-    if not keep_folder:
-        with suppress(OSError):
-            path.rmdir()
 
 
 def read_config(path: Path) -> AnyConfig:
@@ -416,7 +173,7 @@ def notes_from(document: Any) -> list[Noted]:
     return [event for event in found if isinstance(event, Noted)]
 
 
-def _texts_noted(path: Path) -> set[str]:
+def texts_noted(path: Path) -> set[str]:
     """Return what metrics.jsonl says was noted."""
     notes = (record for record in records_in(path) if record and record.get("event") == "noted")
     events = (event_from_record(record) for record in notes)
@@ -483,8 +240,8 @@ def _last_step(path: Path, fallback: int) -> int:
     """Return the last step in metrics.jsonl, read from its end."""
     try:
         with open_regular(path / METRICS) as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _END))
-            lines = file.read(_END).split(b"\n")[:-1]
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            lines = file.read(TAIL).split(b"\n")[:-1]
     except (OSError, UserError):
         return fallback
     for line in reversed(lines):
@@ -493,13 +250,3 @@ def _last_step(path: Path, fallback: int) -> int:
         if step is not None:
             return step
     return fallback
-
-
-def _whole_lines(file: BinaryIO, offset: int) -> int:
-    """Return `offset`, or where the last whole line before it ends if the file is shorter."""
-    length = os.fstat(file.fileno()).st_size
-    if length >= offset:
-        return offset
-    start = max(0, length - _END)
-    file.seek(start)
-    return start + file.read(_END).rfind(b"\n") + 1

@@ -20,7 +20,7 @@ from engine.settings.finetune import FineTuneConfig, TrainingConfig
 from engine.text.batch import EncodedSet, epoch_batches
 from engine.train.feed import EpochFeed
 from engine.train.loop import Loop
-from engine.train.run.runs import Run
+from engine.train.run.folder import Run
 from engine.train.schedule import Epochs
 from engine.train.tasks import Classification
 from tests.fakes import LABELS, tiny_config, tiny_wordpiece

@@ -24,7 +24,8 @@ from engine.text.corpus.corpus import Corpus
 from engine.text.corpus.tokens import open_store
 from engine.train.pretrain import pretrain, resume
 from engine.train.pretraining import setup as pretraining_setup
-from engine.train.run.runs import Run, read_metrics, read_status
+from engine.train.run.folder import Run
+from engine.train.run.runs import read_metrics, read_status
 from tests.engine.tiny_runs import outcome, run_engine, start_engine
 from tests.engine.tiny_texts import (
     notes,

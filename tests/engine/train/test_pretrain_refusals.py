@@ -17,7 +17,8 @@ from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.forecast import forecast
 from engine.train.pretraining.refusals import check_quickly, check_ranks
 from engine.train.ranks import Ranks
-from engine.train.run.runs import Run, read_status
+from engine.train.run.folder import Run
+from engine.train.run.runs import read_status
 from tests.engine.tiny_texts import SPECIALS, notes, text_config, word_vocabulary, write_text
 from tests.fakes import foreign_folder, model_folder, stored_tensors, tiny_pretraining, tiny_wordpiece
 

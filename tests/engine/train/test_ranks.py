@@ -27,7 +27,8 @@ from engine.train.finetune import fine_tune
 from engine.train.pretrain import Pretraining, pretrain, resume
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.ranks import ALONE, Ranks, joined_ranks, settled
-from engine.train.run.runs import Run, read_metrics, read_status
+from engine.train.run.folder import Run
+from engine.train.run.runs import read_metrics, read_status
 from tests.engine.tiny_runs import ROOT, tiny_config
 from tests.engine.tiny_texts import of, text_config, words_of
 from tests.engine.train.test_runs import wait_for

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from engine import durable
 from engine.commands.command_line import main
 from engine.commands.screen import show
 from engine.durable import explained
@@ -24,7 +25,7 @@ from engine.train.finetune import fine_tune, resume
 from engine.train.loop import Loop
 from engine.train.pretrain import pretrain
 from engine.train.pretraining import setup as pretraining_setup
-from engine.train.run import runs
+from engine.train.run import folder as run_folder
 from engine.train.run.runs import list_runs, read_status
 from tests.engine.tiny_runs import command_of, run_engine, tiny_config
 from tests.engine.tiny_texts import text_config, words_of
@@ -52,8 +53,8 @@ def fill_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         return refuse()
 
     def fill() -> None:
-        for name in ("replaced_file", "replaced_folder"):
-            monkeypatch.setattr(runs, name, full)
+        monkeypatch.setattr(durable, "replaced_file", full)
+        monkeypatch.setattr(run_folder, "replaced_folder", full)
 
         def save(path: Path, *_: Any, **__: Any) -> None:
             with full(path):

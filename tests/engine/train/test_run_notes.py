@@ -17,8 +17,9 @@ from engine.train.finetune import fine_tune, resume
 from engine.train.prepare import prepare
 from engine.train.pretrain import pretrain
 from engine.train.resume import resume as resume_any
+from engine.train.run.folder import Run
 from engine.train.run.records import event_from_record
-from engine.train.run.runs import Run, read_metrics
+from engine.train.run.runs import read_metrics
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.engine.tiny_texts import text_config
 

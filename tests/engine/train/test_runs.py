@@ -21,17 +21,10 @@ from engine.errors import RunError, Sentence, UserError
 from engine.events import Evaluated, Finished, Noted, Saved, Started, Step
 from engine.train.finetune import fine_tune, resume
 from engine.train.run import runs
+from engine.train.run.folder import Run, check_new
 from engine.train.run.lock import is_locked, locked
 from engine.train.run.records import event_from_record
-from engine.train.run.runs import (
-    Run,
-    check_new,
-    list_runs,
-    new_run_dir,
-    read_config,
-    read_metrics,
-    read_status,
-)
+from engine.train.run.runs import list_runs, new_run_dir, read_config, read_metrics, read_status
 from tests.engine.tiny_runs import command_of, outcome, run_engine, start_engine, tiny_config
 
 KILLS = int(os.environ.get("CLOZE_KILLS", "3"))
