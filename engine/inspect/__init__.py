@@ -1,1 +1,1 @@
-"""Looking at what a trained model does: predictions, and later attention, masks and embeddings."""
+"""Looking at what a trained model does: predictions, masked words, attention, attribution, vectors."""

@@ -1,1 +1,1 @@
-"""From a file to batches: tables, WordPiece, examples, packed batches."""
+"""From files to batches: tables and plain text, WordPiece, examples, packed batches."""

@@ -184,11 +184,7 @@ def examples_from(
         if labels is not None:
             _find_unknown(problems, answers, labels)
     usable = [row for row, problem in enumerate(problems) if problem is None]
-    reported = tuple(
-        BadLine(line, Sentence(problem.template, {**problem.values, "line": line}))
-        for line, problem in zip(table.lines.tolist(), problems, strict=True)
-        if problem is not None
-    )
+    reported = _reported(table, problems)
     if not usable:
         raise DataError(
             marked("engine", "None of the {num_rows:,} rows can be used. {first}"),
@@ -196,14 +192,14 @@ def examples_from(
             first=str(reported[0].sentence) if reported else "",
         )
     notes: tuple[Sentence, ...] = ()
-    if labels is None:
-        found = Counter(answers[row] for row in usable) if columns[2] else Counter[str]()
-        seen = {} if merge else {each.label: each.seen[0] for each in spellings}
-        if columns[2]:
-            if not whole_labels:
-                check_label_kind(columns[2], found)
-            notes = _check_labels(table, columns, found, len(usable), seen)
+    if labels is None and columns[2]:
+        found = Counter(answers[row] for row in usable)
+        if not whole_labels:
+            check_label_kind(columns[2], found)
+        _check_labels(table, columns, found, len(usable))
+        notes = _notes_on_rare(found, {} if merge else {each.label: each.seen[0] for each in spellings})
         labels = _in_order(found)
+    labels = labels or ()
     places = {label: place for place, label in enumerate(labels)} if columns[2] else {}
     has_pair = bool(columns[1])
     made = [
@@ -351,10 +347,17 @@ def _find_unknown(problems: list[Sentence | None], answers: list[str], labels: S
             problems[row] = Sentence(note, values)
 
 
-def _check_labels(
-    table: Table, columns: Sequence[str], found: Counter[str], num_rows: int, seen: Mapping[str, str]
-) -> tuple[Sentence, ...]:
-    """Return what to say of a column's labels. Args: seen: how to write those that look like others."""
+def _reported(table: Table, problems: Sequence[Sentence | None]) -> tuple[BadLine, ...]:
+    """Return the lines of a table that cannot be used. Args: problems: of each row, or None."""
+    return tuple(
+        BadLine(line, Sentence(problem.template, {**problem.values, "line": line}))
+        for line, problem in zip(table.lines.tolist(), problems, strict=True)
+        if problem is not None
+    )
+
+
+def _check_labels(table: Table, columns: Sequence[str], found: Counter[str], num_rows: int) -> None:
+    """Refuse a column whose values are no labels to learn. Raises: DataError."""
     column = columns[2]
     if len(found) == 1:
         raise DataError(
@@ -383,6 +386,10 @@ def _check_labels(
         raise DataError(
             template, column=column, num_labels=len(found), num_rows=num_rows, fitting=fitting[:40]
         )
+
+
+def _notes_on_rare(found: Counter[str], seen: Mapping[str, str]) -> tuple[Sentence, ...]:
+    """Return what to say of labels in one row only. Args: seen: how to write those that look like others."""
     once = _in_order({label for label, count in found.items() if count == 1})
     if not once:
         return ()

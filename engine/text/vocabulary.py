@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -199,22 +199,10 @@ def _from_rules(path: Path, vocab: Path | None, config: dict[str, Any], most: in
     _check_size(len(base), most)
     added = _read_added(path, rules.get("added_tokens") or [], base)
     flags, notes = _read_flags(path, cleaning, config)
-    for name, part, usual in (("clean_text", cleaning, True), ("max_input_chars_per_word", model, 100)):
-        if (value := part.get(name, usual)) != usual:
-            note = marked(
-                "engine", "tokenizer.json sets {name} to {value}; this is left out, BERT has {usual}."
-            )
-            notes.append(Sentence(note, {"name": name, "value": _json(value), "usual": _json(usual)}))
     known = set(base)
     tokens = base + tuple(token.content for token in added if token.content not in known)
     _check_size(len(tokens), most)
-    kind = config.get("tokenizer_class")
-    if kind and not _PLAIN_CLASSES.fullmatch(kind):
-        note = marked(
-            "engine",
-            "tokenizer_config.json names {name}, but tokenizer.json is of a WordPiece model, and is used.",
-        )
-        notes.append(Sentence(note, {"name": kind}))
+    notes += _notes_on_rules(cleaning, model, config)
     if vocab is not None and (other := tuple(read_vocab(vocab))) not in (base, tokens):
         note = marked(
             "engine",
@@ -230,6 +218,25 @@ def _from_rules(path: Path, vocab: Path | None, config: dict[str, Any], most: in
         added,
         tuple(notes),
     )
+
+
+def _notes_on_rules(
+    cleaning: Mapping[str, Any], model: Mapping[str, Any], config: Mapping[str, Any]
+) -> Iterator[Sentence]:
+    """Say what a folder asks of its tokenizer that BERT's does not do."""
+    for name, part, usual in (("clean_text", cleaning, True), ("max_input_chars_per_word", model, 100)):
+        if (value := part.get(name, usual)) != usual:
+            note = marked(
+                "engine", "tokenizer.json sets {name} to {value}; this is left out, BERT has {usual}."
+            )
+            yield Sentence(note, {"name": name, "value": _json(value), "usual": _json(usual)})
+    kind = config.get("tokenizer_class")
+    if kind and not _PLAIN_CLASSES.fullmatch(kind):
+        note = marked(
+            "engine",
+            "tokenizer_config.json names {name}, but tokenizer.json is of a WordPiece model, and is used.",
+        )
+        yield Sentence(note, {"name": kind})
 
 
 def _part(path: Path, rules: dict[str, Any], name: str, kind: str) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Optimizer, metrics, run folders, the one training loop, and fine-tuning on top of it."""
+"""Training: one loop, the life of a run around it, and what is trained: classifiers, language models."""

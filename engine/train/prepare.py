@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -161,18 +161,26 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     for one, usable in read:
         yield from data_notes.on_rows(one.path.name, usable.examples)
     yield from data_notes.on_parts(examples)
+    sets, cut_share = yield from _encoded(data, examples, wordpiece)
+    about = _about(config, table, roles, labels, parts, cut_share)
+    about["reported"] = _reported(*read)
+    about["merge_labels"] = data.merge_labels
+    if data.merge_labels:
+        about["merged_labels"] = _merged(*read)
+    return Setup(dataclasses.replace(shape, id2label=labels), wordpiece, about, labels, sets)
+
+
+def _encoded(
+    data: DataConfig, examples: Mapping[str, Sequence[Example]], wordpiece: WordPiece
+) -> Generator[Event, None, tuple[dict[str, EncodedSet], float]]:
+    """Return each part as ids, and the share of the texts to train on that was cut, 0..1."""
     sets: dict[str, EncodedSet] = {}
     cut = 0
     for name, chosen in examples.items():
         sets[name], num_cut = yield from encode(chosen, wordpiece, data.max_length, data.truncation)
         cut = num_cut if name == "train" else cut
     yield from data_notes.on_cut(cut, len(examples["train"]), data.max_length)
-    about = _about(config, table, roles, labels, parts, cut / len(examples["train"]))
-    about["reported"] = _reported(*read)
-    about["merge_labels"] = data.merge_labels
-    if data.merge_labels:
-        about["merged_labels"] = _merged(*read)
-    return Setup(dataclasses.replace(shape, id2label=labels), wordpiece, about, labels, sets)
+    return sets, cut / len(examples["train"])
 
 
 def _apart(data: DataConfig, path: str, field: str, labels: tuple[str, ...]) -> tuple[Table, Examples]:

@@ -1,1 +1,1 @@
-"""How files are read: encoding, separators, quoting, headers, and files that are no tables."""
+"""How files are read: opened, decoded, cut into lines and cells; and which files are no tables."""

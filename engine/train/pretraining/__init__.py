@@ -1,1 +1,1 @@
-"""What pretraining stands on beside the loop: its text, first weights, feed, refusals and forecast."""
+"""What pretraining adds to the loop: its text, first weights, feed, task, refusals and forecast."""

@@ -1,1 +1,1 @@
-"""A run's folder: its events, checkpoints, lock and status."""
+"""A run's folder: what is settled, events, checkpoints, kept weights, lock and status."""
