@@ -275,7 +275,7 @@ def noted(*args, **more):
     return process
 subprocess.Popen = noted
 from engine import device
-from engine.text import cutter_pool, token_writer
+from engine.text.corpus import cutter_pool, token_writer
 from engine.text.corpus.corpus import Corpus
 from engine.text.corpus.tokens import open_store
 from tests.engine.tiny_stores import wordpiece

@@ -225,7 +225,7 @@ def test_another_process_ends_the_run_with_its_reason_at_once(tmp_path: Path, na
     script = f"""
 import os
 from engine.errors import UserError
-from engine.train import text_feed
+from engine.train.pretraining import text_feed
 
 take = text_feed.TextFeed.take
 
