@@ -16,12 +16,19 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from engine.commands.inspect import add_inspect_commands, inspect_command
-from engine.commands.language import add_language_commands, follow, is_follower, run_pipeline, train
+from engine.commands.language import (
+    add_language_commands,
+    follow,
+    is_follower,
+    run_pipeline,
+    settings_given,
+    train,
+)
 from engine.commands.layers import add_layer_commands
 from engine.commands.screen import print_json, score_lines, scores_document, show
-from engine.errors import UserError, marked
+from engine.errors import UserError
 from engine.events import Evaluated, Event, Noted
-from engine.settings.config import from_toml, values_of, with_values
+from engine.settings.config import values_of, with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.settings.setting import settings_of
 from engine.text.examples import Roles
@@ -145,15 +152,7 @@ def _header(values: dict[str, Any]) -> list[str]:
 def _finetune(options: argparse.Namespace) -> int:
     from engine.train.finetune import fine_tune
 
-    values: dict[str, Any] = {}
-    if options.config:
-        values.update(from_toml(options.config))
-        values.pop("task", None)
-    for assignment in options.set:
-        name, equals, value = assignment.partition("=")
-        if not equals:
-            raise UserError(marked("engine", "--set takes name=value, not {given!r}."), given=assignment)
-        values[name.strip()] = value.strip(" ")
+    values = settings_given(options)
     for name in (*FINETUNE_FLAGS, *TABLE_FLAGS, "header"):
         given = getattr(options, name)
         if given is not None:

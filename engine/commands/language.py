@@ -105,7 +105,7 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
 
 def config_from(options: argparse.Namespace) -> PretrainConfig:
     """Return the settings that a command line gives. Raises: ConfigError."""
-    values = _given(options)
+    values = settings_given(options)
     if options.size and options.model:
         raise UserError(marked("engine", "Give --size for a new model, or --model to train one further."))
     if options.size:
@@ -121,7 +121,7 @@ def config_from(options: argparse.Namespace) -> PretrainConfig:
 
 def pipeline_config_from(options: argparse.Namespace) -> PipelineConfig:
     """Return the settings that a command line gives. Raises: ConfigError."""
-    values = _given(options)
+    values = settings_given(options)
     for name in PIPELINE_FLAGS:
         if getattr(options, name) is not None:
             values[name] = getattr(options, name)
@@ -131,7 +131,7 @@ def pipeline_config_from(options: argparse.Namespace) -> PipelineConfig:
     return with_values(PipelineConfig(), values)
 
 
-def _given(options: argparse.Namespace) -> dict[str, Any]:
+def settings_given(options: argparse.Namespace) -> dict[str, Any]:
     """Return the settings of --config and, over them, of --set."""
     values: dict[str, Any] = {}
     if options.config:

@@ -278,6 +278,11 @@ def check_fit(shape: BertConfig, wordpiece: WordPiece, *, with_pair: bool) -> No
                 "engine", "The model knows one segment only, so it cannot read pairs. Choose another model."
             )
         )
+    check_rows(shape, wordpiece)
+
+
+def check_rows(shape: BertConfig, wordpiece: WordPiece) -> None:
+    """Refuse a vocabulary that has more pieces than the model has embeddings. Raises: ModelError."""
     if wordpiece.vocab_size > shape.vocab_size:
         raise ModelError(
             marked(

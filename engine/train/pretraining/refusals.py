@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.errors import ConfigError, DataError, ModelError, marked
+from engine.errors import ConfigError, DataError, marked
 from engine.model.config import BertConfig
 from engine.model.weights import read_config
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig, check_budget
 from engine.text.vocabulary import MASK
 from engine.text.wordpiece import WordPiece
+from engine.train.prepare import check_rows
 from engine.train.pretraining.setup import corpus_of, published, shape_of, terms_of
 from engine.train.ranks import Ranks
 
@@ -99,16 +100,8 @@ def check_vocabulary(wordpiece: WordPiece, shape: BertConfig | None, path: Path)
             path=path,
             mask=MASK,
         )
-    if shape is not None and wordpiece.vocab_size > shape.vocab_size:
-        raise ModelError(
-            marked(
-                "engine",
-                "The vocabulary has {tokens} tokens, but the model has embeddings for {rows}: they do not "
-                "belong together.",
-            ),
-            tokens=wordpiece.vocab_size,
-            rows=shape.vocab_size,
-        )
+    if shape is not None:
+        check_rows(shape, wordpiece)
 
 
 def check_same(given: WordPiece, own: WordPiece) -> None:
