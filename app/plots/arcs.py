@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.look import theme
@@ -18,7 +18,8 @@ from app.plots import token_labels
 from app.plots.arc_layouts import EDGE, FOOT, ColumnsLayout, LineLayout
 from app.plots.attention_image import MIDDLE, Picture
 from app.plots.layered import dashed_pen, level_color, paint_chip, paint_scale
-from app.plots.shown_figure import MOVES, ShownFigure, spans
+from app.plots.pointed import ARROWS, WALKS
+from app.plots.shown_figure import NONE, ShownFigure, leap_of, spans
 from engine.inspect.attention.views import Cells, Shown
 
 MOST_IN_FOCUS = 24  # arcs of one token
@@ -73,8 +74,8 @@ class ArcsPlot(ShownFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(240, 200)
 
-    def target_at(self, position: QPointF) -> tuple[int, int]:
-        return (-1, -1) if self.is_empty else self.laid_out().target_at(position)
+    def target_at(self, at: QPointF) -> tuple[int, int]:
+        return NONE if self.is_empty else self.laid_out().target_at(at)
 
     def laid_out(self) -> ColumnsLayout | LineLayout:
         """Return where the tokens stand at the size there is."""
@@ -91,22 +92,24 @@ class ArcsPlot(ShownFigure):
         if (before < 0) != (self.locked_row < 0):
             self.renew()  # all other arcs step back, or come again
 
-    def _moved(self, key: Qt.Key, count: int) -> tuple[int, int]:
+    def after(self, event: QKeyEvent) -> tuple[int, int]:
         """Return where a key leads: along the tokens; between columns along the strongest arc."""
         assert self.shown is not None
-        row, column = self.current
+        key, (row, column) = Qt.Key(event.key()), self.current
+        if key not in WALKS:
+            return NONE
         if row < 0 and column < 0:
             return self.strongest_cell()[0], -1
         layout, side = self.laid_out(), int(row < 0)
-        down, right = MOVES.get(key, (0, 0))
+        down, right = ARROWS.get(key, (0, 0))
         if layout.sides == 2 and right:
             values = self.shown.values[:, column] if side else self.shown.values[row]
             partner = int(np.argmax(np.abs(values)))
             if (right > 0) == bool(side):
-                return self.current
+                return row, column
             return (partner, -1) if side else (-1, partner)
         last = self.shown.values.shape[side] - 1
-        along = layout.step_by(down, right) * count
+        along = layout.step_by(down, right) * leap_of(event)
         if key in (Qt.Key.Key_Home, Qt.Key.Key_End):
             along = -last if key == Qt.Key.Key_Home else last
         token = min(max((column if side else row) + along, 0), last)

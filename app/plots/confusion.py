@@ -9,24 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetricsF,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-)
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
-from app.plots.figure import Figure, Numbers, ink_on, paint_ring
+from app.plots.figure import Numbers, ink_on, paint_ring
+from app.plots.pointed import PointedFigure, cell_after
 
 NAME_SIZE = 12
 TITLE_SIZE = 11
@@ -36,17 +26,13 @@ MOST_COMPARED = 60  # names, when it is decided where to shorten them
 FEW = 8  # labels; with more, zeros are left out for calm
 
 
-class ConfusionPlot(Figure):
-    """A confusion matrix to point at, to walk through with the arrow keys, and to open with Enter."""
-
-    cell_clicked = Signal(int, int)  # true, predicted
+class ConfusionPlot(PointedFigure):
+    """A confusion matrix. A target is a cell: true, predicted."""
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self._labels: tuple[str, ...] = ()
         self._counts = np.zeros((0, 0), dtype=np.int64)
-        self._current: tuple[int, int] | None = None
-        self.is_clickable = False  # whether a click on a cell leads anywhere
         theme.on_theme_change(self, self.update)
 
     def set_confusion(self, labels: Sequence[str], counts: np.ndarray) -> None:
@@ -54,23 +40,18 @@ class ConfusionPlot(Figure):
         counts = np.asarray(counts, dtype=np.int64)
         assert counts.shape == (len(labels), len(labels)), (counts.shape, len(labels))
         if tuple(labels) != self._labels:
-            self._current = None
+            self.forget()
         self._labels, self._counts = tuple(labels), counts
-        self._describe()
+        self.describe()
         self.update()
 
     def clear(self) -> None:
         """Show nothing."""
-        self._current = None
         self.set_confusion((), np.zeros((0, 0), dtype=np.int64))
 
     @property
     def is_empty(self) -> bool:
         return not self._labels
-
-    @property
-    def current_cell(self) -> tuple[int, int] | None:
-        return self._current
 
     def numbers(self) -> Numbers:
         rows: Numbers = [[self.tr("true \\ predicted"), *self._labels]]
@@ -120,72 +101,30 @@ class ConfusionPlot(Figure):
         self.paint_frame(painter)
         painter.end()
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._go_to(self._cell_at(event.position()))
-        points = self._current is not None and self.is_clickable
-        self.setCursor(Qt.CursorShape.PointingHandCursor if points else Qt.CursorShape.ArrowCursor)
+    def words_of(self, target: tuple[int, int]) -> str:
+        return self.cell_words(*target)
 
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        if not self.hasFocus():
-            self._go_to(None)
+    def summary(self) -> str:
+        if self.is_empty:
+            return self.empty_text
+        right, total = int(np.trace(self._counts)), int(self._counts.sum())
+        return self.tr("{right} of {total} texts were recognised.").format(
+            right=words.number(right), total=words.number(total)
+        )
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        cell = self._cell_at(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and cell:
-            self.cell_clicked.emit(*cell)
-        super().mouseReleaseEvent(event)
+    def rect_of(self, target: tuple[int, int]) -> QRectF:
+        return self._cell(self._layout(), *target)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        moves = {
-            Qt.Key.Key_Left: (0, -1),
-            Qt.Key.Key_Right: (0, 1),
-            Qt.Key.Key_Up: (-1, 0),
-            Qt.Key.Key_Down: (1, 0),
-        }
-        key = Qt.Key(event.key())
-        last = len(self._labels) - 1
-        if key in moves and not self.is_empty:
-            row, column = self._current or (0, 0)
-            by = moves[key] if self._current else (0, 0)
-            self._go_to((min(max(row + by[0], 0), last), min(max(column + by[1], 0), last)))
-            self._show_tip()
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._current:
-            self.cell_clicked.emit(*self._current)
-        else:
-            super().keyPressEvent(event)
+    def target_at(self, at: QPointF) -> tuple[int, int] | None:
+        if self.is_empty:
+            return None
+        area, count = self._layout()[0], len(self._labels)
+        row = int((at.y() - area.top()) / area.height() * count)
+        column = int((at.x() - area.left()) / area.width() * count)
+        return (row, column) if area.contains(at) and row < count and column < count else None
 
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            cell = self._cell_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), tip(self.cell_words(*cell)) if cell else "", self)
-            return True
-        return super().event(event)
-
-    def _go_to(self, cell: tuple[int, int] | None) -> None:
-        if cell != self._current:
-            self._current = cell
-            self._describe()
-            self.update()
-
-    def _describe(self) -> None:
-        if self._current:
-            said = self.cell_words(*self._current)
-        elif self.is_empty:
-            said = self.empty_text
-        else:
-            right, total = int(np.trace(self._counts)), int(self._counts.sum())
-            said = self.tr("{right} of {total} texts were recognised.").format(
-                right=words.number(right), total=words.number(total)
-            )
-        self.setAccessibleDescription(said)
-
-    def _show_tip(self) -> None:
-        if self._current:
-            corner = self._cell(self._layout(), *self._current).bottomRight().toPoint()
-            QToolTip.showText(self.mapToGlobal(corner), tip(self.cell_words(*self._current)), self)
-
-    # Geometry
+    def after(self, event: QKeyEvent) -> tuple[int, int] | None:
+        return cell_after(event, self.current, self._counts.shape)
 
     def _layout(self) -> tuple[QRectF, bool]:
         """Return where the cells lie, and whether the names above them are turned."""
@@ -205,23 +144,13 @@ class ConfusionPlot(Figure):
         top, bottom = (area.top() + round(area.height() * y / count) for y in (row, row + 1))
         return QRectF(left, top, right - left, bottom - top)
 
-    def _cell_at(self, position: QPointF) -> tuple[int, int] | None:
-        if self.is_empty:
-            return None
-        area, count = self._layout()[0], len(self._labels)
-        row = int((position.y() - area.top()) / area.height() * count)
-        column = int((position.x() - area.left()) / area.width() * count)
-        return (row, column) if area.contains(position) and row < count and column < count else None
-
-    # Painting
-
     def _paint(self, painter: QPainter) -> None:
         layout = self._layout()
         painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
         self._paint_cells(painter, layout)
         self._paint_names(painter, layout)
-        if self._current and not self._saving:
-            paint_ring(painter, self._cell(layout, *self._current))
+        if self.current and not self._saving:
+            paint_ring(painter, self._cell(layout, *self.current))
 
     def _paint_cells(self, painter: QPainter, layout: tuple[QRectF, bool]) -> None:
         font = self._figures_font(self._cell(layout, 0, 0))

@@ -85,19 +85,19 @@ class HeatmapPlot(ShownFigure):
         assert self.shown is not None
         return self.frame().cell(row, column, self.shown.values.shape)
 
-    def target_at(self, position: QPointF) -> tuple[int, int]:
+    def target_at(self, at: QPointF) -> tuple[int, int]:
         if self.shown is None or self.is_empty:
             return -1, -1
         area, (num_rows, num_columns) = self.frame().area, self.shown.values.shape
-        rows = self._under(position.y() - area.top(), area.height(), num_rows)
-        columns = self._under(position.x() - area.left(), area.width(), num_columns)
+        rows = self._under(at.y() - area.top(), area.height(), num_rows)
+        columns = self._under(at.x() - area.left(), area.width(), num_columns)
         if rows and columns:  # of several under one pixel, the one that is seen
             part = np.abs(self.shown.values[rows.start : rows.stop, columns.start : columns.stop])
             row, column = divmod(int(np.argmax(part)), part.shape[1])
             return rows[row], columns[column]
-        if rows and position.x() < area.left():
+        if rows and at.x() < area.left():
             return rows[0], -1
-        if columns and position.y() < area.top():
+        if columns and at.y() < area.top():
             return -1, columns[0]
         return -1, -1
 

@@ -16,14 +16,14 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look import theme
 from app.plots.attention_image import Picture, colored, ramp, shrink
-from app.plots.figure import Figure
+from app.plots.pointed import PointedFigure
 
 FINE = 1024  # pixels along a side of an image in a file that can be enlarged, at least
 SCALE_WIDTH, SCALE_HEIGHT = 96.0, 8.0
 SMALL = 11  # px of the figures at a scale
 
 
-class LayeredFigure(Figure):
+class LayeredFigure(PointedFigure):
     """Base of the attention pictures."""
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
@@ -58,14 +58,15 @@ class LayeredFigure(Figure):
             self.paint_still(painter)
             self.paint_chosen(painter)
         elif not self.is_empty:
-            painter.drawPixmap(0, 0, self._kept())
+            painter.drawPixmap(0, 0, self.still())
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self.paint_chosen(painter)
             self.paint_moving(painter)
         self.paint_frame(painter)
         painter.end()
 
-    def _kept(self) -> QPixmap:
+    def still(self) -> QPixmap:
+        """Return what does not follow the pointer, painted once for a size and a theme."""
         ratio = self.devicePixelRatioF()
         wanted = (math.ceil(self.width() * ratio), math.ceil(self.height() * ratio))
         kept = self._still

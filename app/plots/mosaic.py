@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -20,6 +20,7 @@ from app.look.labels import fitting
 from app.plots.attention_image import MosaicPicture, Picture, colored, shrink
 from app.plots.figure import Numbers, paint_ring
 from app.plots.layered import LayeredFigure, colors_of, image_over, line_at, paint_scale, value_words
+from app.plots.pointed import cell_after
 
 EDGE = 8.0
 FOOT = 30.0
@@ -29,13 +30,6 @@ STRETCH = 1.7  # a tile is at most this much wider than high, or higher than wid
 FINE = 128  # pixels along a tile's side in a file that can be enlarged, at least
 CAPTION = 46.0  # px of a tile from which on it is named in a given order
 VEIL = 0.62  # of the card's colour over a head that is off
-ARROWS = {
-    Qt.Key.Key_Left: (0, -1),
-    Qt.Key.Key_Right: (0, 1),
-    Qt.Key.Key_Up: (-1, 0),
-    Qt.Key.Key_Down: (1, 0),
-}
-
 Head = tuple[int, int]
 
 
@@ -56,7 +50,6 @@ class MosaicPlot(LayeredFigure):
         self._off: frozenset[Head] = frozenset()
         self._order: tuple[Head, ...] = ()
         self.is_sorted = False
-        self.current: Head | None = None
 
     def set_mosaic(
         self, picture: MosaicPicture | None, *, figures: np.ndarray | None = None, figure_name: str = ""
@@ -69,7 +62,8 @@ class MosaicPlot(LayeredFigure):
         """
         shape = picture.strongest.shape if picture else (0, 0)
         if self._picture is None or self._picture.strongest.shape != shape:
-            self._chosen, self._off, self.current, self.is_sorted = (), frozenset(), None, False
+            self._chosen, self._off, self.is_sorted = (), frozenset(), False
+            self._hovered = self._walked = None
             self._order = tuple(np.ndindex(*shape))
         self._picture = picture
         self.set_figures(figures, figure_name)
@@ -77,13 +71,13 @@ class MosaicPlot(LayeredFigure):
     def set_figures(self, figures: np.ndarray | None, figure_name: str = "") -> None:
         """Say what the hover tells of each head, (L, H)."""
         self._figures, self._figure_name = figures, figure_name
-        self._describe()
+        self.describe()
         self.renew()
 
     def set_chosen(self, heads: Sequence[Head]) -> None:
         """Mark the heads that are shown large: the first with a strong ring, others with a thin one."""
         self._chosen = tuple(heads)
-        self._describe()
+        self.describe()
         self.update()
 
     def set_off(self, heads: Collection[Head]) -> None:
@@ -145,8 +139,6 @@ class MosaicPlot(LayeredFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(240, 240)
 
-    # Geometry
-
     def _grid(self) -> tuple[int, int]:
         assert self._picture is not None
         num_layers, num_heads = self._picture.strongest.shape
@@ -175,72 +167,49 @@ class MosaicPlot(LayeredFigure):
     def _gap(self, across: float, down: float) -> float:
         return GAP if min(across, down) >= 20 else 2.0
 
-    def _head_at(self, position: QPointF) -> Head | None:
+    def target_at(self, at: QPointF) -> Head | None:
         if self.is_empty:
             return None
         start, across, down = self._area()
-        column, row = int((position.x() - start.x()) // across), int((position.y() - start.y()) // down)
+        column, row = int((at.x() - start.x()) // across), int((at.y() - start.y()) // down)
         rows, columns = self._grid()
         inside = 0 <= row < rows and 0 <= column < columns
         return self._order[row * columns + column] if inside else None
 
-    # Mouse and keys
+    def words_of(self, target: Head) -> str:
+        return self.head_words(*target)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._go_to(self._head_at(event.position()))
-        shape = Qt.CursorShape.PointingHandCursor if self.current else Qt.CursorShape.ArrowCursor
-        self.setCursor(shape)
+    def tip_of(self, target: Head) -> str:
+        return ""  # the line under the tiles says it
 
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._go_to(None)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        found = self._head_at(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and found:
-            self._choose(found, adds=_adds(event))
-        super().mouseReleaseEvent(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = Qt.Key(event.key())
-        if self.is_empty or event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            super().keyPressEvent(event)
-        elif key in ARROWS:
-            self._go_to(self._moved(*ARROWS[key]))
-            if self.current and not _adds(event):
-                self._choose(self.current, adds=False)
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.current:
-            self._choose(self.current, adds=_adds(event) or key == Qt.Key.Key_Space)
-        else:
-            super().keyPressEvent(event)
-
-    def _moved(self, down: int, right: int) -> Head:
-        here = self.current or (self._chosen[0] if self._chosen else None)
-        if here is None:
-            return self._order[0]
-        rows, columns = self._grid()
-        row, column = divmod(self._order.index(here), columns)
-        row, column = min(max(row + down, 0), rows - 1), min(max(column + right, 0), columns - 1)
-        return self._order[row * columns + column]
-
-    def _choose(self, head: Head, *, adds: bool) -> None:
-        (self.head_added if adds else self.head_chosen).emit(*head)
-
-    def _go_to(self, head: Head | None) -> None:
-        if head != self.current:
-            self.current = head
-            self._describe()
-            self.update()
-
-    def _describe(self) -> None:
-        self.setAccessibleDescription(self.empty_text if self.is_empty else self._readout())
-
-    def _readout(self) -> str:
-        if self.current and not self._saving:
-            return self.head_words(*self.current)
+    def summary(self) -> str:
+        if self.is_empty:
+            return self.empty_text
         return self.head_words(*self._chosen[0]) if self._chosen else ""
 
-    # Painting
+    def after(self, event: QKeyEvent) -> Head | None:
+        if self.is_empty or event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            return None
+        rows, columns = self._grid()
+        here = self.current or (self._chosen[0] if self._chosen else None)
+        cell = None if here is None else divmod(self._order.index(here), columns)
+        found = cell_after(event, cell, (rows, columns))
+        return None if found is None else self._order[found[0] * columns + found[1]]
+
+    def walk_to(self, target: Head, event: QKeyEvent) -> None:
+        super().walk_to(target, event)
+        if not _adds(event):
+            self.head_chosen.emit(*target)
+
+    def can_choose(self, target: Head) -> bool:
+        return True
+
+    def choose(self, target: Head, event: QMouseEvent | QKeyEvent) -> None:
+        is_space = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Space
+        (self.head_added if is_space or _adds(event) else self.head_chosen).emit(*target)
+
+    def _readout(self) -> str:
+        return self.head_words(*self.current) if self.current and not self._saving else self.summary()
 
     def paint_still(self, painter: QPainter) -> None:
         self._paint_tiles(painter)

@@ -8,23 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFontMetricsF,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-)
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
-from app.plots.figure import Figure, Numbers, ink_on, paint_ring
+from app.plots.figure import Numbers, ink_on, paint_ring
+from app.plots.pointed import ARROWS, PointedFigure
 from engine.model.arithmetic import Arithmetic, Part
 from engine.model.parts import GROUPS
 
@@ -47,31 +38,33 @@ class Cell:
     shade: float
 
 
-class ParametersPlot(Figure):
-    """Groups side by side, as wide as their share; their parts above each other, as high as theirs."""
+class ParametersPlot(PointedFigure):
+    """Groups side by side, as wide as their share; their parts above each other, as high as theirs.
 
+    A target is the key of a part, "" for none; the arrow keys choose one part after the other.
+    """
+
+    nothing = ""
     part_chosen = Signal(str)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.found: Arithmetic | None = None
-        self.current = ""  # the key of the part under the pointer
         self.chosen = ""
         theme.on_theme_change(self, self.update)
 
     def set_arithmetic(self, found: Arithmetic | None) -> None:
         """Show where a model's weights are; the part that was chosen stays so where there is one."""
-        self.found, self.current = found, ""
+        self.found = found
         if found is None or all(part.key != self.chosen for part in found.parts):
             self.chosen = ""
-        self._describe()
-        self.update()
+        self.forget()
 
     def set_chosen(self, key: str) -> None:
         """Mark a part, "" for none, without a signal."""
         if key != self.chosen:
             self.chosen = key
-            self._describe()
+            self.describe()
             self.update()
 
     @property
@@ -93,7 +86,7 @@ class ParametersPlot(Figure):
         rows.append(["total", "", found.spelled(), found.with_numbers(number=str), found.total, 1.0])
         return rows
 
-    def words_of(self, part: Part) -> str:
+    def part_words(self, part: Part) -> str:
         """Return a part in a line: its name, its formula with this model's numbers, and its share."""
         assert self.found is not None
         return self.tr("{name}: {formula} = {numbers} = {count} · {share}").format(
@@ -112,17 +105,15 @@ class ParametersPlot(Figure):
         wanted = wanted or self.chosen
         shown = next((part for part in self.found.parts if part.key == wanted), None)
         if shown is not None:
-            return self.words_of(shown)
+            return self.part_words(shown)
         largest = max(self.found.parts, key=lambda part: part.count)
-        return self.tr("Largest: {part}").format(part=self.words_of(largest))
+        return self.tr("Largest: {part}").format(part=self.part_words(largest))
 
     def sizeHint(self) -> QSize:
         return QSize(560, 112)  # grows with the room; a hint above would push text away
 
     def minimumSizeHint(self) -> QSize:
         return QSize(240, 112)
-
-    # ---- where things are
 
     def cells(self) -> Iterator[Cell]:
         """Return where each part is painted, in the parts' order."""
@@ -151,64 +142,54 @@ class ParametersPlot(Figure):
             left += width + GAP
         return rooms
 
-    def _part_at(self, at: QPointF) -> str:
-        reach = next((one for one in self.cells() if one.whole.contains(at)), None)
-        if reach is None:  # a sliver can be met beside it too
-            wide = (one for one in self.cells() if one.whole.adjusted(-GAP / 2, -1, GAP / 2, 1).contains(at))
-            reach = next(wide, None)
-        return reach.part.key if reach else ""
+    def words_of(self, target: str) -> str:
+        return self.readout()
 
-    # ---- the hand
+    def summary(self) -> str:
+        return self.empty_text if self.found is None else self.readout()
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._go_to(self._part_at(event.position()))
-        shape = Qt.CursorShape.PointingHandCursor if self.current else Qt.CursorShape.ArrowCursor
-        self.setCursor(shape)
+    def tip_of(self, target: str) -> str:
+        why = (cell.part.kind.why for cell in self.cells() if cell.part.key == target)
+        return words.tr_engine(next(why))
 
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._go_to("")
+    def rect_of(self, target: str) -> QRectF:
+        return next(cell.whole for cell in self.cells() if cell.part.key == target)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._choose(self._part_at(event.position()))
-        super().mouseReleaseEvent(event)
+    def target_at(self, at: QPointF) -> str:
+        cells = list(self.cells())
+        for beside in (0.0, 1.0):  # a sliver can be met beside it too
+            for cell in cells:
+                if cell.whole.adjusted(-beside * GAP / 2, -beside, beside * GAP / 2, beside).contains(at):
+                    return cell.part.key
+        return ""
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def after(self, event: QKeyEvent) -> str:
         key = Qt.Key(event.key())
-        moves = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
-        if self.found is not None and key in moves:
-            keys = [part.key for part in self.found.parts]
-            here = keys.index(self.chosen) if self.chosen in keys else -1 if moves[key] > 0 else 0
-            self._choose(keys[(here + moves[key]) % len(keys)])
-        elif key == Qt.Key.Key_Escape and self.chosen:
-            self._choose("")
-        else:
-            super().keyPressEvent(event)
+        if self.found is None or key not in ARROWS:
+            return ""
+        keys, by = [part.key for part in self.found.parts], sum(ARROWS[key])
+        here = keys.index(self.chosen) if self.chosen in keys else -1 if by > 0 else 0
+        return keys[(here + by) % len(keys)]
 
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            key = self._part_at(QPointF(event.pos()))
-            part = next((one for one in self.found.parts if one.key == key), None) if self.found else None
-            said = words.tr_engine(part.kind.why) if part else ""
-            QToolTip.showText(event.globalPos(), tip(said), self)
-            return True
-        return super().event(event)
+    def walk_to(self, target: str, event: QKeyEvent) -> None:
+        self._choose(target)
+        self.say_beside(target)
 
-    def _go_to(self, key: str) -> None:
-        if key != self.current:
-            self.current = key
-            self.update()
+    def can_choose(self, target: str) -> bool:
+        return True
+
+    def choose(self, target: str, event: QMouseEvent | QKeyEvent) -> None:
+        self._choose(target)
+
+    def let_go(self) -> bool:
+        was_chosen = bool(self.chosen)
+        self._choose("")
+        return super().let_go() or was_chosen
 
     def _choose(self, key: str) -> None:
         if key != self.chosen:
             self.set_chosen(key)
             self.part_chosen.emit(key)
-
-    def _describe(self) -> None:
-        self.setAccessibleDescription(self.empty_text if self.found is None else self.readout())
-
-    # ---- painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

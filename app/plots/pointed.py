@@ -22,6 +22,7 @@ ARROWS = {  # how many rows down, how many columns to the right
     Qt.Key.Key_Up: (-1, 0),
     Qt.Key.Key_Down: (1, 0),
 }
+WALKS = (*ARROWS, Qt.Key.Key_Home, Qt.Key.Key_End)
 CHOOSES = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 PAGE = 10  # rows
 
@@ -46,7 +47,7 @@ class PointedFigure(Figure):
         raise NotImplementedError
 
     def rect_of(self, target: Target) -> QRectF:
-        """Return where a thing lies on the canvas."""
+        """Return where a thing lies on the canvas; asked for where it has a tip, or scrolls."""
         raise NotImplementedError
 
     def words_of(self, target: Target) -> str:
@@ -105,8 +106,13 @@ class PointedFigure(Figure):
         """Go where a key leads, and say beside it at once what a mouse would have to wait for."""
         self.go_to(target)
         self.reveal(target)
-        corner = self.canvas().mapToGlobal(self.rect_of(target).bottomRight().toPoint())
-        self._show_tip(corner, self.tip_of(target))
+        self.say_beside(target)
+
+    def say_beside(self, target: Target) -> None:
+        """Show a thing's tip beside it."""
+        said = self.tip_of(target)
+        corner = self.rect_of(target).bottomRight().toPoint() if said else QPoint()
+        self._show_tip(self.canvas().mapToGlobal(corner), said)
 
     def reveal(self, target: Target) -> None:
         """Bring a thing into view, where a picture scrolls."""
@@ -144,7 +150,9 @@ class PointedFigure(Figure):
             self.walk_to(target, event)
         elif event.key() in CHOOSES and self.current != self.nothing and self.can_choose(self.current):
             self.choose(self.current, event)
-        elif event.key() != Qt.Key.Key_Escape or not self.let_go():
+        elif event.key() == Qt.Key.Key_Escape and self.let_go():
+            QToolTip.hideText()
+        else:
             super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -197,7 +205,7 @@ def cell_after(
     Home and End lead to the first and the last cell of a row, arrows `by` cells on.
     """
     key = Qt.Key(event.key())
-    if not all(shape) or key not in (*ARROWS, Qt.Key.Key_Home, Qt.Key.Key_End):
+    if not all(shape) or key not in WALKS:
         return None
     if cell is None:
         return 0, 0

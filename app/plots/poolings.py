@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
-from app.plots.figure import Figure, Numbers
+from app.plots.figure import Numbers
+from app.plots.pointed import PointedFigure, row_after
 
 EDGE = 8.0
 HEAD = 34.0
@@ -40,7 +40,7 @@ class PoolingRow:
         return self.agreement, self.separation, self.within, self.between, self.any_two
 
 
-class PoolingsPlot(Figure):
+class PoolingsPlot(PointedFigure):
     """The rows as they were measured, with the share that chance would reach marked in each bar.
 
     Where there is little room, two columns are left to the hover.
@@ -50,14 +50,13 @@ class PoolingsPlot(Figure):
         super().__init__(title, parent)
         self._rows: tuple[PoolingRow, ...] = ()
         self._chances = (0.0, 0.5)
-        self._current: int | None = None
         theme.on_theme_change(self, self.update)
 
     def set_rows(self, rows: Sequence[PoolingRow], chance: float) -> None:
         """Show some poolings. Args: chance: the agreement that chance reaches, 0..1."""
-        self._rows, self._chances, self._current = tuple(rows), (chance, 0.5), None
+        self._rows, self._chances = tuple(rows), (chance, 0.5)
         self.updateGeometry()
-        self.update()
+        self.forget()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -98,9 +97,9 @@ class PoolingsPlot(Figure):
             rows.append([self.tr("chance"), *self._chances, "", "", ""])
         return rows
 
-    def words_of(self, row: int) -> str:
+    def words_of(self, target: int) -> str:
         """Return a row as lines of words."""
-        held = self._rows[row]
+        held = self._rows[target]
         lines = [held.name]
         for (_head, said), value, is_share in zip(
             self.heads(), held.values, (True, True, False, False, False), strict=True
@@ -114,50 +113,21 @@ class PoolingsPlot(Figure):
     def minimumSizeHint(self) -> QSize:
         return QSize(300, int(2 * EDGE + HEAD + ROW * max(3, len(self._rows))))
 
-    # ---- the hand
+    def rect_of(self, target: int) -> QRectF:
+        return QRectF(EDGE - 4, EDGE + HEAD + target * ROW, self.width() - 2 * EDGE + 8, ROW)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        row = int((event.position().y() - EDGE - HEAD) // ROW)
-        self._go_to(row if 0 <= row < len(self._rows) else None)
+    def target_at(self, at: QPointF) -> int | None:
+        row = int((at.y() - EDGE - HEAD) // ROW)
+        return row if 0 <= row < len(self._rows) else None
 
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        if not self.hasFocus():
-            self._go_to(None)
+    def tip_at(self, at: QPointF) -> str:
+        if at.y() >= EDGE + HEAD:
+            return super().tip_at(at)
+        columns = zip(self.heads(), self._columns(), strict=True)
+        return next((said for (_, said), (left, width) in columns if left <= at.x() <= left + width), "")
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        way = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
-        if way and self._rows:
-            here = -1 if self._current is None else self._current
-            row = min(max(here + way, 0), len(self._rows) - 1)
-            self._go_to(row)
-            corner = self.mapToGlobal(QPointF(EDGE + 40, EDGE + HEAD + (row + 1) * ROW).toPoint())
-            QToolTip.showText(corner, tip(self.words_of(row)).replace("\n", "<br>"), self)
-        else:
-            super().keyPressEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            said = self._help_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), tip(said).replace("\n", "<br>"), self)
-            return True
-        return super().event(event)
-
-    def _help_at(self, at: QPointF) -> str:
-        if at.y() < EDGE + HEAD:
-            for (_head, said), (left, width) in zip(self.heads(), self._columns(), strict=True):
-                if left <= at.x() <= left + width:
-                    return said
-            return ""
-        return self.words_of(self._current) if self._current is not None else ""
-
-    def _go_to(self, row: int | None) -> None:
-        if row != self._current:
-            self._current = row
-            self.setAccessibleDescription(self.words_of(row) if row is not None else "")
-            self.update()
-
-    # ---- painting
+    def after(self, event: QKeyEvent) -> int | None:
+        return row_after(event, self.current, len(self._rows))
 
     def _name_width(self) -> float:
         metrics = QFontMetricsF(theme.ui_font(theme.UI_SIZE, bold=True))
@@ -179,7 +149,7 @@ class PoolingsPlot(Figure):
             columns.append((start + figure * (FIGURE + GAP / 2), width))
         return columns
 
-    def paintEvent(self, event: object) -> None:
+    def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self._rows:
@@ -203,10 +173,10 @@ class PoolingsPlot(Figure):
 
     def _paint_row(self, painter: QPainter, place: int, row: PoolingRow) -> None:
         colors, top = theme.current(), EDGE + HEAD + place * ROW
-        if place == self._current and not self._saving:
+        if place == self.current and not self._saving:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.color("hover"))
-            painter.drawRoundedRect(QRectF(EDGE - 4, top, self.width() - 2 * EDGE + 8, ROW), 4, 4)
+            painter.drawRoundedRect(self.rect_of(place), 4, 4)
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(theme.ui_font(theme.UI_SIZE, bold=row.is_followed))
         painter.setPen(colors.color("text"))

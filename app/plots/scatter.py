@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QPen, QWheelEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
 from app.plots import marks
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure
 from app.plots.marks import Classes, Coloring, Values
+from app.plots.pointed import ARROWS
 from app.plots.scatter_legend import Entry, legend_rows, paint_legend
 
 EDGE = 10.0
@@ -33,8 +33,13 @@ RADII = ((150, 5.0), (1000, 4.0), (4000, 3.2))  # up to so many points, a mark i
 
 
 class ScatterPlot(LayeredFigure):
-    """A map of texts. The wheel zooms, dragging moves it, a double click or Home shows all."""
+    """A map of texts. The wheel zooms, dragging moves it, a double click or Home shows all.
 
+    A target is a point's place among the texts, -1 for none.
+    """
+
+    nothing = -1
+    says_at_once = True
     hovered = Signal(int)  # a point, -1 for none
     chosen = Signal(int)  # clicked, or Enter; -1: Escape
 
@@ -46,14 +51,12 @@ class ScatterPlot(LayeredFigure):
         self._coloring: Coloring | None = None
         self._foot = ""
         self._side = ""
-        self._current = self._chosen = -1
+        self._chosen = -1
         self._marked: tuple[int, ...] = ()
         self._zoom, self._center = 1.0, np.zeros(2)
-        self._pressed: QPointF | None = None
+        self._held: QPointF | None = None  # where the mouse holds the map
         self._is_dragged = False
         self.setAutoFillBackground(False)
-
-    # ---- what is shown
 
     def set_points(
         self,
@@ -68,8 +71,8 @@ class ScatterPlot(LayeredFigure):
         same = keep_view and len(points) == len(self._points)
         self._points, self._texts, self._details = np.asarray(points, np.float64), texts, details
         if not same:
-            self._current = self._chosen = -1
-            self._marked = ()
+            self.forget()
+            self._chosen, self._marked = -1, ()
             self._coloring = None
             self.show_all()
         self.renew()
@@ -95,17 +98,12 @@ class ScatterPlot(LayeredFigure):
 
     def point_to(self, place: int) -> None:
         """Ring a point as the pointer does; emits nothing. -1: none."""
-        self._current = place if place < len(self._points) else -1
+        self._hovered, self._walked = -1, place if place < len(self._points) else -1
         self.update()
 
     @property
     def is_empty(self) -> bool:
         return not len(self._points)
-
-    @property
-    def current(self) -> int:
-        """The point under the pointer or the keyboard; -1 for none."""
-        return self._current
 
     @property
     def chosen_point(self) -> int:
@@ -118,13 +116,13 @@ class ScatterPlot(LayeredFigure):
             rows.append([x, y, *([self._value_of(place)] if title else []), self._texts[place]])
         return rows
 
-    def words_of(self, place: int) -> str:
+    def words_of(self, target: int) -> str:
         """Return what the hover says of a point."""
-        lines = [words.shorten(self._texts[place], LONGEST_TIP)]
+        lines = [words.shorten(self._texts[target], LONGEST_TIP)]
         if self._coloring is not None:
-            lines.append(f"{self._coloring.title}: {self._value_of(place)}")
-        if place < len(self._details) and self._details[place]:
-            lines.append(self._details[place])
+            lines.append(f"{self._coloring.title}: {self._value_of(target)}")
+        if target < len(self._details) and self._details[target]:
+            lines.append(self._details[target])
         return "\n".join(lines)
 
     def position_of(self, place: int) -> QPointF:
@@ -132,11 +130,10 @@ class ScatterPlot(LayeredFigure):
         x, y = self._pixels()[place].tolist()
         return QPointF(x, y)
 
-    def point_at(self, position: QPointF) -> int:
-        """Return the point under a place of this widget; -1 for none."""
-        if self.is_empty or not self._area().contains(position):
+    def target_at(self, at: QPointF) -> int:
+        if self.is_empty or not self._area().contains(at):
             return -1
-        distances = np.hypot(*(self._pixels() - (position.x(), position.y())).T)
+        distances = np.hypot(*(self._pixels() - (at.x(), at.y())).T)
         nearest = int(distances.argmin())
         return nearest if distances[nearest] <= REACH else -1
 
@@ -161,33 +158,44 @@ class ScatterPlot(LayeredFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(220, 160)
 
-    # ---- the hand
+    def rect_of(self, target: int) -> QRectF:
+        return QRectF(self.position_of(target), QSizeF(0, 0))
+
+    def can_choose(self, target: int) -> bool:
+        return True
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self._choose(target)
+
+    def let_go(self) -> bool:
+        was_chosen = self._chosen >= 0
+        self._choose(-1)
+        return was_chosen
+
+    def current_changed(self) -> None:
+        self.hovered.emit(self.current)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._pressed is not None and event.buttons() & Qt.MouseButton.LeftButton:
-            moved = event.position() - self._pressed
-            if self._is_dragged or moved.manhattanLength() > 4:
-                self._is_dragged = True
-                scale = self._scale()
-                self._center += np.array([-moved.x(), moved.y()]) / scale
-                self._pressed = event.position()
-                self.renew()
+        if self._held is None or not event.buttons() & Qt.MouseButton.LeftButton:
+            super().mouseMoveEvent(event)
             return
-        self._go_to(self.point_at(event.position()), event.globalPosition().toPoint())
-        is_over = self._current >= 0
-        self.setCursor(Qt.CursorShape.PointingHandCursor if is_over else Qt.CursorShape.ArrowCursor)
+        moved = event.position() - self._held
+        if self._is_dragged or moved.manhattanLength() > 4:
+            self._is_dragged = True
+            self._center += np.array([-moved.x(), moved.y()]) / self._scale()
+            self._held = event.position()
+            self.renew()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._pressed, self._is_dragged = event.position(), False
         super().mousePressEvent(event)
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._held, self._is_dragged = event.position(), False
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        clicked = self._pressed is not None and not self._is_dragged
-        self._pressed = None
-        if event.button() == Qt.MouseButton.LeftButton and clicked:
-            self._choose(self.point_at(event.position()))
-        super().mouseReleaseEvent(event)
+        clicked = self._held is not None and not self._is_dragged
+        self._held = None
+        if clicked:
+            super().mouseReleaseEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.show_all()
@@ -197,68 +205,38 @@ class ScatterPlot(LayeredFigure):
             self.zoom(1.0015 ** event.angleDelta().y(), event.position())
         event.accept()
 
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        if not self.hasFocus():
-            self._go_to(-1)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        ways = {
-            Qt.Key.Key_Left: (-1, 0),
-            Qt.Key.Key_Right: (1, 0),
-            Qt.Key.Key_Up: (0, -1),
-            Qt.Key.Key_Down: (0, 1),
-        }
         key = Qt.Key(event.key())
-        if key in ways and not self.is_empty:
-            place = self._next(ways[key])
-            at = self.mapToGlobal(self.position_of(place).toPoint())
-            self._go_to(place, at)
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._current >= 0:
-            self._choose(self._current)
-        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
-            at_point = self.position_of(self._current) if self._current >= 0 else None
+        if key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
+            at_point = self.position_of(self.current) if self.current >= 0 else None
             self.zoom(0.8 if key == Qt.Key.Key_Minus else 1.25, at_point)
         elif key == Qt.Key.Key_Home:
             self.show_all()
-        elif key == Qt.Key.Key_Escape and self._chosen >= 0:
-            self._choose(-1)
         else:
             super().keyPressEvent(event)
 
-    def _next(self, way: tuple[int, int]) -> int:
+    def after(self, event: QKeyEvent) -> int:
+        key = Qt.Key(event.key())
+        return -1 if self.is_empty or key not in ARROWS else self._next(*ARROWS[key])
+
+    def _next(self, down: int, right: int) -> int:
         """Return the nearest point in a direction; where there is none, the current one."""
         pixels = self._pixels()
-        if self._current < 0:
+        if self.current < 0:
             middle = self._area().center()
             return int(np.hypot(*(pixels - (middle.x(), middle.y())).T).argmin())
-        offset = pixels - pixels[self._current]
-        along = offset @ np.array(way, np.float64)
-        aside = np.abs(offset @ np.array([way[1], way[0]], np.float64))
+        offset = pixels - pixels[self.current]
+        along = offset @ np.array([right, down], np.float64)
+        aside = np.abs(offset @ np.array([down, right], np.float64))
         cost = np.where((along > 0.5) & (aside <= 1.5 * along), along + 2 * aside, np.inf)
         nearest = int(cost.argmin())
-        return nearest if np.isfinite(cost[nearest]) else self._current
+        return nearest if np.isfinite(cost[nearest]) else int(self.current)
 
     def _choose(self, place: int) -> None:
         if place != self._chosen:
             self._chosen, self._marked = place, ()
             self.chosen.emit(place)
             self.update()
-
-    def _go_to(self, place: int, at: QPoint | None = None) -> None:
-        if place == self._current:
-            return
-        self._current = place
-        said = self.words_of(place) if place >= 0 else ""
-        self.setAccessibleDescription(said)
-        if said and at is not None:
-            QToolTip.showText(at, tip(said).replace("\n", "<br>"), self)
-        else:
-            QToolTip.hideText()
-        self.hovered.emit(place)
-        self.update()
-
-    # ---- geometry
 
     def _entries(self) -> list[Entry]:
         coloring = self._coloring
@@ -319,8 +297,6 @@ class ScatterPlot(LayeredFigure):
             return ""
         number = int(coloring.numbers[place])
         return coloring.other if number == marks.OTHER else coloring.names[number]
-
-    # ---- painting
 
     def paint_still(self, painter: QPainter) -> None:
         area = self._area()
@@ -391,7 +367,7 @@ class ScatterPlot(LayeredFigure):
         painter.restore()
 
     def paint_moving(self, painter: QPainter) -> None:
-        if self._current >= 0 and self._current != self._chosen:
+        if self.current >= 0 and self.current != self._chosen:
             painter.setClipRect(self._area())
-            marks.paint_ring(painter, self.position_of(self._current), self._radius + 3, "focus", 2)
+            marks.paint_ring(painter, self.position_of(self.current), self._radius + 3, "focus", 2)
             painter.setClipping(False)

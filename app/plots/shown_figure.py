@@ -10,24 +10,19 @@ from collections import Counter
 from functools import cached_property
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.look import theme
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure, value_words
+from app.plots.pointed import WALKS, cell_after
 from engine.inspect.attention.views import Shown
 
 NONE = (-1, -1)
 TELLING = 0.0005  # weights below it are not worth a word
 LEAP = 10  # cells that an arrow key with Shift moves
-MOVES = {
-    Qt.Key.Key_Left: (0, -1),
-    Qt.Key.Key_Right: (0, 1),
-    Qt.Key.Key_Up: (-1, 0),
-    Qt.Key.Key_Down: (1, 0),
-}
 
 
 class Names:
@@ -58,8 +53,12 @@ class Names:
 
 
 class ShownFigure(LayeredFigure):
-    """Base of pictures of one matrix. A child class says what lies under a point."""
+    """Base of pictures of one matrix. A target is a (row, column), each -1 where it names none.
 
+    A child class says what lies under a point, and where it lies.
+    """
+
+    nothing = NONE
     hovered = Signal(int, int)  # row, column; -1 where the pointer names none
     locked = Signal(int)  # row, -1 when let go
 
@@ -67,7 +66,6 @@ class ShownFigure(LayeredFigure):
         super().__init__(title, parent)
         self.shown: Shown | None = None
         self.names: Names | None = None
-        self.current = NONE
         self.locked_row = -1
 
     @property
@@ -88,8 +86,9 @@ class ShownFigure(LayeredFigure):
             )
         )
         if not same:
-            self.current, self.locked_row = NONE, -1
-        self._describe()
+            self.locked_row = -1
+            self._hovered = self._walked = NONE
+        self.describe()
         self.renew()
 
     def set_locked(self, row: int) -> None:
@@ -97,19 +96,15 @@ class ShownFigure(LayeredFigure):
         row = row if self.shown is not None and 0 <= row < len(self.shown.row_labels) else -1
         if row != self.locked_row:
             self.locked_row = row
-            self._describe()
+            self.describe()
             self.update()
 
     def set_hovered(self, row: int, column: int) -> None:
         """Show a cell as if the pointer were on it, (-1, -1) for none, without a signal."""
         if (row, column) != self.current:
-            self.current = (row, column)
-            self._describe()
+            self._hovered, self._walked = (row, column), NONE
+            self.describe()
             self.update()
-
-    def target_at(self, position: QPointF) -> tuple[int, int]:
-        """Return the (row, column) under a point, each -1 where it names none."""
-        raise NotImplementedError
 
     def strongest_cell(self) -> tuple[int, int]:
         """Return the cell with the largest value, of a difference the largest either way."""
@@ -158,6 +153,17 @@ class ShownFigure(LayeredFigure):
             return ""
         if self.current != NONE and not self._saving:
             return self.cell_words(*self.current)
+        return self.summary()
+
+    def words_of(self, target: tuple[int, int]) -> str:
+        return self.cell_words(*target)
+
+    def tip_of(self, target: tuple[int, int]) -> str:
+        return ""  # the line under the picture says it
+
+    def summary(self) -> str:
+        if self.is_empty:
+            return self.empty_text
         if self.locked_row >= 0:
             return self.cell_words(self.locked_row, -1)
         return self.tr("Strongest: {cell}").format(cell=self.cell_words(*self.strongest_cell()))
@@ -171,54 +177,38 @@ class ShownFigure(LayeredFigure):
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
         painter.drawText(place, left | Qt.AlignmentFlag.AlignVCenter, text)
 
-    # Mouse and keys
+    def can_choose(self, target: tuple[int, int]) -> bool:
+        return True
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._go_to(self.target_at(event.position()))
-        hand = self.current != NONE
-        self.setCursor(Qt.CursorShape.PointingHandCursor if hand else Qt.CursorShape.ArrowCursor)
+    def choose(self, target: tuple[int, int], event: QMouseEvent | QKeyEvent) -> None:
+        if isinstance(event, QMouseEvent) or target[0] >= 0:
+            self._lock(target[0])
 
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._go_to(NONE)
+    def let_go(self) -> bool:
+        was_marked = self.locked_row >= 0 or self.current != NONE
+        self._lock(-1)
+        self.go_to(NONE)
+        return was_marked
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and not self.is_empty:
-            self._lock(self.target_at(event.position())[0])
-        super().mouseReleaseEvent(event)
+    def current_changed(self) -> None:
+        self.hovered.emit(*self.current)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        key, shift = Qt.Key(event.key()), Qt.KeyboardModifier.ShiftModifier
-        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if self.is_empty or held & ~shift:  # the page's own keys
-            super().keyPressEvent(event)
-        elif key in MOVES or key in (Qt.Key.Key_Home, Qt.Key.Key_End):
-            self._go_to(self._moved(key, LEAP if held & shift else 1))
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.current[0] >= 0:
-            self._lock(self.current[0])
-        elif key == Qt.Key.Key_Escape and (self.locked_row >= 0 or self.current != NONE):
-            self._lock(-1)
-            self._go_to(NONE)
+        others = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
+        if self.is_empty or event.modifiers() & ~others:  # the page's own keys
+            event.ignore()
         else:
             super().keyPressEvent(event)
 
-    def _moved(self, key: Qt.Key, count: int) -> tuple[int, int]:
-        """Return where a key leads, `count` cells on; from nowhere to the strongest cell."""
+    def after(self, event: QKeyEvent) -> tuple[int, int]:
         assert self.shown is not None
-        row, column = self.current
-        if row < 0 and column < 0:
+        if event.key() not in WALKS:
+            return NONE
+        if self.current == NONE:
             return self.strongest_cell()
-        num_rows, num_columns = self.shown.values.shape
-        if key in (Qt.Key.Key_Home, Qt.Key.Key_End):
-            return max(row, 0), 0 if key == Qt.Key.Key_Home else num_columns - 1
-        down, right = MOVES[key]
-        row, column = max(row, 0) + down * count, max(column, 0) + right * count
-        return min(max(row, 0), num_rows - 1), min(max(column, 0), num_columns - 1)
-
-    def _go_to(self, cell: tuple[int, int]) -> None:
-        if cell != self.current:
-            self.set_hovered(*cell)
-            self.hovered.emit(*cell)
+        row, column = self.current  # from a whole row or column to its first cell
+        here = max(row, 0), max(column, 0)
+        return cell_after(event, here, self.shown.values.shape, by=leap_of(event)) or NONE
 
     def _lock(self, row: int) -> None:
         row = -1 if row == self.locked_row else row
@@ -226,8 +216,10 @@ class ShownFigure(LayeredFigure):
             self.set_locked(row)
             self.locked.emit(row)
 
-    def _describe(self) -> None:
-        self.setAccessibleDescription(self.empty_text if self.is_empty else self.readout())
+
+def leap_of(event: QKeyEvent) -> int:
+    """Return how many cells an arrow key moves."""
+    return LEAP if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1
 
 
 def spans(segments: tuple[int, ...]) -> dict[int, tuple[int, int]]:

@@ -11,18 +11,18 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
 from app.plots import marks
 from app.plots.attention_image import Picture, compose
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.layered import LayeredFigure, level_color, paint_levels, paint_scale, whole_pixels
 from app.plots.marks import Classes
+from app.plots.pointed import cell_after
 from app.plots.scatter_legend import Entry, legend_rows, paint_legend
 
 EDGE = 8.0
@@ -51,8 +51,9 @@ def picture_of(values: np.ndarray) -> Picture:
 
 
 class SimilarityPlot(LayeredFigure):
-    """A matrix of cosines; a cell can be pointed at, walked to with arrow keys, and chosen."""
+    """A matrix of cosines. A target is a cell: places in the order that is shown."""
 
+    says_at_once = True
     hovered = Signal(int, int)
     chosen = Signal(int, int)  # clicked, or Enter: places in the order that is shown
 
@@ -62,7 +63,6 @@ class SimilarityPlot(LayeredFigure):
         self._values = np.zeros((0, 0), np.float32)
         self._texts: Sequence[str] = ()
         self._classes: Classes | None = None
-        self._current: tuple[int, int] | None = None
 
     def set_matrix(
         self, picture: Picture, values: np.ndarray, texts: Sequence[str], classes: Classes | None = None
@@ -70,22 +70,18 @@ class SimilarityPlot(LayeredFigure):
         """Show (E, E) cosines of E texts. Args: picture: `picture_of` the values. classes: of the texts."""
         assert values.shape == (len(texts), len(texts)) == picture.levels.shape
         self._picture, self._values, self._texts, self._classes = picture, values, texts, classes
-        self._current = None
+        self.forget()
         self.renew()
 
     def clear(self) -> None:
         """Show nothing."""
         self._picture, self._values, self._texts = None, np.zeros((0, 0), np.float32), ()
-        self._current = None
+        self.forget()
         self.renew()
 
     @property
     def is_empty(self) -> bool:
         return self._picture is None
-
-    @property
-    def current_cell(self) -> tuple[int, int] | None:
-        return self._current
 
     def numbers(self) -> Numbers:
         rows: Numbers = [[self.tr("text"), *self._texts]]
@@ -93,8 +89,9 @@ class SimilarityPlot(LayeredFigure):
             rows.append([text, *row])
         return rows
 
-    def words_of(self, row: int, column: int) -> str:
+    def words_of(self, target: tuple[int, int]) -> str:
         """Return what the hover says of a cell: the cosine, and both texts."""
+        row, column = target
         first, second = (words.shorten(self._texts[place], LONGEST_TIP) for place in (row, column))
         value = words.decimal(float(self._values[row, column]), 3)
         if row == column:
@@ -103,19 +100,18 @@ class SimilarityPlot(LayeredFigure):
             value=value, row=row + 1, first=first, column=column + 1, second=second
         )
 
-    def cell_rect(self, row: int, column: int) -> QRectF:
-        """Return where a cell lies."""
+    def rect_of(self, target: tuple[int, int]) -> QRectF:
+        row, column = target
         area, count = self._area(), len(self._texts)
         side = area.width() / count
         return QRectF(area.left() + column * side, area.top() + row * side, side, side)
 
-    def cell_at(self, position: QPointF) -> tuple[int, int] | None:
-        """Return the cell under a place of this widget."""
-        if self.is_empty or not self._area().contains(position):
+    def target_at(self, at: QPointF) -> tuple[int, int] | None:
+        if self.is_empty or not self._area().contains(at):
             return None
         area, count = self._area(), len(self._texts)
-        row = min(int((position.y() - area.top()) / area.height() * count), count - 1)
-        return row, min(int((position.x() - area.left()) / area.width() * count), count - 1)
+        row = min(int((at.y() - area.top()) / area.height() * count), count - 1)
+        return row, min(int((at.x() - area.left()) / area.width() * count), count - 1)
 
     def sizeHint(self) -> QSize:
         return QSize(520, 440)
@@ -123,54 +119,17 @@ class SimilarityPlot(LayeredFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(220, 180)
 
-    # ---- the hand
+    def after(self, event: QKeyEvent) -> tuple[int, int] | None:
+        return cell_after(event, self.current, self._values.shape)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._go_to(self.cell_at(event.position()), event.globalPosition().toPoint())
+    def can_choose(self, target: tuple[int, int]) -> bool:
+        return True
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        cell = self.cell_at(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and cell:
-            self.chosen.emit(*cell)
-        super().mouseReleaseEvent(event)
+    def choose(self, target: tuple[int, int], event: QMouseEvent | QKeyEvent) -> None:
+        self.chosen.emit(*target)
 
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        if not self.hasFocus():
-            self._go_to(None)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        moves = {
-            Qt.Key.Key_Left: (0, -1),
-            Qt.Key.Key_Right: (0, 1),
-            Qt.Key.Key_Up: (-1, 0),
-            Qt.Key.Key_Down: (1, 0),
-        }
-        key, last = Qt.Key(event.key()), len(self._texts) - 1
-        if key in moves and not self.is_empty:
-            row, column = self._current or (0, 0)
-            down, right = moves[key] if self._current else (0, 0)
-            cell = min(max(row + down, 0), last), min(max(column + right, 0), last)
-            self._go_to(cell, self.mapToGlobal(self.cell_rect(*cell).bottomRight().toPoint()))
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._current:
-            self.chosen.emit(*self._current)
-        else:
-            super().keyPressEvent(event)
-
-    def _go_to(self, cell: tuple[int, int] | None, at: QPoint | None = None) -> None:
-        if cell == self._current:
-            return
-        self._current = cell
-        said = self.words_of(*cell) if cell else ""
-        self.setAccessibleDescription(said)
-        if said and at is not None:
-            QToolTip.showText(at, tip(said).replace("\n", "<br>"), self)
-        else:
-            QToolTip.hideText()
-        self.hovered.emit(*(cell or (-1, -1)))
-        self.update()
-
-    # ---- geometry
+    def current_changed(self) -> None:
+        self.hovered.emit(*(self.current or (-1, -1)))
 
     def _entries(self) -> list[Entry]:
         if self._classes is None:
@@ -200,8 +159,6 @@ class SimilarityPlot(LayeredFigure):
         side = max(24.0, min(side, WIDEST_CELL * max(1, len(self._texts))))
         spare = max(0.0, self.width() - left - EDGE - side)
         return QRectF(left + spare / 2, top, side, side)
-
-    # ---- painting
 
     def paint_still(self, painter: QPainter) -> None:
         assert self._picture is not None
@@ -266,7 +223,7 @@ class SimilarityPlot(LayeredFigure):
     def _paint_figures(self, painter: QPainter) -> None:
         """Write the cosines into their cells where there is room."""
         assert self._picture is not None
-        if self.cell_rect(0, 0).width() < FIGURE_CELL:
+        if self.rect_of((0, 0)).width() < FIGURE_CELL:
             return
         painter.setFont(theme.ui_font(11))
         for row, line in enumerate(self._values.tolist()):
@@ -275,11 +232,10 @@ class SimilarityPlot(LayeredFigure):
                     ground = level_color(int(self._picture.levels[row, column])).name()
                     painter.setPen(ink_on(ground))
                     text = words.decimal(value, 2)
-                    painter.drawText(self.cell_rect(row, column), Qt.AlignmentFlag.AlignCenter, text)
+                    painter.drawText(self.rect_of((row, column)), Qt.AlignmentFlag.AlignCenter, text)
 
     def paint_moving(self, painter: QPainter) -> None:
-        if self._current:
-            row, column = self._current
-            cell = self.cell_rect(row, column)
+        if self.current:
+            cell = self.rect_of(self.current)
             grown = max(0.0, 5 - cell.width()) / 2
             paint_ring(painter, cell.adjusted(-grown, -grown, grown, grown))

@@ -29,7 +29,7 @@ class Tile(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(caption)
         self.value = "–"
-        self._curve = np.zeros(0)
+        self.curve = np.zeros(0)
         theme.on_theme_change(self, self.update)
 
     def show_value(self, value: str) -> None:
@@ -44,7 +44,7 @@ class Tile(QAbstractButton):
         if len(values) > MOST_POINTS:
             edges = np.linspace(0, len(values), MOST_POINTS + 1).astype(int)
             values = np.add.reduceat(values, edges[:-1]) / np.diff(edges)
-        self._curve = np.array(values, dtype=np.float64)
+        self.curve = np.array(values, dtype=np.float64)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -77,7 +77,7 @@ class Tile(QAbstractButton):
         painter.end()
 
     def _paint_curve(self, painter: QPainter, room: QRectF) -> None:
-        values = self._curve[np.isfinite(self._curve)]
+        values = self.curve[np.isfinite(self.curve)]
         if len(values) < 2:
             return
         low, high = float(values.min()), float(values.max())

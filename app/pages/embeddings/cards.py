@@ -84,7 +84,7 @@ class SimilarityCard(Card):
 
     @Slot(int, int)
     def _chosen(self, row: int, column: int) -> None:
-        self.readout.setText(self.plot.words_of(row, column))
+        self.readout.setText(self.plot.words_of((row, column)))
 
 
 class LayersCard(Card):

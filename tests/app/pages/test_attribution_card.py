@@ -237,7 +237,7 @@ def test_the_strongest_word_is_blue_the_one_against_orange_and_nothing_is_the_ca
     weak, against = (distance(ground(index), colors.card) for index in (0, 2))
     assert 0 < weak < against
     assert distance(ground(2), colors.b) < distance(ground(2), colors.accent)
-    assert plot.word_words(2) == "bad: −1.000"
+    assert plot.words_of(2) == "bad: −1.000"
 
 
 def distance(one: str, other: str) -> int:

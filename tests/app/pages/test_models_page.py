@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from PySide6.QtCore import QObject, QPoint, QPointF, Qt, QUrl, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
@@ -373,10 +373,10 @@ def test_the_smallest_part_can_be_pointed_at(page: ModelsPage, qtbot: QtBot) -> 
     page.plan_card.plan("large")
     tab(page, 1, qtbot)
     plot = page.parameters.plot
-    rooms = plot._rooms()
-    assert rooms["pooler"].width() >= 3
+    pooler = plot.rect_of("pooler")
+    assert pooler.width() >= 3
     qtbot.mouseMove(plot, QPoint(5, 5))
-    qtbot.mouseMove(plot, QPointF(rooms["pooler"].center()).toPoint())
+    qtbot.mouseMove(plot, pooler.center().toPoint())
     assert plot.current == "pooler" and plot.readout().startswith("Pooler: H² + H")
 
 

@@ -121,7 +121,7 @@ def test_the_strongest_of_512_tokens_survives_in_fewer_pixels(qapp, qtbot, mode:
         peaked = values.copy()
         peaked[row, column] = 0.9
         plot = heatmap(qtbot, plain(peaked), 431, 397, kind)
-        image = plot._kept().toImage()
+        image = plot.still().toImage()
         points = points_of(image, theme.current().accent, plot.frame().area)
         assert {plot.target_at(point) for point in points} == {(row, column)}
 

@@ -124,7 +124,7 @@ def test_a_tile_draws_few_points_and_is_chosen_with_the_keyboard(qtbot: QtBot) -
     tile.show()
     tile.show_curve(np.linspace(6, 2, 100_000))
     tile.show_value("2.01")
-    assert len(tile._curve) == MOST_POINTS and tile._curve[0] > tile._curve[-1]
+    assert len(tile.curve) == MOST_POINTS and tile.curve[0] > tile.curve[-1]
     tile.setFocus()
     qtbot.keyClick(tile, Qt.Key.Key_Space)
     assert tile.isChecked() and tile.accessibleDescription() == "2.01"

@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QCheckBox
@@ -293,11 +293,10 @@ def test_hovering_says_the_values_of_the_nearest_step(qtbot) -> None:
 def test_the_strongest_error_is_where_it_happened(qtbot) -> None:
     plot = shown(qtbot, confusion())
     image = plot.grab().toImage()
-    cells = plot._layout()
     seen = {}
     for true in range(7):
         for predicted in range(7):
-            place = plot._cell(cells, true, predicted).topLeft().toPoint()
+            place = plot.rect_of((true, predicted)).topLeft().toPoint()
             seen[true, predicted] = QColor(image.pixel(place.x() + 3, place.y() + 3))
     errors = {cell: color.red() - color.blue() for cell, color in seen.items() if cell[0] != cell[1]}
     assert max(errors, key=errors.__getitem__) == (3, 4)
@@ -305,26 +304,18 @@ def test_the_strongest_error_is_where_it_happened(qtbot) -> None:
     assert all(seen[i, i].blue() > seen[i, i].red() for i in range(7))
 
 
-def test_a_cell_is_told_in_words_and_opened_by_mouse_and_keyboard(qtbot) -> None:
+def test_a_cell_is_told_in_words_under_the_mouse_and_by_keys(qtbot) -> None:
     plot = shown(qtbot, confusion())
-    assert plot.cell_words(3, 4) == "12 of 113 “sport” texts were taken for “tech” (10.6 %)."
-    opened = []
-    plot.cell_clicked.connect(lambda true, predicted: opened.append((true, predicted)))
-    place = plot._cell(plot._layout(), 3, 4).center().toPoint()
-    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=place)
-    plot.setFocus()
-    plot._go_to(None)
-    for key in (
-        Qt.Key.Key_Down,
-        Qt.Key.Key_Down,
-        Qt.Key.Key_Right,
-        Qt.Key.Key_Left,
-        Qt.Key.Key_Left,
-        Qt.Key.Key_Return,
-    ):
+    said = "12 of 113 “sport” texts were taken for “tech” (10.6 %)."
+    qtbot.mouseMove(plot, plot.rect_of((3, 4)).center().toPoint())
+    assert plot.cell_words(3, 4) == plot.accessibleDescription() == said
+    QApplication.sendEvent(plot, QEvent(QEvent.Type.Leave))
+    assert plot.accessibleDescription() == "445 of 457 texts were recognised."
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Left):
         qtbot.keyClick(plot, key)
-    assert opened == [(3, 4), (1, 0)]
-    assert plot.current_cell == (1, 0)
+    assert plot.accessibleDescription() == plot.cell_words(1, 0)
+    qtbot.keyClick(plot, Qt.Key.Key_End)
+    assert plot.accessibleDescription() == plot.cell_words(1, 6)
 
 
 @pytest.mark.parametrize("num_labels", [2, 13, 50])

@@ -60,7 +60,7 @@ def test_the_point_under_the_pointer_tells_its_text_and_a_click_chooses_it(
     plot: ScatterPlot, qtbot: QtBot
 ) -> None:
     place = plot.position_of(2)
-    assert plot.point_at(place + QPointF(5, 5)) == 2 and plot.point_at(place + QPointF(60, 60)) == -1
+    assert plot.target_at(place + QPointF(5, 5)) == 2 and plot.target_at(place + QPointF(60, 60)) == -1
     qtbot.mouseMove(plot, place.toPoint())
     qtbot.waitUntil(lambda: plot.current == 2)
     assert plot.accessibleDescription() == "north east"
@@ -180,12 +180,12 @@ def test_the_strongest_cell_of_the_matrix_is_the_likest_pair(qtbot: QtBot) -> No
     image = plot.grab().toImage()
 
     def ground(row: int, column: int) -> QColor:  # beside the figure in the cell
-        corner = plot.cell_rect(row, column).topLeft() + QPointF(4, 4)
+        corner = plot.rect_of((row, column)).topLeft() + QPointF(4, 4)
         return image.pixelColor((corner * image.devicePixelRatio()).toPoint())
 
     assert near(ground(1, 4), QColor(theme.current().accent)) and near(ground(0, 5), QColor("#ffffff"))
-    assert plot.cell_at(plot.cell_rect(4, 1).center()) == (4, 1)
-    assert "0.900" in plot.words_of(4, 1) and TEXTS[4] in plot.words_of(4, 1)
+    assert plot.target_at(plot.rect_of((4, 1)).center()) == (4, 1)
+    assert "0.900" in plot.words_of((4, 1)) and TEXTS[4] in plot.words_of((4, 1))
     assert plot.numbers()[2][5] == pytest.approx(0.9)
 
 
@@ -196,7 +196,7 @@ def test_keys_walk_the_matrix_and_the_layers(qtbot: QtBot) -> None:
     plot.set_matrix(picture_of(values), values, TEXTS[:3])
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right):
         qtbot.keyClick(plot, key)
-    assert plot.current_cell == (1, 1)
+    assert plot.current == (1, 1)
     lines = LayerLinesPlot("Layers")
     qtbot.addWidget(lines)
     lines.resize(500, 300)
