@@ -60,7 +60,7 @@ class FineTuneSetup(SetupCard):
             form_rows(
                 (self.tr("Data"), self.data_box),
                 *self.chooser.rows(),
-                (self.tr("Task"), row((self.task_label, 1), self.roles_link, gap=6)),
+                (self.tr("Task"), row((self.task_label, 1), self.roles_link, gap=0)),
             )
         )
         settings = label(self.tr("Settings"), "card-title")
