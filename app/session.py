@@ -15,7 +15,7 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal, S
 from app.settings import AppSettings
 from app.shipped import assets
 from app.work.inspector import Laboratory
-from app.work.library import ModelLibrary
+from app.work.library import Looked, ModelLibrary, look
 from app.work.tables import ModelInfo, Study, open_table, read_model, study
 from app.work.training import TrainConfig, Training, TrainingState, run_name
 from app.work.worker import Channel, Workers
@@ -28,7 +28,7 @@ from engine.train.finetune import fine_tune
 from engine.train.pretrain import pretrain
 from engine.train.pretraining.watch import Questions
 from engine.train.resume import resume
-from engine.train.run.runs import RunInfo, default_root, list_runs, new_run_dir, read_config
+from engine.train.run.runs import RunInfo, default_root, new_run_dir, read_config
 
 OVERRIDES = ("encoding", "separator", "quoting", "header")
 DEFAULT_LIMIT = 512  # the maximum length to offer while no model says another
@@ -95,6 +95,7 @@ class Session(QObject):
         self._model_asked = Channel(self, self.workers.pictures)
         self._runs_asked = Channel(self, self.workers.pictures)
         self.library = ModelLibrary(self.settings, self)
+        self.library.look_wanted.connect(self.find_runs)
         self.laboratory = Laboratory(self.settings, self.library, self.workers, self)
         self._training = Training(self)
         self._connect_training()
@@ -250,7 +251,7 @@ class Session(QObject):
     def _take_model(self, lowercase: str, info: ModelInfo | None) -> None:
         self.model, self._lowercase = info, lowercase
         if info is not None and not info.is_new:
-            self.settings.add_recent_model(info.model)
+            self.library.remember(info.model)
         self.model_changed.emit()
         self.set_max_length(min(self.max_length, self.max_length_limit))
         self._study()
@@ -349,23 +350,28 @@ class Session(QObject):
     def _end_training(self) -> None:
         folder = self._training.run_dir / "model" if self._training.run_dir else None
         if folder is not None and (folder / "config.json").is_file():
-            self.settings.add_recent_model(folder)
-            self.library.last_trained = folder
+            self.library.remember(folder, trained=True)
             if isinstance(self.training_config, FineTuneConfig):  # an encoder alone answers nothing
                 self.last_model = folder
                 self.result_changed.emit()
         self.training_ended.emit()
 
     def find_runs(self) -> None:
-        """Look, on a worker, for runs: what they have left, and which were cut off."""
+        """Look, on a worker, for runs and models: what there is, and which runs were cut off."""
+        known = {entry.path: entry for entry in self.library.entries}
+        work = partial(look, self.runs_root, self.library.recent, known)
         self._runs_asked.drop()
-        self._runs_asked.ask(self.runs_root, partial(list_runs, self.runs_root), heard=self._take_runs)
+        self._runs_asked.ask(self.runs_root, work, heard=self._take_found)
 
-    def _take_runs(self, found: list[RunInfo]) -> None:
-        self.library.take_runs(found)
-        cut_off = (run for run in found if run.state == "crashed")
-        self.crashed_runs = tuple(run for run in cut_off if run.path not in self._dismissed)
-        self.crashed_runs_changed.emit()
+    def _take_found(self, found: Looked) -> None:
+        self.library.set_found(found.entries)
+        cut_off = (run for run in found.runs if run.state == "crashed")
+        left = tuple(run for run in cut_off if run.path not in self._dismissed)
+        if left != self.crashed_runs:
+            self.crashed_runs = left
+            self.crashed_runs_changed.emit()
+        if found.problem is not None:
+            self.problem.emit(found.problem)
 
     def dismiss_crashed(self, path: Path) -> None:
         """Do not offer a run again in this session."""

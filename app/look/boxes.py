@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
 from app.look.inputs import ComboBox
+from app.look.labels import tip
 
 WIDEST_LIST = 640  # px
 
@@ -32,7 +36,12 @@ class ElidedBox(ComboBox):
 
 
 class ChoiceBox(ElidedBox):
-    """A box for names of any length: its list is as wide as its entries."""
+    """A box for names of any length: its list is as wide as its entries.
+
+    An entry may be an action, such as "Choose a folder…": the choice stays, whatever it does.
+    """
+
+    chosen = Signal(object)  # the data of what a person chose
 
     def __init__(self, name: str, accessible: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,6 +49,40 @@ class ChoiceBox(ElidedBox):
         self.setAccessibleName(accessible)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setMinimumContentsLength(6)
+        self._actions: dict[int, Callable[[], object]] = {}  # by their places, at the end of the list
+        self._kept = -1  # the choice
+        self.currentIndexChanged.connect(self._moved)
+        self.activated.connect(self._activated)
+
+    def add_choice(self, text: str, data: object, path: str | Path = "") -> None:
+        """Add an entry. Args: path: where it lies, shown where the mouse rests."""
+        self.addItem(text, data)
+        if path:
+            native = tip(QDir.toNativeSeparators(str(path)))
+            self.setItemData(self.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
+
+    def add_action(self, text: str, call: Callable[[], object]) -> None:
+        """Add an entry that is no choice but does something."""
+        self._actions[self.count()] = call
+        self.addItem(text)
+
+    def clear(self) -> None:
+        self._actions.clear()
+        super().clear()
+
+    @Slot(int)
+    def _moved(self, place: int) -> None:
+        if place not in self._actions:
+            self._kept = place
+
+    @Slot(int)
+    def _activated(self, place: int) -> None:
+        call = self._actions.get(place)
+        if call is None:
+            self.chosen.emit(self.itemData(place))
+        else:
+            self.setCurrentIndex(self._kept)
+            call()
 
     def showPopup(self) -> None:
         wanted = self.view().sizeHintForColumn(0) + 40

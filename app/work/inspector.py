@@ -13,11 +13,9 @@ from shiboken6 import delete
 from app.settings import AppSettings
 from app.work.library import ModelLibrary
 from app.work.models import OpenModels
-from app.work.titles import model_title
 from app.work.worker import Channel, Workers
 from engine.events import Event
 from engine.inspect.subject import About
-from engine.train.run.history import is_kept
 
 FIRST_TEXT = "The bank by the river was steep."
 TEXT, PAIR = "looking/text", "looking/text_pair"  # what was looked at last
@@ -71,15 +69,10 @@ class Laboratory(QObject):
         )
         self.model_changed.emit()
 
-    def models(self) -> list[tuple[str, Path]]:
-        """Return names and folders to offer, the open one first."""
-        return [(model_title(path), path) for path in self._library.folders(self.folder)]
-
     def _take(self, about: About) -> None:
         if about.folder == self.folder:
             self.about = about
-            if not is_kept(about.folder):
-                self._settings.add_recent_model(about.folder)
+            self._library.remember(about.folder)
             self.model_changed.emit()
 
     def _refuse(self, error: BaseException) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from app.work.table_rows import DoubtfulRows, Rows, doubtful_rows
-from app.work.titles import model_title
+from app.work.titles import model_title, shape_words
 from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Event, Progress
 from engine.inspect.predict import read_info
@@ -61,7 +61,7 @@ class ModelInfo:
     @property
     def size_words(self) -> str:
         """Layers and width: 4×256."""
-        return f"{self.config.num_hidden_layers}×{self.config.hidden_size}"
+        return shape_words(self.config)
 
     @property
     def words(self) -> str:

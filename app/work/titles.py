@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QDateTime, QLocale
 
 from app import shipped, words
 from engine.inspect.subject import name_of
+from engine.model.config import BertConfig
 from engine.train.run.history import run_of
 from engine.train.run.runs import MODEL
 
@@ -46,6 +48,21 @@ def model_title(folder: Path | str) -> str:
         return run_title(run)
     step = words.number(int(folder.name.rpartition("-")[2]))
     return words.translate("titles", "{run}, step {step}").format(run=run_title(run), step=step)
+
+
+def shape_words(config: BertConfig) -> str:
+    """Return layers and width: 4×256."""
+    return f"{config.num_hidden_layers}×{config.hidden_size}"
+
+
+def answer_words(answers: Sequence[str], num_labels: int) -> str:
+    """Return what a model can be asked, in words. Args: answers: as `Inventory.answers`."""
+    said = {
+        "masked_words": words.translate("models", "masked words"),
+        "next_sentence": words.translate("models", "next sentence"),
+        "labels": words.translate("models", "{count} labels").format(count=words.number(num_labels)),
+    }
+    return ", ".join(said[what] for what in answers) or words.translate("models", "no trained head")
 
 
 def _with_time(folder_name: str) -> str:

@@ -14,6 +14,7 @@ import pytest
 from app import words
 from app.pages.models import folder as models_folder
 from app.pages.models import requests as models_work
+from app.work.library import read_folder
 from app.work.tables import read_model
 from engine.errors import UserError
 from engine.inspect.embeddings.vectors import layer_mix
@@ -64,8 +65,7 @@ def chosen_in_the_window(folder: Path) -> None:
 
 
 def listed_by_models(folder: Path) -> None:
-    entry = models_work.open_entry(folder)
-    detail = models_work.read_detail(folder)
+    entry, detail = read_folder(folder), models_work.read_detail(folder)
     for problem in (entry.problem, detail.problem):
         if problem is not None:
             check(problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.boxes import ChoiceBox
-from app.look.files import ask_folder
 from app.look.inputs import SpinBox
-from app.look.labels import label, tip
+from app.look.labels import label
+from app.look.layout import column
 from app.look.widgets import GAP, button, tidy_spin
 from app.pages.attention.state import Chosen, Comparison
+from app.pages.choose.model_box import Choice, ModelBox
 from app.pages.inside.texts import BORDERS
-from engine.inspect.subject import name_of
+from app.session import Session
 
 WIDTH = 460
 
@@ -36,10 +36,9 @@ class CompareDialog(QDialog):
 
     def __init__(
         self,
+        session: Session,
         chosen: Chosen,
-        models: list[tuple[str, Path]],
-        text: str,
-        pair: str,
+        kept: list[tuple[str, Path]],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -53,8 +52,9 @@ class CompareDialog(QDialog):
         self._kinds = QButtonGroup(self)
         self.radios: dict[str, QRadioButton] = {}
         self._add_kind("head", self.tr("Another head"), self._head_row(chosen))
-        self._add_kind("text", self.tr("Another text"), self._text_boxes(text, pair))
-        self._add_kind("model", self.tr("Another model"), self._model_row(models))
+        lab = session.laboratory
+        self._add_kind("text", self.tr("Another text"), self._text_boxes(lab.text, lab.text_pair))
+        self._add_kind("model", self.tr("Another model"), self._model_row(session, kept))
         self.radios["head"].setChecked(True)
         self._lay_out()
         self._show_state()
@@ -108,23 +108,15 @@ class CompareDialog(QDialog):
             layout.addWidget(box)
         return row
 
-    def _model_row(self, models: list[tuple[str, Path]]) -> QWidget:
-        row, layout = _row()
-        self.model_box = ChoiceBox("compare_model_box", self.tr("Another model or checkpoint"))
-        self.model_box.setPlaceholderText(self.tr("Choose a folder"))
-        for name, path in models:
-            self._add_model(name, path)
-        self.model_box.activated.connect(lambda _index: self.radios["model"].setChecked(True))
-        browse = button(self.tr("Choose…"), name="compare_browse")
-        browse.clicked.connect(self._browse)
-        layout.addWidget(self.model_box, 1)
-        layout.addWidget(browse)
+    def _model_row(self, session: Session, kept: list[tuple[str, Path]]) -> QWidget:
+        self.model_box = ModelBox("compare_model_box", self.tr("Another model or checkpoint"), session)
+        self.model_box.setPlaceholderText(self.tr("Choose a model"))
+        steps = [Choice(name, str(path), str(path)) for name, path in kept]
+        self.model_box.set_own(steps, leave_out=session.laboratory.folder)
+        self.model_box.chosen.connect(self.take_folder)
+        row = QWidget()
+        column(self.model_box, self.model_box.refusal, gap=6, parent=row)
         return row
-
-    def _add_model(self, name: str, path: Path) -> None:
-        self.model_box.addItem(name, str(path))
-        native = tip(QDir.toNativeSeparators(str(path)))
-        self.model_box.setItemData(self.model_box.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
 
     def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
@@ -149,16 +141,10 @@ class CompareDialog(QDialog):
         self.radios["text"].setChecked(True)
         self._show_state()
 
-    @Slot()
-    def _browse(self) -> None:
-        title, name = self.tr("Choose a model folder"), "compare_model_dialog"
-        ask_folder(self, title, self.take_folder, name=name, start=Path.home())
-
-    @Slot(str)
+    @Slot(object)
     def take_folder(self, folder: str) -> None:
-        """Offer a folder and choose it."""
-        self._add_model(name_of(Path(folder)), Path(folder))
-        self.model_box.setCurrentIndex(self.model_box.count() - 1)
+        """Choose a model, or weights that were kept."""
+        self.model_box.set_choice(folder)
         self.radios["model"].setChecked(True)
         self._show_state()
 

@@ -388,9 +388,8 @@ class AttentionPage(LookingPage):
         """Ask what to compare with."""
         lab = self.laboratory
         kept = [(f"{self.tr('step')} {words.number(one.step)}", one.path) for one in self.subject_bar.kept]
-        models = [*kept, *(entry for entry in lab.models() if entry[1] not in {path for _name, path in kept})]
-        others = [entry for entry in models if entry[1] != lab.folder]
-        self._dialog = CompareDialog(self.chosen, others, lab.text, lab.text_pair, self)
+        steps = [one for one in kept if one[1] != lab.folder]
+        self._dialog = CompareDialog(self.session, self.chosen, steps, self)
         self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._dialog.compared.connect(self.compare)
         self._dialog.open()

@@ -1,22 +1,19 @@
-"""What choosing a model is made of on the Fine-tune and the Pretrain page; knows no session and no page."""
+"""What a new model is made of: the published sizes, and the vocabularies there are to cut its text with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QDir, Qt
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.files import ask_file, ask_folder, beside
-from app.look.labels import tip
+from app.look.files import ask_file, beside
 from app.settings import AppSettings
 from app.shipped import assets
 from engine.model.config import PRESETS, BertConfig, count_parameters
 
-TOOLTIP = Qt.ItemDataRole.ToolTipRole
 MOST_VOCABULARIES = 10
 
 
@@ -37,12 +34,6 @@ def vocabulary_name(path: Path | str) -> str:
     if Path(path) == chinese_vocabulary():
         return words.translate("model_parts", "Chinese")
     return file_words(str(path))
-
-
-def add_path(box: ChoiceBox, text: str, data: object, path: str) -> None:
-    """Add an entry whose tooltip is its whole path."""
-    box.addItem(text, data)
-    box.setItemData(box.count() - 1, tip(QDir.toNativeSeparators(path)), TOOLTIP)
 
 
 def fill_sizes(box: ChoiceBox, vocab_size: int, *, pretraining: bool = False) -> None:
@@ -80,19 +71,13 @@ def add_vocabularies(box: ChoiceBox, settings: AppSettings, current: str) -> Non
     """List the vocabularies to offer, `current` among them."""
     offered = vocabularies(settings)
     for path in offered if current in offered or not current else [current, *offered]:
-        add_path(box, vocabulary_name(path), path, path)
+        box.add_choice(vocabulary_name(path), path, path)
 
 
 def file_words(path: str) -> str:
     """Return the file's name with its folder, for most vocabularies are named vocab.txt."""
     file = Path(path)
     return f"{file.parent.name}/{file.name}" if file.name == "vocab.txt" else file.name
-
-
-def ask_for_model(parent: QWidget, settings: AppSettings, chosen: Callable[[str], None]) -> None:
-    """Open the dialog for a model folder."""
-    title, start = words.translate("model_parts", "Choose a model folder"), beside(settings.recent_models)
-    ask_folder(parent, title, chosen, name="model_dialog", start=start)
 
 
 def ask_for_vocabulary(parent: QWidget, settings: AppSettings, chosen: Callable[[str], None]) -> None:

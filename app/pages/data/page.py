@@ -16,20 +16,20 @@ from PySide6.QtWidgets import QApplication, QMenu, QStackedWidget, QWidget
 
 from app import words
 from app.look.banner import Banner
-from app.look.files import ask_file, ask_folder
+from app.look.files import ask_file
 from app.look.inputs import SpinBox
 from app.look.labels import tip
 from app.look.layout import column, row
 from app.look.widgets import GAP, Action, Advice, Card, Page, button
 from app.pages.advice.remark import Remark
 from app.pages.advice.table import on_table
+from app.pages.choose.model_box import FolderQuestion
 from app.pages.data.empty import DataEmpty
 from app.pages.data.table import TableCard
 from app.plots.bars import BarsPlot
 from app.plots.histogram import HistogramPlot
 from app.session import Session, sample_data_path
 from app.work.tables import Study
-from app.work.titles import model_title
 from engine.errors import UserError, marked
 
 MOST_BARS = 200  # labels drawn; more are said in words
@@ -63,6 +63,9 @@ class DataPage(Page):
         session.model_changed.connect(self._show_length)
         session.max_length_changed.connect(self._show_length)
         session.table_problem.connect(self._show_problem)
+        self.model_question = FolderQuestion(session, self, name="data_model_dialog")
+        self.model_question.chosen.connect(session.set_model)
+        self.model_question.refused.connect(self._refuse_model)
         self._show_table()
 
     def _add_actions(self) -> None:
@@ -269,6 +272,10 @@ class DataPage(Page):
             actions.append((self.tr("Read as a table"), lambda: read()))
         self.banner.show_text("wrong", text, actions)
 
+    @Slot(object)
+    def _refuse_model(self, error: UserError) -> None:
+        self.banner.show_text("wrong", words.say_error(error))
+
     @Slot()
     def choose_file(self) -> None:
         """Ask for a table and open it."""
@@ -309,18 +316,17 @@ class DataPage(Page):
         menu = QMenu(self)
         menu.setObjectName("models_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for folder in self.session.library.folders():
-            action = menu.addAction(words.shorten(model_title(folder), 70))
-            action.triggered.connect(lambda _checked=False, path=str(folder): self.session.set_model(path))
+        for entry in self.session.library.offered():
+            action = menu.addAction(words.shorten(entry.title, 70))
+            path = str(entry.path)
+            action.setToolTip(tip(path))
+            action.triggered.connect(lambda _checked=False, path=path: self.model_question.read(path))
+        menu.setToolTipsVisible(True)
         menu.addSeparator()
-        menu.addAction(self.tr("Model folder…")).triggered.connect(self._choose_model)
+        menu.addAction(self.tr("Choose a folder…"), self.model_question.ask)
         new = menu.addAction(self.tr("New model, from random weights…"))
         new.triggered.connect(lambda: self.session.page_requested.emit("finetune"))
         menu.popup(self.model_button.mapToGlobal(QPoint(0, self.model_button.height())))
-
-    @Slot()
-    def _choose_model(self) -> None:
-        ask_folder(self, self.tr("Choose a model folder"), self.session.set_model, name="model_dialog")
 
     @Slot()
     def _go_on(self) -> None:

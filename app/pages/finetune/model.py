@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label
+from app.pages.choose.model_box import Choice, ModelBox
 from app.pages.choose.new_model import (
-    add_path,
     add_vocabularies,
-    ask_for_model,
     ask_for_vocabulary,
     fill_sizes,
     remember_vocabulary,
@@ -21,9 +18,8 @@ from app.pages.choose.new_model import (
 )
 from app.session import Session
 from app.shipped import starter_model
-from app.work.titles import model_title
 
-FOLDER, NEW, BROWSE = "folder", "new", "browse"
+NEW = "new"  # the choice of random weights
 USUAL_VOCABULARY = (
     30_522  # words of the published English vocabulary, for the sizes shown before one is chosen
 )
@@ -38,21 +34,20 @@ class ModelChooser(QObject):
         super().__init__(parent)
         self._session = session
         self._parent = parent
-        self.box = ChoiceBox("model_choice", self.tr("Model"))
+        self.box = ModelBox("model_choice", self.tr("Model"), session)
+        self.box.setPlaceholderText(self.tr("Choose what to start from"))
+        self.box.set_own(after=[Choice(self.tr("Random weights"), NEW)])
         self.size_box = ChoiceBox("size_choice", self.tr("Size"))
         self.vocab_box = ChoiceBox("vocab_choice", self.tr("Vocabulary"))
         self.size_label = label(self.tr("Size"))
         self.vocab_label = label(self.tr("Vocabulary"))
-        self.refusal = label("", "refusal", wrap=True)
+        self.refusal = self.box.refusal
         self.refusal.setObjectName("refusal_model")
-        self.refusal.hide()
         fill_sizes(self.size_box, USUAL_VOCABULARY)
-        self.box.activated.connect(self._chosen)
+        self.box.chosen.connect(self._chosen)
         self.size_box.activated.connect(self._size_chosen)
-        self.vocab_box.activated.connect(self._vocab_chosen)
+        self.vocab_box.chosen.connect(self._vocab_chosen)
         session.model_changed.connect(self.refresh)
-        session.training_ended.connect(self.refresh)
-        session.library.changed.connect(self.refresh)
         session.model_problem.connect(self._problem)
         self.refresh()
 
@@ -66,19 +61,7 @@ class ModelChooser(QObject):
 
     @Slot()
     def refresh(self) -> None:
-        """Show the session's model; fill the box with what was used lately."""
-        info = self._session.model
-        chosen = info.model if info is not None and not info.is_new else ""
-        folders = self._session.library.folders(chosen)
-        self.box.clear()
-        for folder in folders:
-            path = chosen if chosen and folder == Path(chosen).absolute() else str(folder)
-            add_path(self.box, model_title(folder), (FOLDER, path), path)
-        if folders:
-            self.box.insertSeparator(self.box.count())
-        self.box.addItem(self.tr("Random weights"), (NEW, ""))
-        self.box.addItem(self.tr("Choose a folder…"), (BROWSE, ""))
-        self.box.setPlaceholderText(self.tr("Choose what to start from"))
+        """Show the session's model."""
         self.refusal.hide()
         self._show_current()
 
@@ -95,16 +78,13 @@ class ModelChooser(QObject):
 
     def show_refusal(self, text: str) -> None:
         """Say below the box why this model cannot be taken."""
-        self.refusal.setText(text)
-        self.refusal.setVisible(bool(text))
+        self.box.show_refusal(text)
 
     def _show_current(self) -> None:
         info = self._session.model
-        wanted = None if info is None else (NEW, "") if info.is_new else (FOLDER, info.model)
-        place = next((i for i in range(self.box.count()) if self.box.itemData(i) == wanted and wanted), -1)
-        self.box.setCurrentIndex(place)
-        if info is not None and not info.is_new:
-            self.box.setItemText(place, info.words)
+        self.box.set_choice(
+            None if info is None else NEW if info.is_new else info.model, info.words if info else ""
+        )
         for widget in (self.size_label, self.size_box, self.vocab_label, self.vocab_box):
             widget.setVisible(info is not None and info.is_new)
         if info is not None and info.is_new:
@@ -114,19 +94,15 @@ class ModelChooser(QObject):
     def _fill_vocabularies(self, current: str) -> None:
         self.vocab_box.clear()
         add_vocabularies(self.vocab_box, self._session.settings, current)
-        self.vocab_box.addItem(self.tr("Choose a vocab.txt…"), "")
+        self.vocab_box.add_action(self.tr("Choose a vocab.txt…"), self._browse_vocabulary)
         self.vocab_box.setCurrentIndex(max(0, self.vocab_box.findData(current)))
 
-    @Slot(int)
-    def _chosen(self, index: int) -> None:
-        kind, path = self.box.itemData(index) or (None, "")
-        if kind == NEW:
+    @Slot(object)
+    def _chosen(self, choice: str) -> None:
+        if choice == NEW:
             self.start_from_random_weights()
-        elif kind == BROWSE:
-            self._show_current()
-            self.browse()
-        elif kind == FOLDER:
-            self._ask(path, "")
+        else:
+            self._ask(choice, "")
 
     @Slot(int)
     def _size_chosen(self, _index: int) -> None:
@@ -135,26 +111,17 @@ class ModelChooser(QObject):
             self.vocab_box.currentData() or vocabularies(self._session.settings)[0],
         )
 
-    @Slot(int)
-    def _vocab_chosen(self, index: int) -> None:
-        path = self.vocab_box.itemData(index)
-        if path:
-            self._ask_new(self.size_box.currentData(), path)
-        else:
-            self._show_current()
-            self._browse_vocabulary()
+    @Slot(object)
+    def _vocab_chosen(self, path: str) -> None:
+        self._ask_new(self.size_box.currentData(), path)
 
     @Slot()
     def browse(self) -> None:
         """Open the dialog for a model folder."""
-        ask_for_model(self._parent, self._session.settings, self._folder_selected)
+        self.box.question.ask()
 
     def _browse_vocabulary(self) -> None:
         ask_for_vocabulary(self._parent, self._session.settings, self._vocabulary_selected)
-
-    @Slot(str)
-    def _folder_selected(self, path: str) -> None:
-        self._ask(path, "")
 
     @Slot(str)
     def _vocabulary_selected(self, path: str) -> None:

@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QDir, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
-from app.look.boxes import ChoiceBox
-from app.look.files import ask_folder, beside
-from app.look.labels import ElidedLabel, label, tip
+from app.look.labels import PART, ElidedLabel, label
+from app.look.layout import column, row
+from app.pages.choose.model_box import ModelBox
 from app.plots.history import HistoryPlot
 from app.session import Session
+from app.work.titles import answer_words, shape_words
 from app.work.worker import Channel
 from engine.events import Evaluated, Step
 from engine.inspect.subject import About
@@ -43,11 +44,12 @@ class SubjectBar(QWidget):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory, self._settings = session.laboratory, session.settings
+        self._laboratory = session.laboratory
         self._history_asked = Channel(self, session.workers.pictures)
         self._kept: tuple[Kept, ...] = ()
         self._seen: Path | None = None
-        self.box = ChoiceBox("looking_model", self.tr("Model"))
+        self.box = ModelBox("looking_model", self.tr("Model"), session)
+        self.box.setPlaceholderText(self.tr("Choose a model"))
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setFixedWidth(BOX_WIDTH)
         self.box.setToolTip(self.tr("The model that is looked into, on every page of this group"))
@@ -62,14 +64,9 @@ class SubjectBar(QWidget):
         )
         self.step = label("", "muted")
         self.step.setObjectName("looking_step")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
-        row.addWidget(self.box)
-        row.addWidget(self.about, 1)
-        row.addWidget(self.step)
-        row.addWidget(self.history)
-        self.box.activated.connect(self._activated)
+        models = row(self.box, (self.about, 1), self.step, self.history, gap=10)
+        column(models, self.box.refusal, gap=6, parent=self)
+        self.box.chosen.connect(self._laboratory.choose)
         self.history.chosen.connect(self._choose_kept)
         self._laboratory.model_changed.connect(self.refresh)
         self._show_history(None)
@@ -84,14 +81,7 @@ class SubjectBar(QWidget):
     def refresh(self) -> None:
         """Show the models there are and what is known of the one that is open."""
         lab = self._laboratory
-        self.box.clear()
-        for name, path in lab.models():
-            self.box.addItem(name, str(path))
-            native = tip(QDir.toNativeSeparators(str(path)))
-            self.box.setItemData(self.box.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
-        self.box.addItem(self.tr("Choose a folder…"), "")
-        self.box.setPlaceholderText(self.tr("Choose a model"))
-        self.box.setCurrentIndex(self.box.findData(str(lab.folder)) if lab.folder else -1)
+        self.box.set_choice(lab.folder)
         if lab.about is not None:
             self.about.setText(about_words(lab.about))
         elif lab.is_opening:
@@ -104,17 +94,7 @@ class SubjectBar(QWidget):
 
     def choose_folder(self) -> None:
         """Ask for a model folder."""
-        title, start = self.tr("Choose a model folder"), beside(self._settings.recent_models)
-        ask_folder(self, title, self._laboratory.choose, name="looking_model_dialog", start=start)
-
-    @Slot(int)
-    def _activated(self, index: int) -> None:
-        path = self.box.itemData(index)
-        if path:
-            self._laboratory.choose(path)
-        else:
-            self.refresh()
-            self.choose_folder()
+        self.box.question.ask()
 
     # ---- the weights that were kept
 
@@ -161,25 +141,15 @@ class SubjectBar(QWidget):
 
 def about_words(about: About) -> str:
     """Return a model in a line: size, what it answers, its fingerprint."""
-    config = about.config
-    parts = [f"{config.num_hidden_layers}×{config.hidden_size}"]
-    parts.append(
-        words.counted(
-            config.num_attention_heads,
-            words.translate("looking_model", "1 head a layer"),
-            words.translate("looking_model", "{count} heads a layer"),
-        )
+    heads = words.counted(
+        about.config.num_attention_heads,
+        words.translate("looking_model", "1 head a layer"),
+        words.translate("looking_model", "{count} heads a layer"),
     )
-    can = []
-    if about.has_masked_words:
-        can.append(words.translate("looking_model", "masked words"))
-    if about.has_next_sentence:
-        can.append(words.translate("looking_model", "next sentence"))
-    if about.labels:
-        can.append(words.translate("looking_model", "{count} labels").format(count=len(about.labels)))
-    parts.append(", ".join(can) or words.translate("looking_model", "no trained head"))
-    parts.append(about.fingerprint)
-    return " · ".join(parts)
+    can = {"masked_words": about.has_masked_words, "next_sentence": about.has_next_sentence}
+    answers = [what for what, has in {**can, "labels": bool(about.labels)}.items() if has]
+    said = answer_words(answers, len(about.labels))
+    return PART.join((shape_words(about.config), heads, said, about.fingerprint))
 
 
 def model_caption(name: str, fingerprint: str) -> list[tuple[str, str]]:

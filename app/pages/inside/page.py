@@ -107,9 +107,9 @@ class LookingPage(Page):
         super().showEvent(event)
         lab = self.laboratory
         if lab.folder is None:
-            known = [path for _name, path in lab.models()]
+            known = self.session.library.offered()
             if known:
-                lab.choose(known[0])
+                lab.choose(known[0].path)
         self.subject_bar.refresh()
         self._catch_up()
 

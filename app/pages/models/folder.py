@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLay
 from app import words
 from app.look.labels import ElidedLabel, label
 from app.look.widgets import GAP, Card, LevelMark, set_role
-from app.pages.models.model_list import answer_words
-from app.pages.models.requests import Detail, Entry
-from app.work.titles import model_title
+from app.pages.models.requests import Detail
+from app.work.library import ModelEntry
+from app.work.titles import answer_words, model_title
 from engine.errors import Sentence
 from engine.model.inventory import ENCODER, PARTS
 
@@ -85,7 +85,7 @@ class FolderView(QScrollArea):
 
     # ---- for the page
 
-    def show_entry(self, entry: Entry) -> None:
+    def show_entry(self, entry: ModelEntry) -> None:
         """Show what the list knows of a model; the rest follows."""
         self.facts_card.set_title(model_title(entry.path))
         self._show("path", QDir.toNativeSeparators(str(entry.path)))

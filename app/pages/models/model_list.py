@@ -22,8 +22,7 @@ from app import words
 from app.look import theme
 from app.look.labels import label, tip
 from app.look.widgets import Card, button
-from app.pages.models.requests import OPENED, SHIPPED, TRAINED, Entry
-from app.work.titles import model_title
+from app.work.library import OPENED, SHIPPED, TRAINED, ModelEntry, entry_words
 
 Index = QModelIndex | QPersistentModelIndex
 ENTRY = Qt.ItemDataRole.UserRole + 1
@@ -35,15 +34,15 @@ ROW, CAPTION = 46, 28
 class ModelsList(Card):
     """Groups of models; the arrow keys walk, Enter looks inside."""
 
-    chosen = Signal(object)  # Entry
-    opened = Signal(object)  # Entry
+    chosen = Signal(object)  # ModelEntry
+    opened = Signal(object)  # ModelEntry
     folder_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.set_title(self.tr("On this computer"))
         self._quiet = False
-        self._known: list[tuple[object, ...]] | None = None  # what is shown
+        self._known: list[ModelEntry] | None = None  # what is shown
         self.view = QListView()
         self.view.setObjectName("models_list")
         self.view.setAccessibleName(self.tr("Models on this computer"))
@@ -71,16 +70,14 @@ class ModelsList(Card):
         self.show_entries((), is_read=False)
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ModelEntry, ...]:
         items = (self.model.item(row) for row in range(self.model.rowCount()))
         return tuple(item.data(ENTRY) for item in items if item.data(ENTRY) is not None)
 
-    def show_entries(self, entries: Sequence[Entry], *, is_read: bool = True) -> None:
+    def show_entries(self, entries: Sequence[ModelEntry], *, is_read: bool = True) -> None:
         """Show the models there are; the chosen one stays chosen. is_read: the list is complete."""
         before = self.current
-        known: list[tuple[object, ...]] | None = None
-        if is_read:
-            known = [(one.path, one.origin, one.inventory, str(one.problem)) for one in entries]
+        known = list(entries) if is_read else None
         if known is not None and known == self._known:
             return
         self._known = known
@@ -103,7 +100,7 @@ class ModelsList(Card):
         self.set_current(before.path if before else None)
 
     @property
-    def current(self) -> Entry | None:
+    def current(self) -> ModelEntry | None:
         """The model that is chosen."""
         index = self.view.currentIndex()
         return index.data(ENTRY) if index.isValid() else None
@@ -148,23 +145,6 @@ class ModelsList(Card):
             self.opened.emit(entry)
 
 
-def answer_words(answers: Sequence[str], num_labels: int) -> str:
-    """Return what a model can be asked, in words."""
-    said = {
-        "masked_words": words.translate("models", "masked words"),
-        "next_sentence": words.translate("models", "next sentence"),
-        "labels": words.translate("models", "{count} labels").format(count=words.number(num_labels)),
-    }
-    return ", ".join(said[what] for what in answers) or words.translate("models", "no trained head")
-
-
-def score_words(entry: Entry) -> str:
-    """Return how good a classifier trained here was on the rows kept apart; "" where that is not known."""
-    if entry.score is None:
-        return ""
-    return words.translate("models", "{share} right").format(share=words.share(entry.score))
-
-
 def millions(count: int) -> str:
     """Return a number of weights as it is spoken: 110.1 M."""
     if count < 100_000:
@@ -178,15 +158,11 @@ def _caption_item(text: str) -> QStandardItem:
     return item
 
 
-def _entry_item(entry: Entry) -> QStandardItem:
-    title, found = model_title(entry.path), entry.inventory
+def _entry_item(entry: ModelEntry) -> QStandardItem:
+    title, found = entry.title, entry.inventory
     right = ""
-    second = words.translate("models", "cannot be opened")
+    second = entry_words(entry)
     if found is not None:
-        config = found.config
-        shape = f"{config.num_hidden_layers}×{config.hidden_size}"
-        said = answer_words(found.answers, found.heads.num_labels)
-        second = " · ".join(filter(None, (shape, said, score_words(entry))))
         right = millions(found.num_weights)
     item = QStandardItem(title)
     item.setEditable(False)
@@ -232,7 +208,7 @@ class EntryDelegate(QStyledItemDelegate):
         inner = room.adjusted(8, 4, -8, -4)
         first = QRect(inner.left(), inner.top(), inner.width(), inner.height() // 2)
         second = first.translated(0, inner.height() // 2)
-        entry: Entry = index.data(ENTRY)
+        entry: ModelEntry = index.data(ENTRY)
         ink = "text" if is_chosen else "muted"  # muted keeps too little contrast on the accent's ground
         taken = _paint_right(painter, first, str(index.data(RIGHT)), colors.color(ink))
         _paint_line(

@@ -17,22 +17,19 @@ from app import words
 from app.look import theme
 from app.look.banner import Banner
 from app.look.widgets import GAP, SETTINGS_WIDTH, Page, button
-from app.pages.choose.new_model import ask_for_model
+from app.pages.choose.model_box import FolderQuestion
 from app.pages.models.folder import FolderView
 from app.pages.models.heads import HeadsView
 from app.pages.models.model_list import ModelsList
 from app.pages.models.plan import PlanCard
 from app.pages.models.requests import (
     Detail,
-    Entry,
-    Places,
     count_weights,
-    list_entries,
-    open_entry,
     read_detail,
 )
 from app.pages.models.weights import ParametersView
 from app.session import Session
+from app.work.library import ORIGINS, ModelEntry
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.inspect.subject import take_fingerprint
@@ -50,14 +47,12 @@ class ModelsPage(Page):
         self.header.title_label.setText(self.tr("Models"))
         self.header.set_sentence(self.tr("What is here, what it holds, and where its weights are."))
         self.session, self.laboratory = session, session.laboratory
-        self.entry: Entry | None = None  # None: a planned model is shown, or nothing yet
+        self.entry: ModelEntry | None = None  # None: a planned model is shown, or nothing yet
         self._detail: Detail | None = None
         self._is_planned = False
         self._wanted: Path | None = None  # to be chosen when the list has it
         self._fingerprints: dict[Path, str] = {}
         quick = session.workers.pictures
-        self._list_asked = Channel(self, quick)
-        self._opening = Channel(self, quick)
         self._detail_asked = Channel(self, quick)
         self._fingerprint_asked = Channel(self, quick)
         self._count_asked = Channel(self, quick)
@@ -106,6 +101,10 @@ class ModelsPage(Page):
         self.list_card.chosen.connect(self.show_entry)
         self.list_card.opened.connect(self._look_at)
         self.list_card.folder_wanted.connect(self.choose_folder)
+        self.question = FolderQuestion(self.session, self, name="model_dialog")
+        self.question.chosen.connect(self._take_opened)
+        self.question.refused.connect(self._refuse)
+        self.session.library.changed.connect(self._show_list)
         self.plan_card.planned.connect(self.show_plan)
         self.heads.count_wanted.connect(self._count_cut)
         self.tabs.currentChanged.connect(self._ask_seen)
@@ -113,10 +112,7 @@ class ModelsPage(Page):
         self.finetune_button.clicked.connect(self.finetune)
         self.look_button.clicked.connect(self.look_inside)
         self.pretrain_button.clicked.connect(self._pretrain)
-        self.session.training_ended.connect(self._refresh_seen)
         self.session.training_changed.connect(self._show_state)
-        self.session.model_changed.connect(self._refresh_seen)
-        self.laboratory.model_changed.connect(self._refresh_seen)
 
     # ---- the list
 
@@ -127,36 +123,30 @@ class ModelsPage(Page):
         self.refresh()
 
     @Slot()
-    def _refresh_seen(self) -> None:
-        if self.isVisible():
-            self.refresh()
-
-    @Slot()
     def refresh(self) -> None:
         """Look again for the models of this computer."""
-        lab = self.laboratory
-        opened = (
-            lab.folder,
-            self.session.library.last_trained,
-            *map(Path, self.session.settings.recent_models),
-        )
-        places = Places(tuple(path for path in opened if path is not None), self.session.runs_root)
-        self._list_asked.drop()  # there may be others by now
-        self._list_asked.ask(
-            places, partial(list_entries, places), heard=self._take_list, refused=self._refuse
-        )
+        self._show_list()
+        self.session.find_runs()
 
-    def _take_list(self, entries: tuple[Entry, ...]) -> None:
+    @Slot()
+    def _show_list(self) -> None:
+        library = self.session.library
+        if not self.isVisible() or not library.is_complete:
+            return
+        entries = [entry for entry in library.offered() if entry.is_read]
+        entries.sort(key=lambda entry: ORIGINS.index(entry.origin))
         self.list_card.show_entries(entries)
         wanted = self._wanted or (self.entry.path if self.entry else None)
         if wanted is None and not self._is_planned:
             fit = [one.path for one in entries if one.problem is None]
             wanted = self.laboratory.folder if self.laboratory.folder in fit else next(iter(fit), None)
         again = next((one for one in entries if one.path == wanted), None)
+        if again is None and self._wanted is not None:
+            return  # it is still to be read
         self._wanted = None
         if again is not None:
             self.list_card.set_current(again.path)
-            if self.entry is None or not again.is_as(self.entry):
+            if self.entry is None or again != self.entry:
                 self.show_entry(again)
         elif not self._is_planned:
             self.plan_card.plan(preset_of(self.plan_card.config) or "base")
@@ -164,28 +154,25 @@ class ModelsPage(Page):
     @Slot()
     def choose_folder(self) -> None:
         """Ask for a model folder that is not in the list."""
-        ask_for_model(self, self.session.settings, self.open_folder)
+        self.banner.hide()
+        self.question.ask()
 
     @Slot(str)
     def open_folder(self, path: str) -> None:
         """Show a model that lies anywhere on this computer, and remember it."""
         self.banner.hide()
-        folder = Path(path)
-        self._opening.drop()
-        self._opening.ask(folder, partial(open_entry, folder), heard=self._take_opened, refused=self._refuse)
+        self.question.read(path)
 
-    def _take_opened(self, entry: Entry) -> None:
-        if entry.problem is not None:
-            self._refuse(entry.problem)
-            return
-        self.session.settings.add_recent_model(entry.path)
-        self._wanted = entry.path
+    @Slot(str)
+    def _take_opened(self, path: str) -> None:
+        self._wanted = Path(path)
+        self.session.library.remember(path)
         self.refresh()
 
     # ---- one model
 
     @Slot(object)
-    def show_entry(self, entry: Entry) -> None:
+    def show_entry(self, entry: ModelEntry) -> None:
         """Show a model of the list: what is known at once, then what its files say."""
         self.banner.hide()
         self.entry, self._detail, self._is_planned = entry, None, False
@@ -209,7 +196,7 @@ class ModelsPage(Page):
             self.tabs.setTabEnabled(place, entry.inventory is not None)
         self._show_state()
 
-    def _show_inventory(self, entry: Entry, inventory: Inventory) -> None:
+    def _show_inventory(self, entry: ModelEntry, inventory: Inventory) -> None:
         found = arithmetic(inventory.config, inventory.heads)
         self.plan_card.put(inventory.config, inventory.heads)
         self.parameters.show_arithmetic(found, model_title(entry.path), inventory)
@@ -302,7 +289,7 @@ class ModelsPage(Page):
             self._look_at(self.entry)
 
     @Slot(object)
-    def _look_at(self, entry: Entry) -> None:
+    def _look_at(self, entry: ModelEntry) -> None:
         if entry.inventory is None:
             return
         answers = self._detail.answers if self._detail is not None else entry.inventory.answers

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import words
-from app.look.boxes import ChoiceBox
-from app.look.files import ask_folder
-from app.look.labels import label, tip
+from app.look.labels import label
 from app.look.widgets import Card
+from app.pages.choose.model_box import ModelBox
 from app.pages.predict.requests import Described
 from app.session import Session
-from app.work.titles import model_title
-from engine.errors import ModelError
-from engine.inspect.predict import read_info
 
 
 class ModelCard(Card):
@@ -27,13 +23,12 @@ class ModelCard(Card):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.set_title(self.tr("Model"))
-        self._session = session
-        self._folder: Path | None = None
-        self.box = ChoiceBox("predict_model", self.tr("Model"))
+        self._library = session.library
+        self.box = ModelBox("predict_model", self.tr("Model"), session, wanted="labels")
+        self.box.setPlaceholderText(self.tr("Choose a trained model"))
         self.words = label("", "muted", wrap=True)
         self.words.setObjectName("model_words")
-        self.refusal = label("", "refusal", wrap=True)
-        self.refusal.setObjectName("refusal_predict_model")
+        self.refusal = self.box.refusal
         self.pairs = QCheckBox(self.tr("It reads pairs of texts"))
         self.pairs.setObjectName("model_reads_pairs")
         self.pairs.setToolTip(self.tr("The folder does not say if it was trained on single texts or pairs."))
@@ -44,13 +39,12 @@ class ModelCard(Card):
         self.add(self.refusal)
         self.show_words("")
         self.show_refusal("")
-        self.refresh()
-        self.box.activated.connect(self._activated)
+        self.box.chosen.connect(self.chosen.emit)
 
     @property
     def first(self) -> str:
         """Return the model to ask where none was chosen: the last trained, or used; "" for none."""
-        return str(self.box.itemData(0) or "")
+        return next((str(entry.path) for entry in self._library.offered("labels")), "")
 
     @property
     def is_refused(self) -> bool:
@@ -58,12 +52,11 @@ class ModelCard(Card):
 
     def show_folder(self, folder: Path) -> None:
         """Show which model is asked from now on."""
-        self._folder = folder
         self.pairs.setChecked(False)
         self.pairs.hide()
         self.show_words("")
         self.show_refusal("")
-        self.refresh()
+        self.box.set_choice(folder)
 
     def show_words(self, text: str) -> None:
         """Say something of the model."""
@@ -72,8 +65,7 @@ class ModelCard(Card):
 
     def show_refusal(self, text: str) -> None:
         """Say why the model cannot be asked."""
-        self.refusal.setText(text)
-        self.refusal.setVisible(bool(text))
+        self.box.show_refusal(text)
 
     def show_description(self, described: Described) -> None:
         """Say what the model does and how good it was."""
@@ -97,38 +89,3 @@ class ModelCard(Card):
             value = words.with_interval(trained["value"], rows if isinstance(rows, int) else 0)
             lines.append(self.tr("Validation accuracy {value}").format(value=value))
         self.show_words("\n".join(lines))
-
-    def refresh(self) -> None:
-        """Fill the box with the models there are."""
-        current = str(self._folder) if self._folder else ""
-        last = str(self._session.last_model) if self._session.last_model else ""
-        self.box.clear()
-        for folder in self._session.library.folders(current, last):
-            path = current if current and folder == Path(current).absolute() else str(folder)
-            if path == current or _is_classifier(folder):
-                self.box.addItem(model_title(folder), path)
-                native = tip(QDir.toNativeSeparators(path))
-                self.box.setItemData(self.box.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
-        self.box.addItem(self.tr("Choose a folder…"), "")
-        self.box.setPlaceholderText(self.tr("Choose a trained model"))
-        self.box.setCurrentIndex(self.box.findData(current) if current else -1)
-
-    @Slot(int)
-    def _activated(self, index: int) -> None:
-        path = self.box.itemData(index)
-        if path:
-            self.chosen.emit(path)
-            return
-        self.refresh()
-        title = self.tr("Choose a trained model")
-        ask_folder(self, title, self.chosen.emit, name="predict_model_dialog")
-
-
-def _is_classifier(folder: Path) -> bool:
-    """Whether a folder's notes say that it was fine-tuned here; damaged ones are offered, to be told of."""
-    if not (folder / "cloze.json").is_file():
-        return False
-    try:
-        return bool(read_info(folder).get("task") == "classification")
-    except ModelError:
-        return True

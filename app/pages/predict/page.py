@@ -151,6 +151,7 @@ class PredictPage(Page):
         self.empty.activated.connect(self._lead_to_finetune)
         self.no_file.activated.connect(self.file_card.browse)
         self._session.result_changed.connect(self._result_changed)
+        self._session.library.changed.connect(self._take_first)
 
     @property
     def is_asking(self) -> bool:
@@ -176,11 +177,17 @@ class PredictPage(Page):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self.model_card.refresh()
-        if self._folder is None and self.model_card.first:
-            self.set_model(self.model_card.first)
+        self._session.find_runs()
+        if self._folder is None:
+            self._take_first()
         elif self._described is None and not self.model_card.is_refused:
             self._describe()
+
+    @Slot()
+    def _take_first(self) -> None:
+        """Ask the last model that was trained, or used, where none was chosen."""
+        if self.isVisible() and self._folder is None and self.model_card.first:
+            self.set_model(self.model_card.first)
 
     def _describe(self) -> None:
         if self._folder is not None:

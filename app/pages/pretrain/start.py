@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -15,24 +14,22 @@ from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.labels import label, tip
 from app.look.widgets import tidy_spin
+from app.pages.choose.model_box import Choice, ModelBox
 from app.pages.choose.new_model import (
-    add_path,
     add_vocabularies,
-    ask_for_model,
     ask_for_vocabulary,
     fill_sizes,
     remember_vocabulary,
 )
 from app.session import Session
 from app.work.tables import ModelInfo, read_model
-from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.model.config import PRESETS, BertConfig
 from engine.settings.pretrain import StartConfig
 from engine.settings.setting import settings_of
 from engine.train.pretraining.setup import shape_of
 
-FOLDER, NEW, BROWSE, LEARN, CUSTOM = "folder", "new", "browse", "", "custom"
+NEW, LEARN, CUSTOM = "new", "", "custom"
 NEW_PREFIX = "new:"
 NAMES = ("model", "vocab", "vocab_size", "trim_vocab")  # settings that are shown here
 
@@ -51,7 +48,8 @@ class StartChooser(QObject):
         self.info: ModelInfo | None = None  # of the folder or the vocab.txt, once it is read
         self.problem: BaseException | None = None
         self._asked = Channel(self, session.workers.pictures)
-        self.model_box = ChoiceBox("start_choice", self.tr("Start from"))
+        self.model_box = ModelBox("start_choice", self.tr("Start from"), session)
+        self.model_box.set_own(before=[Choice(self.tr("A new model"), NEW)])
         self.size_box = ChoiceBox("pretrain_size_choice", self.tr("Size"))
         self.vocab_box = ChoiceBox("pretrain_vocab_choice", self.tr("Vocabulary"))
         self.layers = _spin("layers", 1, 96, 4, self.tr("Layers"))
@@ -59,9 +57,8 @@ class StartChooser(QObject):
         self.pieces = _spin("setting_vocab_size", 128, 1_000_000, defaults.vocab_size, self.tr("WordPieces"))
         self.trim = _spin("setting_trim_vocab", 0, 1_000_000, 0, self.tr("Keep WordPieces"))
         self.trim.setSpecialValueText(words.tr_engine(settings_of(StartConfig)["trim_vocab"].auto))
-        self.refusal = label("", "refusal", wrap=True)
+        self.refusal = self.model_box.refusal
         self.refusal.setObjectName("refusal_start")
-        self.refusal.hide()
         self._captions: dict[QWidget, QLabel] = {}
         self._connect()
         self.refresh()
@@ -69,13 +66,11 @@ class StartChooser(QObject):
         self._show_fitting()
 
     def _connect(self) -> None:
-        self.model_box.activated.connect(self._model_chosen)
+        self.model_box.chosen.connect(self._model_chosen)
         self.size_box.activated.connect(self._size_chosen)
-        self.vocab_box.activated.connect(self._vocab_chosen)
+        self.vocab_box.chosen.connect(self._take_vocabulary)
         for spin in (self.layers, self.width, self.pieces, self.trim):
             spin.valueChanged.connect(self._edited)
-        self._session.training_ended.connect(self.refresh)
-        self._session.library.changed.connect(self.refresh)
 
     def rows(self) -> list[tuple[QLabel | None, QWidget]]:
         """Return the rows in order, each a caption and its widget; a sentence has no caption."""
@@ -155,24 +150,17 @@ class StartChooser(QObject):
 
     def show_refusal(self, text: str) -> None:
         """Say below the boxes why this start cannot be taken."""
-        self.refusal.setText(text)
-        self.refusal.setVisible(bool(text))
+        self.model_box.show_refusal(text)
 
     # ---- showing
 
     @Slot()
     def refresh(self) -> None:
-        """Fill the boxes with what was used lately."""
-        self.model_box.clear()
-        self.model_box.addItem(self.tr("A new model"), (NEW, ""))
-        for folder in self._session.library.folders(self.folder):
-            path = self.folder if self.folder and folder == Path(self.folder).absolute() else str(folder)
-            add_path(self.model_box, model_title(folder), (FOLDER, path), path)
-        self.model_box.addItem(self.tr("Choose a model folder…"), (BROWSE, ""))
+        """Fill the boxes for the choice as it is."""
         self.vocab_box.clear()
         self.vocab_box.addItem(self.tr("Learn from the text"), LEARN)
         add_vocabularies(self.vocab_box, self._session.settings, self.vocab)
-        self.vocab_box.addItem(self.tr("Choose a vocab.txt…"), BROWSE)
+        self.vocab_box.add_action(self.tr("Choose a vocab.txt…"), self._browse_vocabulary)
         self._fill_sizes()
         self._show_fitting()
 
@@ -187,9 +175,7 @@ class StartChooser(QObject):
 
     def _show_fitting(self) -> None:
         """Show the rows that say something for the choice as it is."""
-        wanted = (FOLDER, self.folder) if self.folder else (NEW, "")
-        places = [i for i in range(self.model_box.count()) if self.model_box.itemData(i) == wanted]
-        self.model_box.setCurrentIndex(places[0] if places else 0)
+        self.model_box.set_choice(self.folder or NEW)
         self.vocab_box.setCurrentIndex(max(0, self.vocab_box.findData(self.vocab)))
         custom = self.is_new and self.size_box.currentData() == CUSTOM
         for widget, shown in (
@@ -206,14 +192,9 @@ class StartChooser(QObject):
 
     # ---- choosing
 
-    @Slot(int)
-    def _model_chosen(self, index: int) -> None:
-        kind, path = self.model_box.itemData(index) or (NEW, "")
-        if kind == BROWSE:
-            self._show_fitting()
-            ask_for_model(self._parent, self._session.settings, self.start_from)
-        else:
-            self.start_from(path)
+    @Slot(object)
+    def _model_chosen(self, choice: str) -> None:
+        self.start_from("" if choice == NEW else choice)
 
     @Slot(str)
     def start_from(self, folder: str) -> None:
@@ -227,20 +208,15 @@ class StartChooser(QObject):
         self._show_fitting()
         self._edited()
 
-    @Slot(int)
-    def _vocab_chosen(self, index: int) -> None:
-        path = self.vocab_box.itemData(index)
-        if path == BROWSE:
-            self._show_fitting()
-            ask_for_vocabulary(self._parent, self._session.settings, self._vocabulary_selected)
-        else:
-            self._take_vocabulary(path)
+    def _browse_vocabulary(self) -> None:
+        ask_for_vocabulary(self._parent, self._session.settings, self._vocabulary_selected)
 
     @Slot(str)
     def _vocabulary_selected(self, path: str) -> None:
         remember_vocabulary(self._session.settings, path)
         self._take_vocabulary(path)
 
+    @Slot(object)
     def _take_vocabulary(self, path: str) -> None:
         self.vocab = path
         self.refresh()

@@ -22,9 +22,9 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
-from app.look.files import ask_folder, beside
 from app.look.labels import label, tip
 from app.look.widgets import GAP, button
+from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.page import LookingPage
 from app.pages.probe.command import (
     Offer,
@@ -84,6 +84,9 @@ class ProbePage(LookingPage):
         self.beside_button = button(self.tr("Add a model beside"), name="probe_add_beside")
         self.beside_menu = QMenu(self.beside_button)
         self.beside_menu.aboutToShow.connect(self._fill_beside)
+        self.beside_question = FolderQuestion(self.session, self, name="probe_beside_dialog")
+        self.beside_question.chosen.connect(self._take_beside)
+        self.beside_question.refused.connect(self.refuse)
         self.beside_button.setMenu(self.beside_menu)
         self.copy_button = CopyCommandButton()
         self.copy_button.setObjectName("copy_probe_command")
@@ -273,9 +276,9 @@ class ProbePage(LookingPage):
     @Slot()
     def _fill_beside(self) -> None:
         self.beside_menu.clear()
-        for name, path in self.laboratory.models():
-            if path != self.laboratory.folder:
-                self._offer_beside(self.beside_menu, name, path)
+        for entry in self.session.library.offered():
+            if entry.path != self.laboratory.folder:
+                self._offer_beside(self.beside_menu, entry.title, entry.path)
         kept = [one for one in self.subject_bar.kept if one.path != self.laboratory.folder]
         if kept:
             menu = self.beside_menu.addMenu(self.tr("Weights of this run"))
@@ -283,16 +286,11 @@ class ProbePage(LookingPage):
                 said = self.tr("step {step}").format(step=words.number(one.step))
                 self._offer_beside(menu, said, one.path)
         self.beside_menu.addSeparator()
-        self.beside_menu.addAction(self.tr("Choose a folder…"), self._choose_beside)
+        self.beside_menu.addAction(self.tr("Choose a folder…"), self.beside_question.ask)
 
     def _offer_beside(self, menu: QMenu, name: str, path: Path) -> None:
         action = menu.addAction(name.replace("&", "&&"), partial(self.state.set_beside, path))
         action.setToolTip(tip(QDir.toNativeSeparators(str(path))))
-
-    @Slot()
-    def _choose_beside(self) -> None:
-        title, start = self.tr("Choose a model folder"), beside(self.session.settings.recent_models)
-        ask_folder(self, title, self._take_beside, name="probe_beside_dialog", start=start)
 
     @Slot(str)
     def _take_beside(self, folder: str) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
-from app.look.boxes import ChoiceBox
 from app.look.labels import ElidedLabel, label, tip
+from app.look.layout import column, row
+from app.pages.choose.model_box import Choice, ModelBox
 from app.pages.choose.new_model import (
-    add_path,
-    ask_for_model,
     ask_for_vocabulary,
     remember_vocabulary,
     vocabularies,
@@ -27,7 +25,7 @@ from app.work.titles import model_title
 from app.work.worker import Channel
 
 BOX_WIDTH = 240
-FOLDER, FILE, NONE = "folder…", "file…", ""
+NONE = ""  # the choice of no second vocabulary
 
 
 class VocabularyBar(QWidget):
@@ -45,14 +43,17 @@ class VocabularyBar(QWidget):
         self.second: Vocabulary | None = None
         self._wanted: list[Path | None] = [None, None]
         self._followed: Path | None = None
-        self.boxes = (
-            ChoiceBox("tokenizer_vocabulary", self.tr("Vocabulary")),
-            ChoiceBox("tokenizer_second", self.tr("Second vocabulary")),
+        self.boxes = tuple(
+            ModelBox(name, said, session, vocabulary_will_do=True)
+            for name, said in (
+                ("tokenizer_vocabulary", self.tr("Vocabulary")),
+                ("tokenizer_second", self.tr("Second vocabulary")),
+            )
         )
         self.about = (ElidedLabel("", "muted"), ElidedLabel("", "muted"))
         self._lay_out()
         for place, box in enumerate(self.boxes):
-            box.activated.connect(self._chose_second if place else self._chose_first)
+            box.chosen.connect(self._open_second if place else self._open_first)
             self.about[place].setObjectName(f"{box.objectName()}_about")
         self._laboratory.model_changed.connect(self._follow)
 
@@ -60,8 +61,8 @@ class VocabularyBar(QWidget):
         """Choose a first vocabulary, if there is none yet: that of the model which is looked into."""
         self._follow()
         if self._wanted[0] is None:
-            known = [path for _name, path in self._laboratory.models()]
-            self.choose(known[0] if known else vocabularies(self._session.settings)[0])
+            known = self._session.library.offered()
+            self.choose(known[0].path if known else vocabularies(self._session.settings)[0])
         self._fill()
 
     def choose(self, path: Path | str) -> None:
@@ -120,28 +121,7 @@ class VocabularyBar(QWidget):
 
     # ---- boxes
 
-    @Slot(int)
-    def _chose_first(self, index: int) -> None:
-        self._chosen(self.boxes[0].itemData(index), self._open_first)
-
-    @Slot(int)
-    def _chose_second(self, index: int) -> None:
-        path = self.boxes[1].itemData(index)
-        if path == NONE:
-            self.choose_second(None)
-        else:
-            self._chosen(path, self._open_second)
-
-    def _chosen(self, path: str, open_path: Callable[[str], None]) -> None:
-        settings = self._session.settings
-        self._fill()
-        if path == FOLDER:
-            ask_for_model(self, settings, open_path)
-        elif path == FILE:
-            ask_for_vocabulary(self, settings, open_path)
-        else:
-            open_path(path)
-
+    @Slot(object)
     def _open_first(self, path: str) -> None:
         self._remember(path)
         place = Path(path).absolute()
@@ -149,9 +129,10 @@ class VocabularyBar(QWidget):
             self._laboratory.choose(place)
         self.choose(place)
 
+    @Slot(object)
     def _open_second(self, path: str) -> None:
         self._remember(path)
-        self.choose_second(path)
+        self.choose_second(path or None)
 
     def _remember(self, path: str) -> None:
         if Path(path).is_file():
@@ -159,19 +140,15 @@ class VocabularyBar(QWidget):
 
     def _fill(self) -> None:
         """List what there is to choose, and say what is known of the chosen."""
+        settings, file = self._session.settings, self.tr("Choose a vocab.txt…")
         for place, box in enumerate(self.boxes):
-            box.clear()
-            if place:
-                box.addItem(self.tr("None"), NONE)
-            offered = dict(_offer(self._session))
             wanted = self._wanted[place]
-            if wanted is not None and str(wanted) not in offered:
-                offered = {str(wanted): _name(wanted), **offered}
-            for path, name in offered.items():
-                add_path(box, name, path, path)
-            box.addItem(self.tr("Choose a model folder…"), FOLDER)
-            box.addItem(self.tr("Choose a vocab.txt…"), FILE)
-            box.setCurrentIndex(box.findData(NONE if wanted is None else str(wanted)))
+            files = [Choice(vocabulary_name(path), path, path) for path in vocabularies(settings)]
+            if wanted is not None and wanted.is_file() and str(wanted) not in [one.data for one in files]:
+                files.insert(0, Choice(vocabulary_name(wanted), str(wanted), str(wanted)))
+            ask = partial(ask_for_vocabulary, self, settings, box.chosen.emit)
+            box.set_own([Choice(self.tr("None"), NONE)] if place else [], files, [(file, ask)])
+            box.set_choice(str(wanted) if wanted is not None else NONE if place else None)
             found = self.second if place else self.first
             said = vocabulary_words(found) if found is not None and found.path == wanted else ""
             self.about[place].setText(said)
@@ -180,26 +157,19 @@ class VocabularyBar(QWidget):
             self.about[place].setToolTip(tip(notes))
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
+        boxes = row(gap=10)
         captions = (self.tr("Vocabulary"), self.tr("Beside it"))
         for caption, box, about in zip(captions, self.boxes, self.about, strict=True):
             box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             box.setFixedWidth(BOX_WIDTH)
             named = label(caption, "muted")
             named.setBuddy(box)
-            row.addWidget(named)
-            row.addWidget(box)
-            row.addWidget(about, 1)
+            boxes.addWidget(named)
+            boxes.addWidget(box)
+            boxes.addWidget(about, 1)
+        column(boxes, *(box.refusal for box in self.boxes), gap=6, parent=self)
         self.boxes[0].setToolTip(self.tr("The model or vocab.txt whose pieces the text is cut into"))
         self.boxes[1].setToolTip(self.tr("A second one, to see how it cuts the same text"))
-
-
-def _offer(session: Session) -> list[tuple[str, str]]:
-    """Return paths and names: the models that are known, then vocabularies."""
-    models = [(str(path), name) for name, path in session.laboratory.models()]
-    return models + [(path, _name(Path(path))) for path in vocabularies(session.settings)]
 
 
 def _name(path: Path) -> str:

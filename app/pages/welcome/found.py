@@ -1,35 +1,31 @@
-"""What the Welcome page lists: runs, tables and models, looked for on a worker; and each in words."""
+"""What the Welcome page lists of runs and tables, looked for on a worker; and each in words."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from app import words
-from app.work.titles import model_title, run_title
+from app.work.titles import run_title
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
-from engine.model.folder import open_weights
-from engine.model.weights import read_config
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.history import history
 from engine.train.run.runs import RunInfo, list_runs
 from engine.train.run.runs import read_config as read_run_config
 
-MOST_RUNS, MOST_TABLES, MOST_MODELS = 6, 6, 8
+MOST_RUNS, MOST_TABLES = 6, 6
 LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Where to look. starter, kept_run: of those that ship with Cloze; None where they are missing."""
+    """Where to look. kept_run: the one that ships with Cloze; None where it is missing."""
 
     runs_root: Path
     tables: tuple[str, ...]
-    models: tuple[str, ...]
-    starter: Path | None
     kept_run: Path | None
 
 
@@ -52,34 +48,18 @@ class FoundRun:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundModel:
-    """A model folder by its header. num_kept: weights kept along its run. problem: why it is refused."""
-
-    path: Path
-    name: str
-    size: str = ""
-    guesses: bool = False
-    num_labels: int = 0
-    num_kept: int = 0
-    problem: Sentence | None = None
-
-    @property
-    def page(self) -> str:
-        """The page that shows most of it: a model that guesses no words still attends."""
-        return "probe" if self.guesses else "attention"
-
-
-@dataclass(frozen=True, slots=True)
 class Found:
-    """Everything that the page lists. num_runs: all there are. problem: why runs, or some, are not listed."""
+    """The runs and tables that the page lists.
+
+    num_runs: all there are. kept_run, num_kept: the run that ships with Cloze, and how often it kept its
+    weights. problem: why runs, or some, are not listed.
+    """
 
     runs: tuple[FoundRun, ...] = ()
     num_runs: int = 0
     tables: tuple[Path, ...] = ()
-    models: tuple[FoundModel, ...] = ()
-    starter: FoundModel | None = None
-    kept: FoundModel | None = None
     kept_run: FoundRun | None = None
+    num_kept: int = 0
     problem: Sentence | None = None
 
 
@@ -91,21 +71,13 @@ def look(wanted: Wanted) -> Generator[Event, None, Found]:
     yield Progress(stage=stage, done=0, total=0)
     runs, num_runs, problem = _runs(wanted.runs_root)
     yield Progress(stage=stage, done=num_runs, total=0)
-    own = [path for path in (wanted.starter, wanted.kept_run and wanted.kept_run / "model") if path]
-    used = [Path(path) for path in wanted.models if Path(path) not in own]
-    models = []
-    for path in [path for path in used if path.is_dir()][:MOST_MODELS]:
-        models.append(_model(path))
-        yield Progress(stage=stage, done=len(models), total=0)
     tables = [path for path in map(Path, wanted.tables) if path.is_file()]
     return Found(
         runs=runs,
         num_runs=num_runs,
         tables=tuple(tables[:MOST_TABLES]),
-        models=tuple(models),
-        starter=_model(wanted.starter) if wanted.starter else None,
-        kept=_kept(wanted.kept_run) if wanted.kept_run else None,
         kept_run=_kept_run(wanted.kept_run) if wanted.kept_run else None,
+        num_kept=len(history(wanted.kept_run)) if wanted.kept_run else 0,
         problem=problem,
     )
 
@@ -131,27 +103,6 @@ def _runs(root: Path) -> tuple[tuple[FoundRun, ...], int, Sentence | None]:
     if len(unread) == 1:
         template = marked("engine", "The settings of the run {name} cannot be read.")
     return tuple(found), len(infos), Sentence(template, {"count": len(unread), "name": unread[0]})
-
-
-def _model(path: Path) -> FoundModel:
-    try:
-        config = read_config(path)
-        with open_weights(path) as stored:
-            names = tuple(stored.infos)
-    except UserError as error:
-        return FoundModel(path, model_title(path), problem=error.sentence)
-    return FoundModel(
-        path,
-        model_title(path),
-        size=f"{config.num_hidden_layers}×{config.hidden_size}",
-        guesses=any("cls.predictions" in name for name in names),
-        num_labels=len(config.id2label) if any("classifier" in name for name in names) else 0,
-    )
-
-
-def _kept(run: Path) -> FoundModel | None:
-    kept = history(run)
-    return replace(_model(kept[-1].path), num_kept=len(kept)) if kept else None
 
 
 def _kept_run(run: Path) -> FoundRun | None:
@@ -204,22 +155,3 @@ def _reached(info: RunInfo) -> str:
             share=words.share(info.best_metric)
         )
     return f"{info.metric_name.replace('_', ' ')} {words.decimal(info.best_metric)}"
-
-
-def model_words(model: FoundModel) -> str:
-    """Return what a model can do, in a line."""
-    if model.problem is not None:
-        return words.say(model.problem)
-    can = [words.translate("WelcomePage", "guesses words")] if model.guesses else []
-    if model.num_labels:
-        can.append(
-            words.translate("WelcomePage", "{count} labels").format(count=words.number(model.num_labels))
-        )
-    if model.num_kept:
-        can = [
-            words.translate("WelcomePage", "{count} moments of its training").format(
-                count=words.number(model.num_kept)
-            )
-        ]
-    parts = [model.size, *(can or [words.translate("WelcomePage", "encoder only")])]
-    return " · ".join(part for part in parts if part)

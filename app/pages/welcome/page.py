@@ -13,28 +13,31 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
 
 from app import shipped, words
-from app.look.labels import tip
+from app.look.labels import PART, tip
 from app.look.widgets import GAP, Page, button
-from app.pages.choose.new_model import ask_for_model
+from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside import sample_menu
 from app.pages.welcome.found import (
     LONGEST_NAME,
     Found,
-    FoundModel,
     FoundRun,
     Wanted,
     look,
-    model_words,
     run_words,
 )
 from app.pages.welcome.parts import CLAUSE, NEW_LINE, Entry, ListCard, Piece, WayCard
 from app.session import Session, sample_data_path
 from app.work.inspector import FIRST_TEXT
-from app.work.titles import model_title
+from app.work.library import ModelEntry, entry_words
+from app.work.titles import model_title, shape_words
 from app.work.worker import Channel
+from engine.errors import UserError
 from engine.text.vocabulary import MASK
+from engine.train.run.runs import MODEL
 
 HIDDEN_WORD = f"The children {MASK} playing in the garden."
+MASKED_WORDS = "masked_words"  # of `Inventory.answers`
+MOST_MODELS = 10
 POLARITY = "polarity"  # the sample that a first classifier learns from
 TALL = 660  # pixels of the page from which there is room for sketches
 LEVELS = {"crashed": "look", "failed": "wrong"}
@@ -161,11 +164,16 @@ class WelcomePage(Page):
         self.models_link.clicked.connect(partial(self._lead, "models"))
         session.crashed_runs_changed.connect(self.look_again)
         session.training_ended.connect(self.look_again)
+        session.library.changed.connect(self._show)
+        self.question = FolderQuestion(session, self, name="model_dialog")
+        self.question.chosen.connect(self._model_chosen)
+        self.question.refused.connect(self._refuse_model)
 
     # ---- what there is
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self.session.find_runs()
         self.look_again()
 
     @Slot()
@@ -178,8 +186,6 @@ class WelcomePage(Page):
         wanted = Wanted(
             runs_root=self.session.runs_root,
             tables=tuple(path for path in settings.recent_files if path not in samples),
-            models=tuple(settings.recent_models),
-            starter=shipped.starter_model(),
             kept_run=shipped.history_run(),
         )
         self._found_asked.drop()  # there may be more by now
@@ -189,14 +195,14 @@ class WelcomePage(Page):
         self._found = found
         self._show()
 
-    def _subject(self) -> FoundModel | None:
-        """Return the model to look into: the starter, or else the newest that can be opened."""
-        starter = shipped.starter_model()
-        if starter is not None:
-            return FoundModel(starter, model_title(starter), guesses=True)
-        whole = [model for model in self._found.models if model.problem is None]
-        return next((model for model in whole if model.guesses), next(iter(whole), None))
+    def _subject(self) -> Path | None:
+        """Return the model to look into: the starter, or else the newest that guesses, or can be opened."""
+        library, starter = self.session.library, shipped.starter_model()
+        whole = [entry.path for entry in library.offered() if entry.inventory is not None]
+        guesses = [entry.path for entry in library.offered(MASKED_WORDS)]
+        return starter or next(iter([*guesses, *whole]), None)
 
+    @Slot()
     def _show(self) -> None:
         subject = self._subject()
         missing = self.tr("The starter model is missing from this installation.")
@@ -207,7 +213,7 @@ class WelcomePage(Page):
         if subject is None:
             remark = self.tr("{missing} Choose a model folder, or pretrain one.").format(missing=missing)
         elif shipped.starter_model() is None:
-            name = words.shorten(subject.name, LONGEST_NAME)
+            name = words.shorten(model_title(subject), LONGEST_NAME)
             remark = self.tr("{missing} In its place: {name}.").format(missing=missing, name=name)
         self.look_card.set_remark(remark)
         self._show_recent()
@@ -284,27 +290,39 @@ class WelcomePage(Page):
             title=words.shorten(run.name, LONGEST_NAME),
             detail=self.tr("Its pretraining: loss, pinned sentences"),
             icon="pretrain",
-            tooltip=self.tr("How a tiny model learned from Wikipedia, to its last step. Your settings stay."),
+            tooltip=self.tr(
+                "How a tiny model learned from Wikipedia, from its first step to its last. The form keeps "
+                "your own settings, for the text that it learned from does not ship with Cloze."
+            ),
             call=partial(self._open_run, run),
         )
 
     def _show_models(self) -> None:
-        found = self._found
-        entries = []
-        if found.starter is not None:
-            entries.append(self._model_entry("welcome_starter", "probe", found.starter))
-        if found.kept is not None:
-            entries.append(self._model_entry("welcome_kept", "history", found.kept))
-        for place, model in enumerate(found.models, start=1):
-            entries.append(self._model_entry(f"welcome_model_{place}", model.page, model))
+        library = self.session.library
+        models = [model for model in library.offered() if model.is_read][:MOST_MODELS]
+        names = {shipped.starter_model(): "welcome_starter", _result(shipped.history_run()): "welcome_kept"}
+        entries: list[Entry] = []
+        for model in models:
+            own = len(entries) - sum(entry.name in names.values() for entry in entries) + 1
+            entries.append(self._model_entry(names.get(model.path, f"welcome_model_{own}"), model))
         self.models_card.list.set_entries(entries, self.tr("Models that you train or open appear here."))
 
-    def _model_entry(self, name: str, icon: str, model: FoundModel) -> Entry:
+    def _model_entry(self, name: str, model: ModelEntry) -> Entry:
+        is_kept = name == "welcome_kept"
+        detail = entry_words(model) if model.problem is None else words.say_error(model.problem)
+        if is_kept and model.inventory is not None and self._found.num_kept:
+            moments = self.tr("{count} moments of its training")
+            detail = PART.join(
+                (
+                    shape_words(model.inventory.config),
+                    moments.format(count=words.number(self._found.num_kept)),
+                )
+            )
         return Entry(
             name=name,
-            title=words.shorten(model.name, LONGEST_NAME),
-            detail=model_words(model),
-            icon=icon,
+            title=words.shorten(model.title, LONGEST_NAME),
+            detail=detail,
+            icon="history" if is_kept else _page_of(model),
             tooltip=QDir.toNativeSeparators(str(model.path)),
             call=partial(self._open_model, model),
             level="" if model.problem is None else "wrong",
@@ -326,21 +344,25 @@ class WelcomePage(Page):
     def _guess(self) -> None:
         subject = self._subject()
         if subject is not None:
-            self._look(subject.path, HIDDEN_WORD, "", "probe")
+            self._look(subject, HIDDEN_WORD, "", "probe")
 
     @Slot()
     def _attend(self) -> None:
         subject = self._subject()
         if subject is not None:
-            self._look(subject.path, FIRST_TEXT, "", "attention")
+            self._look(subject, FIRST_TEXT, "", "attention")
 
     @Slot()
     def _choose_model(self) -> None:
-        ask_for_model(self, self.session.settings, self._model_chosen)
+        self.question.ask()
 
     @Slot(str)
     def _model_chosen(self, folder: str) -> None:
-        self._look(Path(folder).absolute(), HIDDEN_WORD, "", "probe")
+        self._look(Path(folder), HIDDEN_WORD, "", "probe")
+
+    @Slot(object)
+    def _refuse_model(self, error: UserError) -> None:
+        self.look_card.set_remark(words.say_error(error))
 
     @Slot()
     def _try_reviews(self) -> None:
@@ -378,8 +400,8 @@ class WelcomePage(Page):
         self.session.open_table(sample.path, roles=sample.roles)
         self._lead("data")
 
-    def _open_model(self, model: FoundModel, _checked: bool = False) -> None:
-        self._look(model.path, self.laboratory.text, self.laboratory.text_pair, model.page)
+    def _open_model(self, model: ModelEntry, _checked: bool = False) -> None:
+        self._look(model.path, self.laboratory.text, self.laboratory.text_pair, _page_of(model))
 
     def _offer_sentences(self, _checked: bool = False) -> None:
         menu = QMenu(self)
@@ -394,9 +416,18 @@ class WelcomePage(Page):
         """Look at a sentence with the model that is open, or the one to begin with."""
         subject = self._subject()
         page = "probe" if MASK in text or pair else "attention"
-        folder = self.laboratory.folder or (subject.path if subject is not None else None)
+        folder = self.laboratory.folder or subject
         if folder is None:
             self.laboratory.set_text(text, pair)
             self._lead(page)
         else:
             self._look(folder, text, pair, page)
+
+
+def _page_of(model: ModelEntry) -> str:
+    """Return the page that shows most of a model: one that guesses no words still attends."""
+    return "probe" if model.fits(MASKED_WORDS) else "attention"
+
+
+def _result(run: Path | None) -> Path | None:
+    return None if run is None else run / MODEL

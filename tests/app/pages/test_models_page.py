@@ -21,6 +21,7 @@ from app.pages.models.page import ModelsPage
 from app.plots.figure import save_figure
 from app.session import Session
 from app.settings import AppSettings
+from app.work import library
 from engine.inspect import subject
 from engine.inspect.subject import fingerprint
 from engine.model.arithmetic import Heads, arithmetic
@@ -136,9 +137,8 @@ def test_no_file_is_read_on_the_windows_thread(
     qtbot: QtBot, page: ModelsPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads = set()
-    read = [
-        (models_work, name) for name in ("take_stock", "list_runs", "read_info", "count_built", "history")
-    ]
+    read = [(models_work, name) for name in ("take_stock", "read_info", "count_built", "history")]
+    read += [(library, name) for name in ("take_stock", "list_runs", "read_info")]
     for module, name in (*read, (subject, "open_weights")):
         real = getattr(module, name)
 

@@ -229,7 +229,7 @@ def test_models_say_what_they_can_do_and_open_where_it_shows(
     for path in (torn, tmp_path / "gone", moods):
         page.session.settings.add_recent_model(path)
     session = show(page)
-    trained, broken = page.models_card.list.rows[2:]
+    trained, broken = page.models_card.list.rows[:2]  # what was used lately stands before what ships
     assert (trained.entry.title, broken.entry.level) == ("moods · 2 Jan 2020 12:00:00", "wrong")
     assert trained.entry.detail == "2×12 · 3 labels"
     click(qtbot, page, "welcome_model_1")

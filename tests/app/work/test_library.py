@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QComboBox, QLabel
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from app import shipped
 from app.main_window import MainWindow
+from app.pages.choose.model_box import ModelBox
 from app.session import Session
 from app.settings import AppSettings
+from app.work.library import OPENED, TRAINED, Looked, ModelLibrary, look
 from app.work.titles import model_title, run_title
+from engine.events import Event
 from engine.settings.config import to_toml
 from engine.settings.finetune import FineTuneConfig
 from tests.fakes import model_folder
@@ -99,3 +103,120 @@ def test_a_model_that_is_gone_is_not_offered(window: MainWindow, tmp_path: Path)
     assert window.session.wait_idle()
     window.session.training_ended.emit()  # pages look again
     assert NAME not in offered(window, "finetune")
+
+
+def models_in(box: QComboBox) -> list[str]:
+    """Return what a box calls its models, the chosen one by its name alone."""
+    data = [str(box.itemData(place) or "") for place in range(box.count())]
+    places = [place for place, path in enumerate(data) if Path(path).is_absolute() and Path(path).is_dir()]
+    return [box.itemText(place).split(" · 2×")[0] for place in places]
+
+
+def test_every_page_offers_the_same_models_in_the_same_order_under_the_same_names(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    session, mine, other = window.session, model_folder(tmp_path / "mine"), model_folder(tmp_path / "other")
+    session.set_model(str(mine))
+    assert session.wait_idle()
+    session.laboratory.choose(other)
+    assert session.wait_idle()
+    expected = [entry.title for entry in session.library.offered()]
+    assert expected[:2] == ["other", "mine"] and expected[-1] == NAME
+    for page in ("finetune", "pretrain", "probe", "attention", "embeddings"):
+        box = window.page(page).findChild(QComboBox, BOXES.get(page, "looking_model"))
+        assert models_in(box) == expected, page
+    window.show_page("tokenizer")
+    assert session.wait_idle()
+    for name in ("tokenizer_vocabulary", "tokenizer_second"):
+        assert models_in(window.page("tokenizer").findChild(QComboBox, name)) == expected, name
+    window.show_page("predict")
+    assert session.wait_idle()
+    with_labels = [entry.title for entry in session.library.offered("labels")]
+    assert models_in(window.page("predict").findChild(QComboBox, "predict_model")) == with_labels
+    assert with_labels == [title for title in expected if title in with_labels]
+    window.show_page("welcome")
+    assert session.wait_idle()
+    assert [row.entry.title for row in window.page("welcome").models_card.list.rows] == expected
+    window.show_page("models")
+    assert session.wait_idle()
+    listed = [entry.title for entry in window.page("models").list_card.entries]
+    assert sorted(listed) == sorted(expected)
+    opened = [entry.title for entry in window.page("models").list_card.entries if entry.origin == OPENED]
+    assert opened == ["other", "mine"]
+
+
+def test_a_folder_that_is_no_model_is_refused_in_the_same_words_below_every_box(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    (tmp_path / "nothing").mkdir()
+    said = set()
+    for page in ("finetune", "pretrain", "predict", "probe", "tokenizer"):
+        window.show_page(page)
+        assert window.session.wait_idle(60)
+        for box in window.page(page).findChildren(ModelBox):
+            before = box.currentData()
+            box.question.read(tmp_path / "nothing")
+            assert window.session.wait_idle(60)
+            assert box.refusal.isVisible() and box.currentData() == before, page
+            assert box.refusal.mapTo(window, QPoint()).y() > box.mapTo(window, QPoint()).y(), page
+            said.add(box.refusal.text())
+    window.show_page("data")
+    window.page("data").model_question.read(tmp_path / "nothing")
+    assert window.session.wait_idle(60)
+    said.add(window.page("data").banner.text())
+    window.show_page("models")
+    window.page("models").open_folder(str(tmp_path / "nothing"))
+    assert window.session.wait_idle(60)
+    said.add(window.page("models").banner.text())
+    assert len(said) == 1 and "config.json" in said.pop()
+
+
+def test_choose_a_folder_leaves_the_choice_where_it_was_when_the_dialog_is_left(window: MainWindow) -> None:
+    window.show_page("probe")
+    assert window.session.wait_idle()
+    box = window.page("probe").findChild(ModelBox, "looking_model")
+    before = box.currentData()
+    assert before and box.itemText(box.count() - 1) == "Choose a folder…"
+    box.setCurrentIndex(box.count() - 1)
+    box.activated.emit(box.count() - 1)
+    dialog = window.findChild(QFileDialog, "looking_model_dialog")
+    assert dialog is not None and box.currentData() == before
+    dialog.reject()
+    assert box.currentData() == before and not box.refusal.isVisible()
+
+
+def test_a_library_offers_every_run_once_the_newest_first_and_what_is_chosen_in_any_case(
+    tmp_path: Path,
+) -> None:
+    runs, settings = tmp_path / "runs", AppSettings(tmp_path / "settings.ini")
+    first = make_run(runs, "20250102-030405-films")
+    for number in range(60):
+        run = runs / f"20250102-0304{number:02d}-many"
+        (run / "model").mkdir(parents=True)
+        (run / "config.toml").touch()
+        (run / "model" / "config.json").touch()
+    (runs / "20260101-000000-cut-off").mkdir()
+    (runs / "20260101-000000-cut-off" / "config.toml").touch()  # it has no model
+    library = ModelLibrary(settings)
+    found = list_of(look(runs, library.recent, {}))
+    library.set_found(found.entries)
+    trained = [entry.path.parent.name for entry in library.offered() if entry.origin == TRAINED]
+    assert len(trained) == 61 and trained == sorted(trained, reverse=True)
+    assert [entry.path for entry in library.offered("labels")] == [first / "model"]
+    kept = first / "history" / "step-00000037"
+    assert library.offered("labels", chosen=kept)[0].path == kept
+    library.remember(first / "model", trained=True)
+    library.remember(kept)
+    assert library.offered()[0].path == first / "model"
+    assert settings.recent_models == [str(first / "model")]
+    again = list_of(look(runs, library.recent, {entry.path: entry for entry in found.entries}))
+    assert all(new is old for new, old in zip(again.entries, found.entries, strict=True))  # not read again
+
+
+def list_of(steps: Generator[Event, None, Looked]) -> Looked:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: Looked = end.value
+            return found
