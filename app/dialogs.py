@@ -9,13 +9,10 @@ from PySide6.QtGui import QActionGroup, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
-    QGridLayout,
-    QHBoxLayout,
     QMenu,
     QProgressBar,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +20,8 @@ from app import words
 from app.look import theme
 from app.look.files import ask_folder
 from app.look.labels import label, tip
-from app.look.widgets import CARD_Y, PAGE_MARGIN, button, leave_room, set_role
+from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
+from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, set_role
 from app.session import Session
 from app.work.training import TrainingState
 
@@ -105,26 +103,16 @@ class ClosingDialog(QDialog):
         self.is_saving = False
         self.setWindowTitle(self.tr("A model is in training"))
         self.setMinimumWidth(460)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
-        layout.setSpacing(CARD_Y)
-        self._text = label(self._question(state), wrap=True)
-        self._text.setObjectName("closing_text")
-        layout.addWidget(self._text)
+        self._text = label(self._question(state), wrap=True, name="closing_text")
         self._bar = QProgressBar(textVisible=False, minimum=0, maximum=0)
         self._bar.hide()
-        layout.addWidget(self._bar)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addStretch(1)
         self._keep = button(self.tr("Keep training"), name="closing_keep")
         self._keep.clicked.connect(self.reject)
         self._stop = button(self.tr("Stop, save and close"), "primary", name="closing_stop")
         self._stop.clicked.connect(self._save)
-        row.addWidget(self._keep)
-        row.addWidget(self._stop)
-        layout.addLayout(row)
-        self._stop.setDefault(True)
+        buttons = dialog_buttons(accept=self._stop, reject=self._keep)
+        column(self._text, self._bar, buttons, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
+        self._keep.setFocus()  # wherever the platform puts it: a stray Space must not stop a training
 
     def _question(self, state: TrainingState) -> str:
         if state.step is None:
@@ -173,9 +161,6 @@ class HelpDialog(QDialog):
         self.setObjectName("help_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Keys and help"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
-        layout.setSpacing(CARD_Y)
         way = self.tr(
             "Open a table on the Data page, choose a model and train it on the Fine-tune page, "
             "then use it on the Predict page. The Pretrain page makes a model from plain text. "
@@ -184,24 +169,20 @@ class HelpDialog(QDialog):
         )
         sentence = label(way, wrap=True)
         sentence.setMinimumWidth(420)
-        layout.addWidget(sentence)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(24)
-        for row, (keys, meaning) in enumerate(self._keys()):
-            grid.addWidget(label(keys, "strong"), row, 0)
-            grid.addWidget(label(meaning, "muted"), row, 1)
-        grid.setColumnStretch(1, 1)
-        layout.addLayout(grid)
+        keys = ((label(key, "strong"), label(meaning, "muted")) for key, meaning in self._keys())
         self._close = button(self.tr("Close"), "primary", name="help_close")
         self._close.clicked.connect(self.accept)
         self._tour = button(self.tr("Take the tour"), name="help_tour")
         self._tour.clicked.connect(self.accept)
         self._tour.clicked.connect(self.tour_wanted)
-        actions = QHBoxLayout()
-        actions.addStretch(1)
-        actions.addWidget(self._tour)
-        actions.addWidget(self._close)
-        layout.addLayout(actions)
+        column(
+            sentence,
+            form_rows(*keys, gap=CARD_Y, caption_gap=24),
+            row(STRETCH, self._tour, self._close),
+            gap=CARD_Y,
+            margins=DIALOG_MARGINS,
+            parent=self,
+        )
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
     QKeySequence,
     QShowEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QStyle, QWidget
 
 from app import words
 from app.dialogs import ClosingDialog, HelpDialog, SettingsButton
@@ -28,6 +28,7 @@ from app.look import theme
 from app.look.banner import Banner
 from app.look.error_dialog import show_error
 from app.look.labels import label
+from app.look.layout import column, row
 from app.look.widgets import GAP, PAGE_MARGIN, Rail, set_role
 from app.pages.attention.page import AttentionPage
 from app.pages.data.page import DataPage
@@ -143,19 +144,10 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         centre = QWidget()
         set_role(centre, "page")
-        across = QHBoxLayout(centre)
-        across.setContentsMargins(0, 0, 0, 0)
-        across.setSpacing(0)
-        across.addWidget(self.rail)
-        column = QVBoxLayout()
-        column.setSpacing(0)
         self.banner = Banner(name="crash_banner")
-        self._banner_row = QHBoxLayout()
-        self._banner_row.setContentsMargins(PAGE_MARGIN, 0, PAGE_MARGIN, 0)
-        self._banner_row.addWidget(self.banner)
-        column.addLayout(self._banner_row)
-        column.addWidget(self._stack, 1)
-        across.addLayout(column, 1)
+        self._banner_row = row(self.banner, margins=(PAGE_MARGIN, 0, PAGE_MARGIN, 0))
+        beside = column(self._banner_row, (self._stack, 1), gap=0)
+        row(self.rail, (beside, 1), gap=0, parent=centre)
         self.setCentralWidget(centre)
         self.status = StatusBar(self.session)
         self.setStatusBar(self.status)

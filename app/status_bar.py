@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QWidget
+from PySide6.QtWidgets import QProgressBar, QStatusBar, QWidget
 
 from app import words
 from app.look.labels import ElidedLabel, label, tip
+from app.look.layout import row
+from app.look.widgets import named
 from app.session import Session
 from app.work.titles import model_title
 from app.work.training import TrainingState, run_name
@@ -25,27 +27,16 @@ class StatusBar(QStatusBar):
         self._session = session
         self._is_looking = False
         inner = QWidget()
-        layout = QHBoxLayout(inner)
-        layout.setContentsMargins(10, 2, 10, 2)
-        layout.setSpacing(28)
-        self.device = label("", "muted")
-        self.device.setObjectName("status_device")
-        self.model = label("", "muted")
-        self.model.setObjectName("status_model")
-        self.data = label("", "muted")
-        self.data.setObjectName("status_data")
-        self.job = ElidedLabel("", "muted")
-        self.job.setObjectName("status_job")
+        self.device = label("", "muted", name="status_device")
+        self.model = label("", "muted", name="status_model")
+        self.data = label("", "muted", name="status_data")
+        self.job = named(ElidedLabel("", "muted"), "status_job")
         self.job.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.bar = QProgressBar(textVisible=False, maximum=SCALE)
-        self.bar.setObjectName("status_progress")
+        bar = QProgressBar(textVisible=False, maximum=SCALE)
+        self.bar = named(bar, "status_progress", self.tr("Progress of the running job"))
         self.bar.setFixedWidth(BAR_WIDTH)
-        self.bar.setAccessibleName(self.tr("Progress of the running job"))
-        for part in (self.device, self.model, self.data):
-            layout.addWidget(part)
-        layout.addWidget(self.job, 1)
-        layout.setSpacing(20)
-        layout.addWidget(self.bar)
+        parts = (self.device, self.model, self.data, (self.job, 1), self.bar)
+        row(*parts, gap=20, margins=(10, 2, 10, 2), parent=inner)
         self.addWidget(inner, 1)
         session.model_changed.connect(self._show_open)
         session.laboratory.model_changed.connect(self._show_open)

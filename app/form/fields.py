@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QHBoxLayout,
     QLineEdit,
     QSizePolicy,
     QToolButton,
@@ -20,6 +19,7 @@ from app.look import theme
 from app.look.boxes import ElidedBox
 from app.look.files import ask_file, ask_folder
 from app.look.inputs import DoubleSpinBox, SpinBox
+from app.look.layout import row
 from app.look.widgets import tidy_spin
 from engine.settings.setting import Setting
 
@@ -202,11 +202,7 @@ class PathField(QWidget):
         self.browse.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.browse.clicked.connect(self._browse)
         theme.on_theme_change(self.browse, self._draw_icon)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.line, 1)
-        layout.addWidget(self.browse)
+        row((self.line, 1), self.browse, gap=4, parent=self)
         self.setFocusProxy(self.line)
 
     def get(self) -> Any:

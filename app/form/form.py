@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, get_args, get_type_hints
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from app import words
 from app.form.fields import ChoiceField, Field, IntField, PathField, ShareField, field_for
 from app.look.labels import label, tip
+from app.look.layout import STRETCH, column, form_rows, row
 from app.look.widgets import LevelMark, button, set_role
 from engine.errors import ConfigError
 from engine.settings.setting import Setting, settings_of
@@ -118,15 +120,15 @@ class SettingsForm(QWidget):
 
     def clear_refusals(self) -> None:
         """Take all refusals away."""
-        for row in self._rows.values():
-            if not row.refusal.isHidden():
-                row.refusal.hide()
-                self._mark(row, False)
+        for each in self._rows.values():
+            if not each.refusal.isHidden():
+                each.refusal.hide()
+                self._mark(each, False)
 
     def set_locked(self, locked: bool) -> None:
         """Show the values without letting them be changed, while they are in use."""
-        for row in self._rows.values():
-            row.field.setEnabled(not locked)
+        for each in self._rows.values():
+            each.field.setEnabled(not locked)
 
     def show_more(self, shown: bool) -> None:
         """Fold or unfold the advanced settings."""
@@ -168,28 +170,21 @@ class SettingsForm(QWidget):
     def _lay_out(self) -> None:
         inner = QWidget()
         set_role(inner, "clear")
-        column = self._column = QVBoxLayout(inner)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
         first = [row for row in self._rows.values() if not row.about.advanced]
         rest = [row for row in self._rows.values() if row.about.advanced]
-        column.addWidget(_grid(first, _width(first)))
+        basic = _grid(first, _width(first))
         self._more = button(self.tr("More settings…"), "link", name="more_settings")
         self._more.clicked.connect(self._toggle_more)
         self._more.setVisible(bool(rest))
-        column.addWidget(self._more)
         self._advanced = _grid(rest, max(_width(first), _width(rest)))
-        column.addWidget(self._advanced)
-        column.addStretch(1)
+        self._column = column(basic, self._more, self._advanced, STRETCH, parent=inner)
         self.show_more(False)
         self._scroll = QScrollArea(self, widgetResizable=True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(inner)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._scroll)
+        column(self._scroll, parent=self)
 
     def _mark(self, row: _Row, refused: bool) -> None:
         field = row.field.line if isinstance(row.field, PathField) else row.field
@@ -209,13 +204,8 @@ class SettingsForm(QWidget):
 
 def _refusal(name: str) -> tuple[QWidget, QLabel]:
     box = QWidget()
-    row = QHBoxLayout(box)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(6)
-    row.addWidget(LevelMark("wrong"), 0, Qt.AlignmentFlag.AlignTop)
-    sentence = label("", "refusal", wrap=True)
-    sentence.setObjectName(f"refusal_{name}")
-    row.addWidget(sentence, 1)
+    sentence = label("", "refusal", wrap=True, name=f"refusal_{name}")
+    row((LevelMark("wrong"), Qt.AlignmentFlag.AlignTop), (sentence, 1), gap=6, parent=box)
     box.hide()
     return box, sentence
 
@@ -223,24 +213,16 @@ def _refusal(name: str) -> tuple[QWidget, QLabel]:
 def _grid(rows: Sequence[_Row], captions: int) -> QWidget:
     box = QWidget()
     set_role(box, "clear")
-    grid = QGridLayout(box)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(12)
-    grid.setVerticalSpacing(8)
-    grid.setColumnMinimumWidth(0, captions)
-    grid.setColumnStretch(1, 1)
-    for i, row in enumerate(rows):
-        grid.addWidget(row.caption, 2 * i, 0)
-        grid.addWidget(row.field, 2 * i, 1)
-        grid.addWidget(row.refusal, 2 * i + 1, 0, 1, 2)
+    pairs = (((one.caption, one.field), (None, one.refusal)) for one in rows)
+    form_rows(*chain.from_iterable(pairs), parent=box).setColumnMinimumWidth(0, captions)
     return box
 
 
 def _width(rows: Sequence[_Row]) -> int:
     """Return the width of the longest caption; very long ones are written in two lines."""
-    for row in rows:
-        row.caption.setWordWrap(row.caption.sizeHint().width() > MOST_CAPTION)
-    plain = (row.caption.sizeHint().width() for row in rows if not row.caption.wordWrap())
+    for one in rows:
+        one.caption.setWordWrap(one.caption.sizeHint().width() > MOST_CAPTION)
+    plain = (one.caption.sizeHint().width() for one in rows if not one.caption.wordWrap())
     return max(plain, default=0)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
 
 from app.look import theme
 from app.look.labels import label
-from app.look.widgets import CARD_X, LevelMark, button, set_role
+from app.look.layout import row
+from app.look.widgets import CARD_X, LevelMark, button, named, set_role
 
 
 class Banner(QFrame):
@@ -22,19 +23,12 @@ class Banner(QFrame):
         self.setObjectName(name)
         set_role(self, "card")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(CARD_X, 8, 8, 8)
-        self._layout.setSpacing(10)
-        self._text = label("", wrap=True)
-        self._text.setObjectName(f"{name}_text")
-        self._layout.addWidget(self._text, 1)
-        self._close = QToolButton()
-        self._close.setObjectName(f"{name}_close")
-        self._close.setToolTip(self.tr("Close"))
-        self._close.setAccessibleName(self.tr("Close"))
+        self._text = label("", wrap=True, name=f"{name}_text")
+        said = self.tr("Close")
+        self._close = named(QToolButton(), f"{name}_close", said, tool_tip=said)
+        self._layout = row((self._text, 1), self._close, gap=10, margins=(CARD_X, 8, 8, 8), parent=self)
         self._close.clicked.connect(self._dismiss)
         theme.on_theme_change(self._close, self._draw_close)
-        self._layout.addWidget(self._close)
         self._parts: list[QWidget] = []
         self.hide()
 

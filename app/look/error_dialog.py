@@ -11,12 +11,13 @@ from types import TracebackType
 
 from PySide6.QtCore import QStandardPaths, Qt, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QPlainTextEdit, QPushButton, QWidget
 
 from app import words
 from app.look import theme
 from app.look.labels import label
-from app.look.widgets import CARD_Y, PAGE_MARGIN, LevelMark, button, leave_room
+from app.look.layout import STRETCH, Item, column, row
+from app.look.widgets import CARD_Y, DIALOG_MARGINS, LevelMark, button, leave_room, named
 from engine.errors import UserError
 
 log = logging.getLogger("cloze")
@@ -53,23 +54,17 @@ class ErrorDialog(QDialog):
         self._details = "".join(traceback.format_exception(error)) if ours else ""
         self.setWindowTitle(self.tr("A fault in Cloze") if ours else self.tr("This cannot be done yet"))
         self.setMinimumWidth(480)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
-        layout.setSpacing(CARD_Y)
-        head = QHBoxLayout()
-        head.setSpacing(CARD_Y)
-        head.addWidget(LevelMark("wrong" if ours else "look"), 0, Qt.AlignmentFlag.AlignTop)
-        sentence = label(self._text, wrap=True)
-        sentence.setObjectName("error_text")
-        head.addWidget(sentence, 1)
-        layout.addLayout(head)
-        if ours:
-            layout.addWidget(self._details_box(), 1)
-            where = self.tr("Nothing was sent anywhere. The details are also in {path}.").format(
-                path=log_file()
-            )
-            layout.addWidget(label(where, "muted", wrap=True))
-        layout.addLayout(self._buttons(ours))
+        mark = LevelMark("wrong" if ours else "look")
+        sentence = label(self._text, wrap=True, name="error_text")
+        head = row((mark, Qt.AlignmentFlag.AlignTop), (sentence, 1), gap=CARD_Y)
+        column(
+            head,
+            *(self._details_part() if ours else ()),
+            row(STRETCH, *self._buttons(ours)),
+            gap=CARD_Y,
+            margins=DIALOG_MARGINS,
+            parent=self,
+        )
 
     def text(self) -> str:
         """Return the sentence that is shown."""
@@ -83,28 +78,24 @@ class ErrorDialog(QDialog):
         super().showEvent(event)
         leave_room(self)
 
-    def _details_box(self) -> QPlainTextEdit:
+    def _details_part(self) -> tuple[Item, ...]:
         box = QPlainTextEdit(self._details, readOnly=True, tabChangesFocus=True)
-        box.setObjectName("error_details")
-        box.setAccessibleName(self.tr("Details"))
+        named(box, "error_details", self.tr("Details"))
         box.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         box.setFont(theme.mono_font(12))
         box.setMinimumHeight(160)
-        return box
+        where = self.tr("Nothing was sent anywhere. The details are also in {path}.").format(path=log_file())
+        return (box, 1), label(where, "muted", wrap=True)
 
-    def _buttons(self, ours: bool) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addStretch(1)
-        if ours:
-            copy = button(self.tr("Copy details"), name="error_copy", icon="copy")
-            copy.clicked.connect(self._copy)
-            row.addWidget(copy)
+    def _buttons(self, ours: bool) -> tuple[QPushButton, ...]:
         close = button(self.tr("Close"), "primary", name="error_close")
         close.clicked.connect(self.accept)
         close.setDefault(True)
-        row.addWidget(close)
-        return row
+        if not ours:
+            return (close,)
+        copy = button(self.tr("Copy details"), name="error_copy", icon="copy")
+        copy.clicked.connect(self._copy)
+        return copy, close
 
     @Slot()
     def _copy(self) -> None:

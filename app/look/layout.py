@@ -85,24 +85,15 @@ def form_rows(
     return grid
 
 
-def dialog_buttons(
-    *actions: QPushButton, accept: QPushButton | None = None, reject: QPushButton | None = None
-) -> QDialogButtonBox:
-    """Return a dialog's buttons at its right, in the order that this platform's people expect.
+def dialog_buttons(accept: QPushButton, reject: QPushButton) -> QDialogButtonBox:
+    """Return a dialog's two buttons at its right, in the order that this platform's people expect.
 
-    `accept` answers Enter, or `reject` where it is the only way out. Connect the buttons, or `accepted` and
-    `rejected` of what is returned.
+    `accept` answers Enter. Connect the buttons themselves.
     """
     box = QDialogButtonBox()
-    roles = QDialogButtonBox.ButtonRole
-    for action in actions:
-        box.addButton(action, roles.ActionRole)
-    for button, role in ((accept, roles.AcceptRole), (reject, roles.RejectRole)):
-        if button is not None:
-            box.addButton(button, role)
-    default = accept or reject
-    if default is not None:
-        default.setDefault(True)
+    box.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
+    box.addButton(reject, QDialogButtonBox.ButtonRole.RejectRole)
+    accept.setDefault(True)
     inner = box.layout()
     assert inner is not None  # the box made it
     inner.setSpacing(8)

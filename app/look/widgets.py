@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -26,11 +25,14 @@ from PySide6.QtWidgets import (
 
 from app.look import theme
 from app.look.labels import ElidedLabel, label
+from app.look.layout import column, row
 
 PAGE_MARGIN = 24
 GAP = 14
+EMPTY_MARGIN = 9  # px
 CARD_X = 16
 CARD_Y = 12
+DIALOG_MARGINS = (PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
 SETTINGS_WIDTH = 312
 ICON_ROOM = 4  # px between a button's icon and its words, beside the style's own 4
 _Widget = TypeVar("_Widget", bound=QWidget)
@@ -96,23 +98,14 @@ class Card(QFrame):
     def __init__(self, title: str = "", hint: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "card")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(CARD_X, CARD_Y, CARD_X, CARD_Y)
-        layout.setSpacing(8)
         self._head = QWidget()
-        self._corner = QHBoxLayout(self._head)
-        self._corner.setContentsMargins(0, 0, 0, 0)
-        self._corner.setSpacing(8)
         self.title_label = label(title, "card-title")
         self.title_label.setMinimumHeight(24)
         self.hint_label = ElidedLabel(hint, "muted")
         self.hint_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._corner.addWidget(self.title_label)
-        self._corner.addWidget(self.hint_label, 1)
-        layout.addWidget(self._head)
-        self.body = QVBoxLayout()
-        self.body.setSpacing(8)
-        layout.addLayout(self.body, 1)
+        self._corner = row(self.title_label, (self.hint_label, 1), parent=self._head)
+        self.body = column()
+        column(self._head, (self.body, 1), margins=(CARD_X, CARD_Y, CARD_X, CARD_Y), parent=self)
         self._show_head()
 
     def set_title(self, title: str) -> None:
@@ -152,17 +145,9 @@ class PageHeader(QWidget):
 
     def __init__(self, title: str, sentence: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GAP)
-        words = QVBoxLayout()
-        words.setSpacing(2)
         self.title_label = label(title, "title")
         self.sentence_label = ElidedLabel(sentence, "muted")
-        words.addWidget(self.title_label)
-        words.addWidget(self.sentence_label)
-        layout.addLayout(words, 1)
-        self._actions = layout
+        self._actions = row((column(self.title_label, self.sentence_label, gap=2), 1), gap=GAP, parent=self)
 
     def set_sentence(self, text: str) -> None:
         """Replace the sentence under the title."""
@@ -180,14 +165,10 @@ class Page(QWidget):
         super().__init__(parent)
         set_role(self, "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PAGE_MARGIN, 16, PAGE_MARGIN, 16)
-        layout.setSpacing(GAP)
         self.header = PageHeader(title, sentence)
-        layout.addWidget(self.header)
-        self.body = QVBoxLayout()
-        self.body.setSpacing(GAP)
-        layout.addLayout(self.body, 1)
+        self.body = column(gap=GAP)
+        around = (PAGE_MARGIN, 16, PAGE_MARGIN, 16)
+        column(self.header, (self.body, 1), gap=GAP, margins=around, parent=self)
 
 
 class EmptyState(QWidget):
@@ -197,16 +178,14 @@ class EmptyState(QWidget):
 
     def __init__(self, text: str, action: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        layout = QVBoxLayout(self)
-        layout.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout.setSpacing(12)
         self.label = label(text, "muted", wrap=True)
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout.addWidget(self.label)
         self.button = button(action)
         self.button.clicked.connect(self._clicked)
         self.button.setVisible(bool(action))
-        layout.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        centred = Qt.AlignmentFlag.AlignHCenter
+        layout = column(self.label, (self.button, centred), gap=12, margins=EMPTY_MARGIN, parent=self)
+        layout.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
     def set_text(self, text: str) -> None:
         """Replace the sentence."""
@@ -290,19 +269,15 @@ class Advice(QScrollArea):
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
-        for row, (level, text) in enumerate(self._rows.values()):
-            grid.addWidget(LevelMark(level), row, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addLayout(self._remark(text), row, 1)
+        for place, (level, text) in enumerate(self._rows.values()):
+            grid.addWidget(LevelMark(level), place, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addLayout(self._remark(text), place, 1)
         grid.setRowStretch(len(self._rows), 1)
         self.setWidget(inner)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def _remark(self, text: str) -> QVBoxLayout:
-        column = QVBoxLayout()
-        column.setSpacing(2)
-        column.addWidget(label(text, wrap=True))
-        links = QHBoxLayout()
-        links.setSpacing(12)
+        links = row(gap=12)
         for words, call in self._actions.get(text, ()):
             link = button(words, "link")
             link.setAccessibleDescription(text)
@@ -310,8 +285,7 @@ class Advice(QScrollArea):
             links.addWidget(link)
         if links.count():
             links.addStretch(1)
-            column.addLayout(links)
-        return column
+        return column(label(text, wrap=True), *([links] if links.count() else []), gap=2)
 
 
 class Rail(QFrame):
@@ -324,9 +298,7 @@ class Rail(QFrame):
         set_role(self, "rail")
         self.setFixedWidth(176)
         self._buttons: dict[str, QToolButton] = {}
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(10, 16, 10, 10)
-        self._layout.setSpacing(2)
+        self._layout = column(gap=2, margins=(10, 16, 10, 10), parent=self)
 
     def add_group(self, caption: str) -> None:
         """Add a caption above the pages that follow."""

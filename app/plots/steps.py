@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look import theme
 from app.look.labels import label
+from app.look.layout import column
 from app.plots.axes import Chart, Legend
 from app.plots.figure import Figure
 from app.plots.series import Series
@@ -41,11 +42,7 @@ class StepsPlot(Figure):
         self._bubble = label("", "bubble", parent=self)
         self._bubble.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._bubble.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(3, 3, 3, 3)
-        layout.setSpacing(4)
-        layout.addWidget(self._chart, 1)
-        layout.addWidget(self._legend)
+        column((self._chart, 1), self._legend, gap=4, margins=3, parent=self)
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._timer.timeout.connect(self._due)
         self._chart.scene().sigMouseMoved.connect(self._mouse_moved)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app.look.labels import label
+from app.look.layout import STRETCH, column, row
 from app.look.widgets import CARD_X, GAP, button, set_role
 
 WIDTH = 306  # px
@@ -27,43 +28,26 @@ class TourCard(QFrame):
         self.setObjectName("tour_card")
         set_role(self, "card")
         self.setFixedWidth(WIDTH)
-        self.title = label("", "card-title", wrap=True)
-        self.title.setObjectName("tour_title")
-        self.words = label("", wrap=True)
-        self.words.setObjectName("tour_words")
+        self.title = label("", "card-title", wrap=True, name="tour_title")
+        self.words = label("", wrap=True, name="tour_words")
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
-        self.count = label("", "muted")
-        self.count.setObjectName("tour_count")
-        self.leave_button = button(self.tr("Leave"), "link", name="tour_leave")
-        self.leave_button.setToolTip(self.tr("Leave the tour (Esc)"))
+        self.count = label("", "muted", name="tour_count")
+        leave = self.tr("Leave the tour (Esc)")
+        self.leave_button = button(self.tr("Leave"), "link", name="tour_leave", tool_tip=leave)
         self.back_button = button(self.tr("Back"), name="tour_back")
-        self.next_button = button(self.tr("Next"), "primary", name="tour_next")
+        keys = self.tr("Enter or the right arrow key")
+        self.next_button = button(self.tr("Next"), "primary", name="tour_next", tool_tip=keys)
         self.next_button.setMinimumWidth(WAY_ON)
-        self.next_button.setToolTip(self.tr("Enter or the right arrow key"))
         self.leave_button.clicked.connect(self.leave_wanted)
         self.back_button.clicked.connect(self.back_wanted)
         self.next_button.clicked.connect(self.next_wanted)
-        self._column = QVBoxLayout(self)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(12)
-        head.addWidget(self.title, 1)
-        head.addWidget(self.count, 0, Qt.AlignmentFlag.AlignTop)
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self.leave_button)
-        foot.addStretch(1)
-        foot.addWidget(self.back_button)
-        foot.addWidget(self.next_button)
-        column = self._column
-        column.setContentsMargins(CARD_X, GAP, CARD_X, GAP)
-        column.setSpacing(8)
-        column.addLayout(head)
-        column.addWidget(self.words)
-        column.addSpacing(4)
-        column.addLayout(foot)
+        self._column = column(
+            row((self.title, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12),
+            self.words,
+            row(self.leave_button, STRETCH, self.back_button, self.next_button, margins=(0, 4, 0, 0)),
+            margins=(CARD_X, GAP, CARD_X, GAP),
+            parent=self,
+        )
 
     @property
     def buttons(self) -> list[QPushButton]:
