@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,11 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look import theme
+from app.main_window import MainWindow
+from app.session import Session
+from app.settings import AppSettings
 from app.work.job import Job
+from tests.app.hand import Hand, OpenWindow, Page, ShowPage
 
 PATIENCE_MS = 60_000  # ends at once where things go well; on a busy computer they take their time
 
@@ -100,3 +105,70 @@ def _key(thing: object) -> int:
 def no_models_ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be in the box, so that no page opens a model by itself."""
     monkeypatch.setattr("app.shipped.assets", lambda: tmp_path / "assets")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> AppSettings:
+    """What is remembered: nothing yet, and runs lie in the test's own folder."""
+    made = AppSettings(tmp_path / "settings.ini")
+    made.runs_root = str(tmp_path / "runs")
+    return made
+
+
+@pytest.fixture
+def session(settings: AppSettings, qtbot: PatientBot) -> Iterator[Session]:
+    """A session of its own, put to rest at the end."""
+    made = Session(settings)
+    yield made
+    _put_to_rest(made, qtbot)
+
+
+def _put_to_rest(session: Session, qtbot: PatientBot) -> None:
+    if session.is_training:
+        session.stop_training()
+        qtbot.waitUntil(lambda: not session.is_training)
+    session.close()
+    assert session.wait_idle(PATIENCE_MS / 1000)
+
+
+@pytest.fixture
+def show_page(session: Session, qtbot: PatientBot) -> ShowPage[Any]:
+    """Return what makes a page and shows it, as large as it stands in the window."""
+
+    def show(kind: Callable[[Session], Page]) -> Page:
+        with theme.styled_at_the_end():
+            made = kind(session)
+        made.resize(1104, 772)
+        qtbot.addWidget(made)
+        made.show()
+        return made
+
+    return show
+
+
+@pytest.fixture
+def hand(page: QWidget, qtbot: PatientBot) -> Hand:
+    """A person at the test's own `page`."""
+    return Hand(page, qtbot)
+
+
+@pytest.fixture
+def open_window(qtbot: PatientBot) -> Iterator[OpenWindow]:
+    """Return what opens the whole window with some settings, and waits until it has found what there is."""
+    opened: list[MainWindow] = []
+
+    def start(settings: AppSettings) -> MainWindow:
+        opened.append(MainWindow(Session(settings), warm_up=False))
+        opened[-1].show()
+        assert opened[-1].session.wait_idle(PATIENCE_MS / 1000)
+        return opened[-1]
+
+    yield start
+    for window in opened:
+        session = window.session
+        session.stop_training()
+        qtbot.waitUntil(lambda session=session: not session.is_training)  # type: ignore[misc]
+        window.close()
+        assert session.wait_idle(PATIENCE_MS / 1000)
+        window.deleteLater()
+        vars(window).clear()  # pytest holds the window a little longer; its pictures must not wait for that

@@ -69,8 +69,8 @@ def listed_by_models(folder: Path) -> None:
     for problem in (entry.problem, detail.problem):
         if problem is not None:
             check(problem)
-    for stage in models_folder._stages(detail.info):
-        assert len(models_folder._stage_words(stage)) < 600
+    for stage in models_folder.stages_of(detail.info):
+        assert len(models_folder.stage_words(stage)) < 600
 
 
 ENTRIES: tuple[Callable[[Path], None], ...] = (

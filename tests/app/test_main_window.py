@@ -27,27 +27,19 @@ from engine.model.weights import save_model
 from engine.settings.config import to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
+from tests.app.hand import OpenWindow
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
+def window(
+    settings: AppSettings, open_window: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> MainWindow:
     monkeypatch.setattr(session_module, "fine_tune", endless)
-    settings = AppSettings(tmp_path / "settings.ini")
-    settings.runs_root = tmp_path / "runs"
     cut_off(tmp_path / "runs" / "20260101-120000-films")
-    made = MainWindow(Session(settings), warm_up=False)
-    made.show()
-    assert made.session.wait_idle()
-    yield made
-    made.session.stop_training()
-    qtbot.waitUntil(lambda: not made.session.is_training)
-    made.close()
-    assert made.session.wait_idle()
-    made.deleteLater()
-    vars(made).clear()  # pytest holds the window a little longer; its pictures must not wait for that
+    return open_window(settings)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.work.inspector import Laboratory
-from tests.journeys.hand import Hand
+from tests.app.hand import Hand
 
 LEFT = Qt.MouseButton.LeftButton
 PATIENCE_MS = 60_000  # ends at once where things go well

@@ -18,7 +18,7 @@ from app.session import Session
 from app.settings import AppSettings
 from app.words import number
 from engine.train.run.runs import list_runs, read_config
-from tests.journeys.hand import Hand
+from tests.app.hand import Hand
 from tests.looks.language_scenes import invented_forecast, write_text
 from tests.looks.scenes import FIVE, TWO, write_table
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
-from tests.journeys.hand import Hand
+from tests.app.hand import Hand
 from tests.looks.language_scenes import write_text
 
 

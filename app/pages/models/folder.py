@@ -104,7 +104,7 @@ class FolderView(QScrollArea):
         shape = self.tr("{layers}, {width} wide, {heads} a layer, texts of {length} pieces at most")
         self._show("problem", words.say_error(detail.problem) if detail.problem is not None else "")
         self._show("answers", answer_words(detail.answers, len(found.labels)) + _labels_words(found.labels))
-        self._show("trained", "\n".join(_stage_words(stage) for stage in _stages(detail.info)))
+        self._show("trained", "\n".join(stage_words(stage) for stage in stages_of(detail.info)))
         self._show(
             "shape",
             shape.format(
@@ -236,12 +236,12 @@ def _labels_words(labels: Sequence[str]) -> str:
     return f": {', '.join(shown)}{', …' if len(labels) > 6 else ''}"
 
 
-def _stages(info: dict[str, Any]) -> list[dict[str, Any]]:
+def stages_of(info: dict[str, Any]) -> list[dict[str, Any]]:
     chain = info.get("chain")
     return [one for one in chain if isinstance(one, dict)] if isinstance(chain, list) else []
 
 
-def _stage_words(stage: dict[str, Any]) -> str:
+def stage_words(stage: dict[str, Any]) -> str:
     """Return one stage of training in a line: on what, how long, how well."""
     texts = stage.get("text") if isinstance(stage.get("text"), list) else [stage.get("data")]
     names = [str(one.get("name", "")) for one in texts or () if isinstance(one, dict)]

@@ -52,7 +52,7 @@ class TemplatesView(QWidget):
         self._scored: tuple[TemplateRequest, ...] = ()
         self._file: tuple[TemplateRequest, ...] = ()
         self.path: Path | None = None
-        self._grids: tuple[Grid, ...] = ()
+        self.grids: tuple[Grid, ...] = ()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._rest.timeout.connect(self.refresh)
         below = QHBoxLayout()
@@ -201,7 +201,7 @@ class TemplatesView(QWidget):
             self.status.setText(words.event_words(event))
 
     def _hear(self, grids: tuple[Grid, ...]) -> None:
-        self._grids = grids
+        self.grids = grids
         self.status.hide()
         self.choice.clear()
         for grid in grids:
@@ -211,7 +211,7 @@ class TemplatesView(QWidget):
 
     def _refuse(self, error: BaseException) -> None:
         self._scores.drop()
-        self._scored, self._grids = (), ()
+        self._scored, self.grids = (), ()
         self.status.setText(words.say_error(error))
         self.status.show()
         self._show()
@@ -221,9 +221,9 @@ class TemplatesView(QWidget):
     @Slot()
     def _show(self) -> None:
         self.shown.emit()
-        self.save_button.setEnabled(bool(self._grids))
+        self.save_button.setEnabled(bool(self.grids))
         place = max(0, self.choice.currentIndex())
-        grid = self._grids[place] if place < len(self._grids) else None
+        grid = self.grids[place] if place < len(self.grids) else None
         what = self.what.current
         self.model.set_grid(grid, what)
         self.table.resizeColumnsToContents()
@@ -284,7 +284,7 @@ class TemplatesView(QWidget):
     def save_file(self, path: str) -> None:
         """Write all scores into a CSV file."""
         self._files.drop()
-        work = partial(write_grids, Path(path), self._grids)
+        work = partial(write_grids, Path(path), self.grids)
         self._files.ask(path, work, heard=partial(self._saved, Path(path)), refused=self._refuse_file)
 
     def _saved(self, path: Path, _nothing: None) -> None:

@@ -53,7 +53,7 @@ class WordsView(Scroller):
         worker = laboratory.workers.models
         self._gaps, self._kept_weights = Channel(self, worker), Channel(self, worker)
         self._words: dict[int, Channel] = {}  # of the words that a person asks for, by their gaps
-        self._answer: GapsAnswer | None = None
+        self.answer: GapsAnswer | None = None
         self._yours: dict[int, str] = {}
         self._learned: dict[int, LearnedAnswer] = {}
         self._learned_of: Question | None = None
@@ -92,7 +92,7 @@ class WordsView(Scroller):
         if state.about is None or state.masked is None:
             for channel in (self._gaps, self._kept_weights, *self._words.values()):
                 channel.drop()
-            self._answer = None
+            self.answer = None
             return
         folder = state.about.folder
         asked = (state.about.fingerprint, folder, state.question, state.beside, self.top_k)
@@ -136,7 +136,7 @@ class WordsView(Scroller):
     @Slot(int, str)
     def _ask_word(self, gap: int, word: str) -> None:
         self._yours.pop(gap, None)
-        state, about, answer = self._state, self._state.about, self._answer
+        state, about, answer = self._state, self._state.about, self.answer
         if gap not in self._words:
             self._words[gap] = Channel(self, self._laboratory.workers.models)
         channel = self._words[gap]
@@ -155,8 +155,8 @@ class WordsView(Scroller):
     # ---- answers
 
     def _hear_word(self, question: Question, gap: int, score: WordScore | UserError) -> None:
-        if question == self._state.question and self._answer is not None:
-            self._show_gaps(replace(self._answer, yours={**self._answer.yours, gap: score}))
+        if question == self._state.question and self.answer is not None:
+            self._show_gaps(replace(self.answer, yours={**self.answer.yours, gap: score}))
 
     def _hear(self, answer: GapsAnswer | JointAnswer | LearnedAnswer) -> None:
         if answer.question != self._state.question:
@@ -171,7 +171,7 @@ class WordsView(Scroller):
             self._show_learned()
 
     def _show_gaps(self, answer: GapsAnswer) -> None:
-        self._answer = answer
+        self.answer = answer
         captions = self._state.caption()
         for card, _gap in zip(self.cards, answer.probed.answers, strict=False):
             card.show_answer(answer, captions)

@@ -46,7 +46,7 @@ class AdviceCard(Card):
         links.addWidget(self.inside)
         links.addWidget(self.folder)
         links.addStretch(1)
-        self._line = QFrame()
+        self._line = QFrame(objectName="advice_line")
         set_role(self._line, "line")
         self.add(self.advice, 1)
         self.add(self._line)

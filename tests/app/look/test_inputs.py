@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -21,25 +18,19 @@ from pytestqt.qtbot import QtBot
 
 from app.look.inputs import ComboBox, DoubleSpinBox, Slider, SpinBox
 from app.main_window import PAGES, MainWindow
-from app.session import Session, sample_data_path
+from app.session import sample_data_path
 from app.settings import AppSettings
+from tests.app.hand import OpenWindow
 
 INPUTS = (QAbstractSpinBox, QComboBox, QAbstractSlider)
 
 
 @pytest.fixture
-def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    settings = AppSettings(tmp_path / "settings.ini")
-    settings.runs_root = tmp_path / "runs"
-    made = MainWindow(Session(settings), warm_up=False)
-    made.show()
+def window(settings: AppSettings, open_window: OpenWindow) -> MainWindow:
+    made = open_window(settings)
     made.session.open_table(sample_data_path())
     assert made.session.wait_idle()
-    yield made
-    made.close()
-    assert made.session.wait_idle()
-    made.deleteLater()
-    vars(made).clear()
+    return made
 
 
 def inputs(page: QWidget) -> list[QWidget]:

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window import PAGES, MainWindow
-from app.session import Session
 from app.settings import AppSettings
 from engine.settings.config import to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
+from tests.app.hand import OpenWindow
 from tests.fakes import model_folder
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")
@@ -27,7 +27,7 @@ INNER = "b><img src=y>"
 
 
 @pytest.fixture
-def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+def window(settings: AppSettings, open_window: OpenWindow, tmp_path: Path) -> MainWindow:
     place = tmp_path / NAME / INNER
     place.mkdir(parents=True)
     table = place / f"<i>{INNER}.csv"
@@ -37,20 +37,14 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     run.mkdir(parents=True)
     (run / "config.toml").write_text(to_toml(with_values(FineTuneConfig(), {"data": str(table)})))
     (run / "status.json").write_text('{"state": "running", "step": 3, "num_steps": 7}')
-    settings = AppSettings(tmp_path / "settings.ini")
     settings.runs_root = place / "runs"
     settings.add_recent_file(table)
     settings.add_recent_model(model)
-    made = MainWindow(Session(settings), warm_up=False)
-    made.show()
+    made = open_window(settings)
     made.session.open_table(table)
     made.session.set_model(str(model))
     assert made.session.wait_idle()
-    yield made
-    made.close()
-    assert made.session.wait_idle()
-    made.deleteLater()
-    vars(made).clear()
+    return made
 
 
 def texts(window: QWidget) -> Iterator[tuple[str, str]]:

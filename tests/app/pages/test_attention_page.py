@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,30 +11,24 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.pages.attention.compare import CompareDialog
 from app.pages.attention.effects import EffectRow, digits_for
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import Chosen, Comparison
 from app.session import Session
-from app.settings import AppSettings
 from engine.inspect.subject import Subject
 from engine.model.bert import Bert
 from engine.model.weights import save_model
+from tests.app.hand import ShowPage
 from tests.fakes import model_folder, scramble, tiny_config, tiny_pretraining, tiny_wordpiece
 
 TEXT, PAIR = "good [MASK] play", "bad film!"
 
 
 @pytest.fixture
-def page(qtbot: QtBot, tmp_path: Path) -> Iterator[AttentionPage]:
-    session = Session(AppSettings(tmp_path / "settings.ini"))
+def page(session: Session, show_page: ShowPage[AttentionPage]) -> AttentionPage:
     session.laboratory.set_text(TEXT, PAIR)
-    made = AttentionPage(session)
-    made.resize(1104, 744)
-    qtbot.addWidget(made)
-    made.show()
-    yield made
-    session.close()
-    assert session.wait_idle()
+    return show_page(AttentionPage)
 
 
 @pytest.fixture
@@ -230,8 +223,7 @@ def test_the_difference_from_another_head_is_signed(looking: AttentionPage, qtbo
 
 def test_the_difference_from_another_text_lines_up_tokens(looking: AttentionPage, qtbot: QtBot) -> None:
     click(looking, qtbot, "attention_compare_button")
-    dialog = looking._dialog
-    assert dialog is not None
+    dialog = looking.findChild(CompareDialog, "attention_compare")
     dialog.boxes[0].setPlainText("bad [MASK] play")
     assert dialog.radios["text"].isChecked()
     qtbot.mouseClick(dialog.go, Qt.MouseButton.LeftButton)

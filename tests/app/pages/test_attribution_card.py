@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,21 +17,12 @@ from app.pages.attention.attribution import KEY, AttributionCard
 from app.plots.attribution import AttributedBars, AttributedText, Scored, signed
 from app.plots.figure import save_figure
 from app.session import Session
-from app.settings import AppSettings
 from engine.inspect.attribution import path as attribution_path
 from engine.model.bert import Bert
 from engine.model.weights import save_model
 from tests.fakes import model_folder, scramble, tiny_config, tiny_pretraining, tiny_wordpiece
 
 TEXT = "a good film, playing bad!"
-
-
-@pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
-    made = Session(AppSettings(tmp_path / "settings.ini"))
-    yield made
-    made.close()
-    assert made.wait_idle()
 
 
 @pytest.fixture

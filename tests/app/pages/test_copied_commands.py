@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.copy_command import CopyCommandButton
@@ -68,9 +68,9 @@ def words(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     for place in hidden:
         page.state.toggle_word(place)
     view = page.words_view
-    qtbot.waitUntil(lambda: view._answer is not None and page.laboratory.is_idle)
-    assert view._answer is not None and len(view._answer.probed.answers) == 3
-    single = [guess for answer in view._answer.probed.answers[:2] for guess in answer.guesses]
+    qtbot.waitUntil(lambda: view.answer is not None and page.laboratory.is_idle)
+    assert view.answer is not None and len(view.answer.probed.answers) == 3
+    single = [guess for answer in view.answer.probed.answers[:2] for guess in answer.guesses]
     assert len(single) == 2 * view.top_k  # "playing" has two pieces, and a line for each
     return page, [f"{guess.word:<20}{guess.probability:8.4f}" for guess in single]
 
@@ -114,10 +114,10 @@ def templates(session: Session, qtbot: QtBot, file: str = "") -> tuple[QWidget, 
     if file:
         view.open_file(file)
     page.tabs.setCurrentIndex(TEMPLATES)
-    qtbot.waitUntil(lambda: len(view._grids) == (2 if file else 1) and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: len(view.grids) == (2 if file else 1) and page.laboratory.is_idle)
     return page, [
         f"{word:<20}{found.score.probability:8.4f}  {found.corrected:+8.2f} beside its prior"
-        for grid in view._grids
+        for grid in view.grids
         for row in grid.scores
         for word, found in zip(grid.targets, row, strict=True)
     ]
@@ -132,12 +132,12 @@ def vectors(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     Path("films.tsv").write_text("text\tmy label\ngood film\ta\n\tb\n-bad 'play'\tb\nplaying\ta\n")
     session.open_table("films.tsv", separator="\t", quoting="none", header="yes")
     page = shown(EmbeddingsPage(session), qtbot)
-    page.source_card._choose(page.source_card.kind_box, "table")
+    choose(page.source_card.kind_box, "table")
     page.vectors_card.kind_box.setCurrentIndex(page.vectors_card.kind_box.findData("max"))
     page.vectors_card.set_layer(1)
     page.compute()
     page.map_settings.color_box.setCurrentIndex(page.map_settings.color_box.findData("my label"))
-    qtbot.waitUntil(lambda: page._held is not None and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: page.views.map_card.held is not None and page.laboratory.is_idle)
     return page, []
 
 
@@ -145,10 +145,12 @@ def word_in_sentences(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     page = shown(EmbeddingsPage(session), qtbot)
     page.source_card.word.setText("film")
     page.source_card.contexts.setPlainText("one | a good film\nplaying !\ntwo | -film, 'bad' film")
-    page.source_card._choose(page.source_card.place_box, "typed")
-    page.source_card._choose(page.source_card.kind_box, "word")
+    choose(page.source_card.place_box, "typed")
+    choose(page.source_card.kind_box, "word")
     page.compute()
-    qtbot.waitUntil(lambda: bool(page._held and page._held.spans) and page.laboratory.is_idle)
+    qtbot.waitUntil(
+        lambda: bool(page.views.map_card.held and page.views.map_card.held.spans) and page.laboratory.is_idle
+    )
     return page, []
 
 
@@ -157,10 +159,12 @@ def word_in_table(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     session.open_table("films.tsv", separator="\t", quoting="none", header="yes")
     page = shown(EmbeddingsPage(session), qtbot)
     page.source_card.word.setText("film")
-    page.source_card._choose(page.source_card.place_box, "table")
-    page.source_card._choose(page.source_card.kind_box, "word")
+    choose(page.source_card.place_box, "table")
+    choose(page.source_card.kind_box, "word")
     page.compute()
-    qtbot.waitUntil(lambda: bool(page._held and page._held.spans) and page.laboratory.is_idle)
+    qtbot.waitUntil(
+        lambda: bool(page.views.map_card.held and page.views.map_card.held.spans) and page.laboratory.is_idle
+    )
     return page, []
 
 
@@ -169,6 +173,12 @@ def probe(session: Session, qtbot: QtBot, tab: int = 0) -> ProbePage:
     qtbot.waitUntil(lambda: bool(page.state.words))
     page.tabs.setCurrentIndex(tab)
     return page
+
+
+def choose(box: QComboBox, value: str) -> None:
+    """Choose an entry by hand."""
+    box.setCurrentIndex(box.findData(value))
+    box.activated.emit(box.currentIndex())
 
 
 def shown(page: Page, qtbot: QtBot) -> Page:
@@ -207,7 +217,7 @@ def test_the_copied_line_runs_and_gives_what_is_on_screen(
     if scene is surprise:
         assert float(page.surprise_view.value.text()) == round(float(printed.split()[-1]), 1)
     if scene is vectors:
-        held, pooling = page._held, page.vectors_card.pooling()
+        held, pooling = page.views.map_card.held, page.vectors_card.pooling()
         assert held is not None and pooling is not None
         found = np.load(COMMAND_FILE)
         np.testing.assert_allclose(found["embeddings"], held.at(pooling), atol=1e-6)
@@ -221,7 +231,7 @@ def test_the_copied_line_writes_the_vectors_of_the_word_that_are_on_screen(
     page, _ = scene(session, qtbot)
     line = copied(page, qtbot)
     assert line[0] == "word-in-context" and main(line) == 0
-    held, found = page._held, np.load(WORD_FILE)
+    held, found = page.views.map_card.held, np.load(WORD_FILE)
     np.testing.assert_allclose(found["vectors"], held.vectors, atol=1e-6)
     cut = [text[a:b] for text, a, b in zip(found["sentences"], found["starts"], found["stops"], strict=True)]
     assert cut == ["film"] * len(held.spans) and len(cut) > 1
@@ -241,7 +251,7 @@ def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: Qt
     page.tabs.setCurrentIndex(LAYERS)
     assert "A piece within a word" in lacking(page)
     embeddings = shown(EmbeddingsPage(session), qtbot)
-    qtbot.waitUntil(lambda: embeddings._held is not None and session.laboratory.is_idle)
+    qtbot.waitUntil(lambda: embeddings.views.map_card.held is not None and session.laboratory.is_idle)
     assert "not typed sentences" in lacking(embeddings)
     tokenizer = shown(TokenizerPage(session), qtbot)
     tokenizer.show_view(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -15,22 +15,15 @@ from pytestqt.qtbot import QtBot
 from app.pages.advice.table import on_table
 from app.pages.data.page import DataPage
 from app.session import Session
-from app.settings import AppSettings
 from engine.text.examples import Roles
+from tests.app.hand import ShowPage
 
 ROWS = "".join(f"{'sport' if i % 3 else 'tech'};a café number {i}\n" for i in range(36))
 
 
 @pytest.fixture
-def page(qtbot: QtBot, tmp_path: Path) -> Iterator[DataPage]:
-    session = Session(AppSettings(tmp_path / "settings.ini"))
-    made = DataPage(session)
-    made.resize(1104, 772)
-    qtbot.addWidget(made)
-    made.show()
-    yield made
-    session.close()
-    assert session.wait_idle()
+def page(show_page: ShowPage[DataPage]) -> DataPage:
+    return show_page(DataPage)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.embeddings.page import EmbeddingsPage
 from app.pages.embeddings.requests import sample_rows, snippet, typed_lines
-from app.session import Session
-from app.settings import AppSettings
 from engine.text.table import read_table
+from tests.app.hand import ShowPage
 from tests.fakes import model_folder
 
 ROWS = (
@@ -26,15 +24,8 @@ WORD = "good | a good film\ngood | good play !\nbad | the film is bad\nbad | bad
 
 
 @pytest.fixture
-def page(qtbot: QtBot, tmp_path: Path) -> Iterator[EmbeddingsPage]:
-    session = Session(AppSettings(tmp_path / "settings.ini"))
-    made = EmbeddingsPage(session)
-    made.resize(1104, 772)
-    qtbot.addWidget(made)
-    made.show()
-    yield made
-    session.close()
-    assert session.wait_idle()
+def page(show_page: ShowPage[EmbeddingsPage]) -> EmbeddingsPage:
+    return show_page(EmbeddingsPage)
 
 
 @pytest.fixture

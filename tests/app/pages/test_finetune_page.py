@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import session as session_module
@@ -20,7 +20,6 @@ from app.pages.advice.table import on_table
 from app.pages.finetune.advice import FineTuneAdvice, ValidationRows, on_validation
 from app.pages.finetune.page import FineTunePage
 from app.pages.run.advice import outcome_words
-from app.session import Session
 from app.settings import AppSettings
 from app.shipped import starter_model
 from engine.errors import Sentence
@@ -28,25 +27,16 @@ from engine.events import Evaluated, Event, Noted, Started, Step
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.run.runs import RunInfo
+from tests.app.hand import Hand, ShowPage
 from tests.looks.scenes import FIVE, TWO, InventedRun, write_table, write_vocabulary
+
+ACTIONS = ("copy_command", "pause", "go_on", "start", "stop", "try_it", "new_run")
 
 
 @pytest.fixture
-def page(qtbot: QtBot, tmp_path: Path) -> Iterator[FineTunePage]:
-    settings = AppSettings(tmp_path / "settings.ini")
-    settings.runs_root = str(tmp_path / "runs")
+def page(settings: AppSettings, show_page: ShowPage[FineTunePage], tmp_path: Path) -> FineTunePage:
     settings.set_value("vocabularies", [str(write_vocabulary(tmp_path / "vocab.txt"))])
-    session = Session(settings)
-    made = FineTunePage(session)
-    made.resize(1104, 772)
-    qtbot.addWidget(made)
-    made.show()
-    yield made
-    if session.is_training:
-        session.stop_training()
-        qtbot.waitUntil(lambda: not session.is_training)
-    session.close()
-    assert session.wait_idle()
+    return show_page(FineTunePage)
 
 
 @pytest.fixture
@@ -80,10 +70,6 @@ def begin(
         return ready
 
     return start
-
-
-def visible_actions(page: FineTunePage) -> list[str]:
-    return [action.objectName() for action in page._actions() if action.isVisible()]
 
 
 def test_a_computer_that_shows_no_folders_is_told_where_the_run_lies(
@@ -167,23 +153,24 @@ def test_one_label_only_is_refused_before_time_is_spent(page: FineTunePage, tmp_
 
 
 def test_a_run_shows_its_own_settings_and_no_form_while_a_model_is_in_training(
+    hand: Hand,
     begin: Callable[[InventedRun], FineTunePage],
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
     assert page.run_card.isVisible() and not page.setup.isVisible()
-    assert visible_actions(page) == ["copy_command", "pause", "stop"]
+    assert hand.shown(*ACTIONS) == ["copy_command", "pause", "stop"]
     assert page.stop_button.property("role") != "primary"
     page.refresh()
     assert page.run_card.progress.where.text() == "Step 13 of 30"
 
 
 def test_pause_stands_still_and_resume_goes_on(
-    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+    hand: Hand, begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
 ) -> None:
     run = InventedRun(FIVE, num_steps=30, hold_at=13)
     page = begin(run)
     qtbot.mouseClick(page.pause_button, Qt.MouseButton.LeftButton)
-    assert visible_actions(page) == ["copy_command", "go_on", "stop"]
+    assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "stop"]
     assert page.run_card.progress.where.text().startswith("Paused · Step 13 of 30")
     run.let_go()
     assert page.session.training.step.step <= 14  # type: ignore[union-attr]
@@ -193,23 +180,23 @@ def test_pause_stands_still_and_resume_goes_on(
 
 
 def test_stop_and_keep_ends_the_task_and_offers_what_it_kept(
-    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+    hand: Hand, begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
 ) -> None:
     run = InventedRun(FIVE, num_steps=30, hold_at=13)
     page = begin(run)
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.session.is_training)
     assert run.closed
-    assert visible_actions(page) == ["copy_command", "go_on", "new_run"]
+    assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "new_run"]
     assert page.charts.watching.onwards.isVisible() and "Stopped" in page.charts.watching.outcome.text()
     assert page.go_on_button.property("role") == "primary"
 
 
 def test_a_finished_run_offers_its_model_onwards(
-    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+    hand: Hand, begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30))
-    assert visible_actions(page) == ["copy_command", "try_it", "new_run"]
+    assert hand.shown(*ACTIONS) == ["copy_command", "try_it", "new_run"]
     assert "(95 %: " in page.charts.watching.result.text()
     assert "95 times in a hundred" in page.charts.watching.result.toolTip()
     assert not page.charts.confusion.is_empty
@@ -485,6 +472,6 @@ def test_watching_shows_the_whole_of_how_a_run_ended(
         room = QRect(0, 0, words.width(), 9999)
         needed = words.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, words.text())
         assert words.height() >= needed.height()
-    parts = [card.advice, card._line, card.result, card.outcome, card.folder]
+    parts = [card.advice, card.findChild(QFrame, "advice_line"), card.result, card.outcome, card.folder]
     edges = [(part.mapTo(card, QPoint(0, 0)).y(), part.height()) for part in parts]
     assert all(top + height <= below for (top, height), (below, _) in pairwise(edges))

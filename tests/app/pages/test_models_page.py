@@ -13,7 +13,7 @@ import torch
 from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.pages.models import requests as models_work
@@ -302,8 +302,8 @@ def test_a_preset_is_planned_counted_in_the_model_that_is_built_and_named(
     assert page.parameters.sum_card.hint_label.text() == "planned · BERT-base, 110 M"
     assert page.parameters.formula.text().startswith("V × H + P × H + S × H + 2H + L × (12H² + 13H)")
     assert page.parameters.numbers.text().startswith("= 30,522 × 768 + 512 × 768")
-    assert page.parameters._values["float32"].text() == "440.4 MB"
-    assert page.parameters._values["half"].text() == "220.2 MB"
+    assert page.findChild(QLabel, "models_float32").text() == "440.4 MB"
+    assert page.findChild(QLabel, "models_half").text() == "220.2 MB"
     assert page.entry is None and page.list_card.current is None and not page.tabs.isTabVisible(0)
     page.plan_card.plan("large")
     qtbot.waitUntil(lambda: "340 M" in page.parameters.check.words.text())

@@ -20,7 +20,6 @@ from app.pages.predict import written as predict_written
 from app.pages.predict.page import PredictPage
 from app.pages.predict.requests import choose_label, choose_roles, free_path
 from app.session import Session
-from app.settings import AppSettings
 from app.work.titles import model_title
 from engine.events import Beat, Evaluated, Event
 from engine.inspect import predict
@@ -31,6 +30,7 @@ from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
 from engine.text.table import read_table
+from tests.app.hand import ShowPage
 from tests.fakes import LABELS, tiny_classifier, tiny_wordpiece
 
 ROWS = ["good film", "bad film", "=1+1 film", "", "good play"]
@@ -47,16 +47,8 @@ def trained(folder: Path, **cloze: object) -> Path:
 
 
 @pytest.fixture
-def page(qtbot: QtBot, tmp_path: Path) -> Iterator[PredictPage]:
-    session = Session(AppSettings(tmp_path / "settings.ini"))
-    made = PredictPage(session)
-    made.session = session  # type: ignore[attr-defined]
-    made.resize(1104, 772)
-    qtbot.addWidget(made)
-    made.show()
-    yield made
-    session.close()
-    assert session.wait_idle()
+def page(show_page: ShowPage[PredictPage]) -> PredictPage:
+    return show_page(PredictPage)
 
 
 @pytest.fixture

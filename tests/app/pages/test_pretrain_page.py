@@ -18,8 +18,6 @@ from app.pages.pretrain.before import part_rows
 from app.pages.pretrain.findings import scaled
 from app.pages.pretrain.page import PretrainPage
 from app.pages.pretrain.pins import DEFAULT_PINS, problem_of
-from app.session import Session
-from app.settings import AppSettings
 from app.words import number
 from engine.errors import UserError
 from engine.events import Event, Started, Step
@@ -27,28 +25,19 @@ from engine.model.config import BertConfig, count_parameters
 from engine.settings.config import to_toml, with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import RunInfo
+from tests.app.hand import Hand, ShowPage
 from tests.fakes import model_folder
 from tests.looks.language_scenes import InventedReading, invented_forecast, write_text
 
 Begin = Callable[[InventedReading], PretrainPage]
 
+ACTIONS = ("copy_command", "pause", "go_on", "start", "stop", "try_it", "new_run")
+
 
 @pytest.fixture
-def page(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PretrainPage]:
+def page(show_page: ShowPage[PretrainPage], monkeypatch: pytest.MonkeyPatch) -> PretrainPage:
     monkeypatch.setattr("app.pages.pretrain.findings.forecast", invented_forecast)
-    settings = AppSettings(tmp_path / "settings.ini")
-    settings.runs_root = str(tmp_path / "runs")
-    session = Session(settings)
-    made = PretrainPage(session)
-    made.resize(1104, 772)
-    qtbot.addWidget(made)
-    made.show()
-    yield made
-    if session.is_training:
-        session.stop_training()
-        qtbot.waitUntil(lambda: not session.is_training)
-    session.close()
-    assert session.wait_idle()
+    return show_page(PretrainPage)
 
 
 @pytest.fixture
@@ -84,10 +73,6 @@ def settle(page: PretrainPage) -> None:
         page.setup.settle()
         assert page.session.wait_idle()
         QApplication.processEvents()
-
-
-def visible_actions(page: PretrainPage) -> list[str]:
-    return [action.objectName() for action in page._actions() if action.isVisible()]
 
 
 def text_of(page: PretrainPage, name: str) -> str:
@@ -297,9 +282,9 @@ def test_the_command_names_text_budget_and_changes(ready: PretrainPage, qtbot: Q
 # ---- the run
 
 
-def test_a_run_shows_its_own_settings_and_no_form_while_it_learns(begin: Begin) -> None:
+def test_a_run_shows_its_own_settings_and_no_form_while_it_learns(hand: Hand, begin: Begin) -> None:
     page = begin(InventedReading(hold_at=60))
-    assert visible_actions(page) == ["copy_command", "pause", "stop"]
+    assert hand.shown(*ACTIONS) == ["copy_command", "pause", "stop"]
     assert page.run_card.isVisible() and page.charts.isVisible()
     assert not page.setup.isVisible() and not page.before.isVisible()
     assert page.run_card.facts()["Text"] == "story.txt"
@@ -350,20 +335,20 @@ def test_a_question_without_a_gap_is_not_asked(begin: Begin, qtbot: QtBot) -> No
     assert "[MASK]" in page.charts.pinned.status.text() and run.asked == []
 
 
-def test_pause_stands_still_and_stop_keeps(begin: Begin, qtbot: QtBot) -> None:
+def test_pause_stands_still_and_stop_keeps(hand: Hand, begin: Begin, qtbot: QtBot) -> None:
     run = InventedReading(hold_at=60)
     page = begin(run)
     qtbot.mouseClick(page.pause_button, Qt.MouseButton.LeftButton)
-    assert visible_actions(page) == ["copy_command", "go_on", "stop"]
+    assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "stop"]
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.session.is_training)
-    assert run.closed and visible_actions(page) == ["copy_command", "go_on", "new_run"]
+    assert run.closed and hand.shown(*ACTIONS) == ["copy_command", "go_on", "new_run"]
     assert "Stopped" in page.charts.watching.outcome.text() and page.charts.watching.onwards.isVisible()
 
 
-def test_a_finished_run_leads_to_fine_tuning(begin: Begin, qtbot: QtBot) -> None:
+def test_a_finished_run_leads_to_fine_tuning(hand: Hand, begin: Begin, qtbot: QtBot) -> None:
     page = begin(InventedReading(num_steps=120))
-    assert visible_actions(page) == ["copy_command", "try_it", "new_run"]
+    assert hand.shown(*ACTIONS) == ["copy_command", "try_it", "new_run"]
     assert "perplexity" in page.charts.watching.result.text()
     with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,13 +21,12 @@ from app.pages.probe.question import Question
 from app.pages.probe.requests import GapsAnswer
 from app.pages.probe.sentence import SentenceCard
 from app.plots.word_chips import Chip, WordChips
-from app.session import Session
-from app.settings import AppSettings
 from app.words import probability
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.probe import probe
 from engine.inspect.subject import Subject
 from engine.model.weights import save_model
+from tests.app.hand import ShowPage
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 
 LEFT = Qt.MouseButton.LeftButton
@@ -42,15 +40,8 @@ def pretrained(folder: Path, seed: int = 0) -> Path:
 
 
 @pytest.fixture
-def page(qtbot: QtBot, tmp_path: Path) -> Iterator[ProbePage]:
-    session = Session(AppSettings(tmp_path / "settings.ini"))
-    made = ProbePage(session)
-    made.resize(1104, 772)
-    qtbot.addWidget(made)
-    made.show()
-    yield made
-    session.close()
-    assert session.wait_idle()
+def page(show_page: ShowPage[ProbePage]) -> ProbePage:
+    return show_page(ProbePage)
 
 
 @pytest.fixture
@@ -75,7 +66,7 @@ def hide(page: ProbePage, qtbot: QtBot, *places: int) -> None:
 
 
 def is_answered(page: ProbePage) -> bool:
-    answer = page.words_view._answer
+    answer = page.words_view.answer
     return answer is not None and answer.question == page.state.question and page.laboratory.is_idle
 
 
@@ -248,7 +239,7 @@ def test_questions_are_kept_with_their_model(probing: ProbePage, qtbot: QtBot, t
     qtbot.addWidget(later)
     later.show()
     qtbot.waitUntil(lambda: later.state.about is not None)
-    later.sentence._fill_menu()
+    later.sentence.past_menu.aboutToShow.emit()
     past = [action for action in later.sentence.past_menu.actions() if action.objectName() == "probe_past_1"]
     assert past[0].text().startswith("good [MASK] ! bad play")
     past[0].trigger()
@@ -267,7 +258,6 @@ def test_the_weights_of_a_run_show_what_was_learned_and_a_click_goes_there(
     (run / "status.json").write_text(json.dumps({"state": "finished", "step": steps[2]}))
     page.laboratory.choose(run / "model")
     page.laboratory.set_text(TEXT)
-    qtbot.waitUntil(lambda: len(page.words_view._kept) == 3)
     hide(page, qtbot, 1)
     plot = page.words_view.learned.plot
     qtbot.waitUntil(lambda: plot.num_points == 3)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLabel
-from pytestqt.qtbot import QtBot
 
 from app import shipped
 from app.main_window import MainWindow
 from app.pages.choose.model_box import ModelBox
-from app.session import Session
 from app.settings import AppSettings
 from app.work.library import OPENED, TRAINED, Looked, ModelLibrary, look
 from app.work.titles import model_title, run_title
 from engine.events import Event
 from engine.settings.config import to_toml
 from engine.settings.finetune import FineTuneConfig
+from tests.app.hand import OpenWindow
 from tests.fakes import model_folder
 
 RUN = "20250102-030405-films"
@@ -43,19 +42,10 @@ def make_run(root: Path, name: str = RUN) -> Path:
 
 
 @pytest.fixture
-def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+def window(settings: AppSettings, open_window: OpenWindow, tmp_path: Path) -> MainWindow:
     """A first start on a computer where a run lies already, and nothing was ever opened."""
     make_run(tmp_path / "runs")
-    settings = AppSettings(tmp_path / "settings.ini")
-    settings.runs_root = tmp_path / "runs"
-    made = MainWindow(Session(settings), warm_up=False)
-    made.show()
-    assert made.session.wait_idle()
-    yield made
-    made.close()
-    assert made.session.wait_idle()
-    made.deleteLater()
-    vars(made).clear()
+    return open_window(settings)
 
 
 def offered(window: MainWindow, page: str) -> list[str]:

@@ -1,29 +1,56 @@
-"""What a person does in a journey: click a thing by its name, type, choose, answer a file dialog."""
+"""What a person does: click a thing by its name, type, choose, open a file, read what is said."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
+from app.session import Session
+from app.settings import AppSettings
+
+Page = TypeVar("Page", bound=QWidget)
+ShowPage = Callable[[Callable[[Session], Page]], Page]  # the fixture `show_page`
+OpenWindow = Callable[[AppSettings], MainWindow]  # the fixture `open_window`
 
 
 class Hand:
-    """What a person does: click a thing by its name, type, choose from a box."""
+    """A person at a whole window, or at one page of it, who knows each thing by its object name."""
 
-    def __init__(self, window: MainWindow, qtbot: QtBot) -> None:
+    def __init__(self, window: Any, qtbot: QtBot) -> None:
         self.window, self.qtbot = window, qtbot
 
     def find(self, name: str) -> Any:
-        page = self.window.page(self.window.current_page)  # two pages may have things of one name
-        found = page.findChild(QWidget, name) or self.window.findChild(QWidget, name)
+        window = self.window
+        page = window.page(window.current_page) if isinstance(window, MainWindow) else window
+        found = page.findChild(QWidget, name) or window.findChild(QWidget, name)  # a page's own comes first
         assert found is not None, name
         return found
+
+    def said(self, name: str) -> str:
+        """Return what stands on a label, a button or in a box; "" where it is hidden."""
+        widget = self.find(name)
+        if widget.isHidden():
+            return ""
+        if isinstance(widget, QComboBox):
+            return widget.currentText()
+        return str(widget.toPlainText() if isinstance(widget, QPlainTextEdit) else widget.text())
+
+    def rows(self, name: str) -> list[list[Any]]:
+        """Return the cells of a table as they are shown."""
+        model = self.find(name).model()
+        columns = range(model.columnCount())
+        return [[model.index(row, column).data() for column in columns] for row in range(model.rowCount())]
+
+    def shown(self, *names: str) -> list[str]:
+        """Return which of these are there to be used or read, in the order asked."""
+        return [name for name in names if self.find(name).isVisible()]
 
     def click(self, name: str) -> None:
         widget = self.find(name)
