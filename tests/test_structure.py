@@ -82,3 +82,31 @@ def test_the_window_imports_each_name_from_the_file_that_has_it() -> None:
         if wanted and module.startswith("app") and wanted not in homes[module]
     ]
     assert not strays, "\n" + "\n".join(strays)
+
+
+def reached(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield (line, code) of where a file takes a private name of anything but its own objects and classes."""
+    own = {"self", "cls", *(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or not node.attr.startswith("_") or node.attr.endswith("__"):
+            continue
+        code = ast.unparse(node.value)
+        if code not in own and code != "super()":
+            yield node.lineno, f"{code}.{node.attr}"
+
+
+def test_no_file_of_the_window_reaches_for_another_objects_private_name() -> None:
+    strays = [
+        f"{name}, line {line}: {code}"
+        for name, tree in modules().items()
+        if name.startswith("app")
+        for line, code in reached(tree)
+    ]
+    assert not strays, "\n" + "\n".join(strays)
+
+
+def test_a_private_name_of_another_is_found_wherever_it_stands() -> None:
+    tree = ast.parse(
+        "class A:\n def f(self):\n  A._made, self._x, super()._y = self.b._z, page.card._w, a.__len__"
+    )
+    assert [code for _line, code in reached(tree)] == ["self.b._z", "page.card._w"]

@@ -37,6 +37,7 @@ def table(tmp_path: Path) -> Path:
     return write_table(tmp_path / "films.csv", TWO, rows_a_label=40)
 
 
+@pytest.mark.slow
 def test_the_demo_goes_through_the_tour_and_leaves_what_it_showed(
     qapp: object, tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,6 +73,7 @@ def test_the_demo_goes_through_the_tour_and_leaves_what_it_showed(
     assert dimmed.pixelColor(3, 3).lightness() < light.pixelColor(3, 3).lightness() - 50
 
 
+@pytest.mark.slow
 def test_without_a_starter_it_says_so_and_trains_random_weights(
     qapp: object,
     tmp_path: Path,
@@ -130,6 +132,7 @@ def leave_while_it_trains(attended: Demo, leave: Callable[[Guide], None]) -> Non
     clock.start()
 
 
+@pytest.mark.slow
 def test_who_leaves_the_tour_while_it_trains_gets_the_result_of_the_whole_training(
     attended: Demo, qtbot: QtBot, tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

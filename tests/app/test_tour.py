@@ -266,6 +266,7 @@ def walk(tour: Guide, qtbot: QtBot) -> dict[str, str]:
     return said
 
 
+@pytest.mark.slow
 def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -297,6 +298,7 @@ def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
     assert window.session.laboratory.folder == tmp_path / "assets" / "models" / "starter"
 
 
+@pytest.mark.slow
 def test_the_tour_can_be_walked_to_its_end_while_the_training_still_runs(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from tests.app.hand import Hand
 from tests.looks.scenes import TWO, write_table
+
+pytestmark = pytest.mark.slow  # whole journeys, as a person makes them
 
 
 def test_a_table_becomes_a_model_that_answers(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from app.main_window import MainWindow
 from app.pages.welcome.page import POLARITY
 from tests.journeys.looking_hand import LookingHand
 
+pytestmark = pytest.mark.slow  # whole journeys, as a person makes them
+
 MOST_CLICKS = 12
 ROWS = 80  # of each end of the sample, where the two labels are: soon learned
 

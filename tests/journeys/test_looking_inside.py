@@ -41,7 +41,7 @@ FOUR = (
 )
 
 
-pytestmark = pytest.mark.usefixtures("no_models_ship")
+pytestmark = [pytest.mark.usefixtures("no_models_ship"), pytest.mark.slow]
 
 
 @pytest.fixture

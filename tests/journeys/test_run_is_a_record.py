@@ -22,6 +22,8 @@ from tests.app.hand import Hand
 from tests.looks.language_scenes import invented_forecast, write_text
 from tests.looks.scenes import FIVE, TWO, write_table
 
+pytestmark = pytest.mark.slow  # whole journeys, as a person makes them
+
 Rows = list[dict[str, str]]
 
 

@@ -12,6 +12,8 @@ from app.main_window import MainWindow
 from tests.app.hand import Hand
 from tests.looks.language_scenes import write_text
 
+pytestmark = pytest.mark.slow  # whole journeys, as a person makes them
+
 
 def test_plain_text_becomes_a_model_to_fine_tune(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

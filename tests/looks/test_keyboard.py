@@ -42,6 +42,8 @@ from tests.looks.looking_scenes import SENTENCE, language_model
 from tests.looks.pictures import SIZES
 from tests.looks.scenes import TWO, write_table
 
+pytestmark = pytest.mark.slow  # whole windows, seen as pictures
+
 CONTROLS = (
     *(QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox),
     *(QLineEdit, QPlainTextEdit, QTabBar, Figure),

@@ -28,6 +28,8 @@ from tests.looks.scenes import (
     write_vocabulary,
 )
 
+pytestmark = pytest.mark.slow  # whole windows, seen as pictures
+
 Train = Callable[[Sequence[str], InventedRun | None], MainWindow]
 
 

@@ -19,6 +19,8 @@ from app.settings import AppSettings
 from tests.looks.language_scenes import InventedReading, invented_forecast, write_text
 from tests.looks.pictures import SIZES, clipped, picture, share_of
 
+pytestmark = pytest.mark.slow  # whole windows, seen as pictures
+
 Read = Callable[[InventedReading | None], MainWindow]
 
 

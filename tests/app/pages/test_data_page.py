@@ -423,6 +423,7 @@ def test_the_text_column_is_wide_whether_or_not_it_has_its_role(
     assert page.table_card.view.columnWidth(0) == with_role > 400
 
 
+@pytest.mark.slow
 def test_five_thousand_columns_do_not_hold_the_window(page: DataPage, tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     lines = [",".join(f"{cell}{n}" for n in range(4998)) + f",{text},{label}" for cell, text, label in WIDE]

@@ -119,6 +119,7 @@ def test_another_layer_or_pooling_shows_at_once_without_computing_anew(
     assert not ready.vectors_card.slider.isEnabled() and box.findData("mix") < 0
 
 
+@pytest.mark.slow
 def test_tsne_says_what_its_distances_mean_and_which_perplexity_was_used(
     ready: EmbeddingsPage, qtbot: QtBot
 ) -> None:

@@ -434,6 +434,7 @@ def test_a_sentence_on_many_spellings_stays_short() -> None:
     assert len(said) < 600 and said.endswith("or with merge_labels=true.")
 
 
+@pytest.mark.slow
 @needs_data
 def test_no_label_of_the_real_data_is_taken_for_another() -> None:
     assert DATA is not None

@@ -232,6 +232,7 @@ HOSTILE = {  # how the file begins, how often that is repeated, how long it is t
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the memory of a process")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_costs_seconds_and_little_memory(tmp_path: Path, name: str) -> None:

@@ -105,6 +105,7 @@ def text(request: pytest.FixtureRequest) -> Examples:
     return examples_of(small_vocabulary(), made_up(NUM_TOKENS), 128)
 
 
+@pytest.mark.slow
 def test_rate_and_shares_are_kept_within_a_tenth_of_a_point(text: Examples) -> None:
     for unit in UNITS:
         chosen = text.masked(unit).actions

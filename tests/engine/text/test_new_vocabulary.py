@@ -79,6 +79,7 @@ def test_the_pieces_are_those_of_the_published_trainer(tmp_path: Path, lowercase
     assert ours.tokens[-len(theirs) :] == theirs
 
 
+@pytest.mark.slow
 def test_six_processes_find_the_same_tokens_in_the_same_order(tmp_path: Path) -> None:
     path = some_text(tmp_path)
     code = f"""

@@ -362,6 +362,7 @@ def test_backslashes_that_escape_nothing_are_text(tmp_path: Path) -> None:
     assert cells_of(table) == [["C:\\", "pos"], ["a, b\\c", "neg"], ["d\\", "pos"]]
 
 
+@pytest.mark.slow
 def test_quotes_that_never_match_take_no_longer_than_a_few_passes(tmp_path: Path) -> None:
     began = time.monotonic()
     content = "text,label\n" + 'a","""\n' * 100_000  # each line leaves a quote open, wherever it is read from

@@ -124,16 +124,17 @@ def test_googles_cases_are_traced_to_googles_ids(real_data: Path) -> None:
         assert len(trace(wordpiece(), f"e{char}e").words) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["English", "Chinese"])
-def test_ten_thousand_lines_have_the_ids_of_transformers(
+def test_two_thousand_lines_have_the_ids_of_transformers(
     real_data: Path, tmp_path: Path, language: str
 ) -> None:
     transformers = pytest.importorskip("transformers")
     name = "uncased" if language == "English" else "chinese"
     cutter = WordPiece.from_vocab(real_data / "vocabs" / f"bert-base-{name}-vocab.txt")
     cutter.save(tmp_path)
-    lines = list(real_lines(real_data, language))[:10_000]
-    assert len(lines) == 10_000
+    lines = real_lines(real_data, language)[:10_000:5]  # encode_ids is held to all of them by test_wordpiece
+    assert len(lines) == 2_000
     peer = transformers.AutoTokenizer.from_pretrained(tmp_path)(lines, add_special_tokens=False)["input_ids"]
     for line, ids in zip(lines, peer, strict=True):
         found = trace(cutter, line)

@@ -343,6 +343,7 @@ def real_texts() -> Iterator[tuple[str, list[str]]]:
     yield "wikitext", (data() / "corpora" / "wikitext-2-valid.txt").read_text("utf-8").split("\n")
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("name", VOCABS)
 def test_every_line_of_the_real_data_has_the_ids_of_transformers(tmp_path: Path, name: str) -> None:

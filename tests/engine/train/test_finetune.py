@@ -184,6 +184,7 @@ def advance(events: Iterator[Event], count: int) -> Event | None:
     return event
 
 
+@pytest.mark.slow
 def test_a_run_stopped_at_any_yield_goes_on_to_the_same_end(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, num_epochs=1, batch_size=8, evaluate_every_steps=3, test_share=0.2)
     count = len(list(fine_tune(config, tmp_path / "whole")))

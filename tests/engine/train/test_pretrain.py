@@ -389,6 +389,7 @@ def moments(events: Iterator[Event]) -> Iterator[str]:
             yield f"{kind} {counted[kind]}"
 
 
+@pytest.mark.slow
 def test_a_run_stopped_at_any_yield_goes_on_to_the_same_end(tmp_path: Path) -> None:
     config = text_config(tmp_path, steps=3, evaluations=2, checkpoint_every_steps=2)
     list(pretrain(config, tmp_path / "whole"))

@@ -62,13 +62,14 @@ def kill_somewhere(process: Any, run_dir: Path, moment: str, rng: random.Random)
     else:
         wait_for(lambda: len(read_metrics(run_dir)) >= target, process)
     if moment == "save":
-        wait_for(lambda: any((run_dir / "checkpoints").glob(".*.partial")), process)
+        wait_for(lambda: any((run_dir / "checkpoints").glob(".*.partial")), process, 0.0005)
     time.sleep(rng.uniform(0, 0.01))
     process.send_signal(signal.SIGKILL)
     process.communicate()
     return bool(process.returncode == -signal.SIGKILL)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is not of this system")
 def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path: Path) -> None:
     config = text_config(tmp_path, steps=60, evaluations=6, start_length=8)
@@ -108,6 +109,7 @@ class Clock:
         return self.now
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is not of this system")
 def test_a_run_bounded_by_minutes_keeps_the_time_that_it_has_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -135,6 +137,7 @@ def test_a_run_bounded_by_minutes_keeps_the_time_that_it_has_used(
 # the same, at every operation on the disk
 
 
+@pytest.mark.slow
 def test_a_run_that_dies_at_any_operation_on_the_disk_ends_with_the_same_bits(
     tmp_path: Path, dying: Callable[[int], None]
 ) -> None:

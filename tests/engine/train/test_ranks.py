@@ -96,6 +96,7 @@ def up_to(events: Iterator[Event], step: int) -> None:
     next(event for event in events if isinstance(event, Step) and event.step == step)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gloo")
 def test_a_run_begun_by_one_and_ended_by_two_has_the_losses_and_weights_of_one(tmp_path: Path) -> None:
     config = text_config(tmp_path, evaluations=2, **MANY)
@@ -134,6 +135,7 @@ def test_a_run_begun_by_one_and_ended_by_two_has_the_losses_and_weights_of_one(t
     }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gloo")
 def test_two_that_are_interrupted_keep_what_they_have_and_one_goes_on_with_it(tmp_path: Path) -> None:
     config = text_config(tmp_path, steps=4000, checkpoint_every_steps=10**6, evaluations=1, **MANY)
@@ -197,6 +199,7 @@ language.LanguageModel.evaluate = slowly(evaluate)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gloo")
 def test_the_others_wait_while_the_first_prepares_and_measures_for_longer_than_a_group_does(
     tmp_path: Path,
@@ -218,6 +221,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gloo")
 @pytest.mark.parametrize("name", ENDS)
 def test_another_process_ends_the_run_with_its_reason_at_once(tmp_path: Path, name: str) -> None:

@@ -27,7 +27,7 @@ from engine.train.pretrain import pretrain
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run import folder as run_folder
 from engine.train.run.runs import list_runs, read_status
-from tests.engine.tiny_runs import command_of, run_engine, tiny_config
+from tests.engine.tiny_runs import command_of, tiny_config
 from tests.engine.tiny_texts import text_config, words_of
 
 pytestmark = pytest.mark.usefixtures("unsynced", "cache")
@@ -151,11 +151,13 @@ def test_being_asked_to_stop_is_heard_before_training_even_between_two_yields(mo
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes among this system's files")
-def test_pretraining_on_a_pipe_or_a_device_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_pretraining_on_a_pipe_or_a_device_is_refused_in_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     for place in (tmp_path / "pipe.txt", Path("/dev/zero")):
         config = text_config(tmp_path, text=str(place))
-        code, _, said = run_engine(*words_of(config, tmp_path / "run"))
+        code, said = main(words_of(config, tmp_path / "run")), capsys.readouterr().err
         assert code == 2 and "ordinary file" in said and len(said) < 600
         assert not (tmp_path / "run").exists()
 

@@ -64,9 +64,9 @@ FSYNC = os.fsync
 # kill -9
 
 
-def wait_for(condition: Callable[[], bool], process: Any) -> None:
+def wait_for(condition: Callable[[], bool], process: Any, every_s: float = 0.01) -> None:
     while not condition() and process.poll() is None:
-        time.sleep(0.0005)
+        time.sleep(every_s)  # looking takes from the process what it needs to get there
 
 
 def kill_somewhere(process: Any, run_dir: Path, rng: random.Random) -> bool:
@@ -79,13 +79,14 @@ def kill_somewhere(process: Any, run_dir: Path, rng: random.Random) -> bool:
     else:
         wait_for(lambda: len(read_metrics(run_dir)) >= target, process)
     if moment == "checkpoint":
-        wait_for(lambda: any((run_dir / "checkpoints").glob(".*.partial")), process)
+        wait_for(lambda: any((run_dir / "checkpoints").glob(".*.partial")), process, 0.0005)
     time.sleep(rng.uniform(0, 0.01))
     process.send_signal(signal.SIGKILL)
     process.communicate()
     return bool(process.returncode == -signal.SIGKILL)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is not of this system")
 def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, num_epochs=3)
@@ -112,6 +113,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path: Path) 
         shutil.rmtree(run_dir)
 
 
+@pytest.mark.slow
 def test_a_run_that_dies_at_any_operation_on_the_disk_ends_with_the_same_bits(
     tmp_path: Path, dying: Callable[[int], None]
 ) -> None:
