@@ -258,6 +258,7 @@ def test_the_weights_of_a_run_show_what_was_learned_and_a_click_goes_there(
     (run / "status.json").write_text(json.dumps({"state": "finished", "step": steps[2]}))
     page.laboratory.choose(run / "model")
     page.laboratory.set_text(TEXT)
+    qtbot.waitUntil(lambda: len(page.state.words) == 5)
     hide(page, qtbot, 1)
     plot = page.words_view.learned.plot
     qtbot.waitUntil(lambda: plot.num_points == 3)
