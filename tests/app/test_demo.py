@@ -155,6 +155,7 @@ def test_who_leaves_before_anything_is_trained_is_told_no_numbers(
     assert not (tmp_path / "out" / "results.json").exists()
 
 
+@pytest.mark.slow
 def test_what_a_person_opens_while_it_trains_changes_nothing_of_what_is_told(
     attended: Demo, qtbot: QtBot, tmp_path: Path, table: Path
 ) -> None:

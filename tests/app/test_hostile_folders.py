@@ -110,6 +110,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return whole_folder(place / "model")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_a_hostile_folder_is_refused_in_a_sentence_or_does_no_harm(
     whole: Path, tmp_path: Path, group: int, monkeypatch: pytest.MonkeyPatch

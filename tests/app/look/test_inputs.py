@@ -54,6 +54,7 @@ def value_of(widget: QWidget) -> object:
     return widget.currentIndex() if isinstance(widget, QComboBox) else widget.value()
 
 
+@pytest.mark.slow
 def test_the_wheel_never_changes_a_setting_that_has_no_focus(window: MainWindow) -> None:
     """Qt hands the keyboard to whatever takes it from the wheel, before the wheel arrives there."""
     found = []

@@ -76,6 +76,7 @@ def cells(view: QAbstractItemView, name: str) -> Iterator[tuple[str, str]]:
             yield f"cell of {name}", str(said or "")
 
 
+@pytest.mark.slow
 def test_no_name_becomes_markup_on_any_page(window: MainWindow, qtbot: QtBot) -> None:
     found, quoted = set(), set()
     for page in PAGES:

@@ -81,6 +81,7 @@ def assert_equals_scikit_learn(card: ScoresCard, true: list[str], said: list[str
     assert card.baseline.value.text() == score(true.count(most) / len(true))
 
 
+@pytest.mark.slow
 def test_a_runs_scores_are_scikit_learns_live_and_reopened(qtbot: QtBot, tmp_path: Path) -> None:
     rows = reviews(97, seed=3)
     noisy = [(text, "odd" if i % 9 == 0 else label) for i, (text, label) in enumerate(rows)]

@@ -247,6 +247,7 @@ def all_plots(qtbot) -> list[Figure]:
     return [heatmap(qtbot, shown), arcs, line, mosaic, queries]
 
 
+@pytest.mark.slow
 def test_every_picture_is_saved_with_its_text_as_text_and_its_numbers(qtbot, tmp_path, unsynced) -> None:
     for i, plot in enumerate(all_plots(qtbot)):
         for suffix in (".png", ".svg", ".pdf", ".csv"):
