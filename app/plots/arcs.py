@@ -115,8 +115,6 @@ class ArcsPlot(ShownFigure):
         token = min(max((column if side else row) + along, 0), last)
         return (-1, token) if side else (token, -1)
 
-    # Painting
-
     def paint_still(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.locked_row < 0:

@@ -111,8 +111,6 @@ class HeatmapPlot(ShownFigure):
             return range(cell, cell + 1)
         return cells_of(min(int(offset / length * pixels), pixels - 1), pixels, count)
 
-    # Geometry
-
     def frame(self) -> Frame:
         """Return where everything lies at the size there is."""
         if self._frame is None:
@@ -151,8 +149,6 @@ class HeatmapPlot(ShownFigure):
 
     def _has_b(self, shown: Shown) -> bool:
         return 1 in shown.row_segments or 1 in shown.column_segments
-
-    # Painting
 
     def paint_still(self, painter: QPainter) -> None:
         assert self._picture is not None and self.shown is not None
