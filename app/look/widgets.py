@@ -184,8 +184,10 @@ class EmptyState(QWidget):
         self.button.clicked.connect(self._clicked)
         self.button.setVisible(bool(action))
         centred = Qt.AlignmentFlag.AlignHCenter
-        layout = column(self.label, (self.button, centred), gap=12, margins=EMPTY_MARGIN, parent=self)
-        layout.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout = column(gap=12, margins=EMPTY_MARGIN, parent=self)
+        layout.setAlignment(Qt.AlignmentFlag.AlignCenter)  # before there are items, or Qt does not heed it
+        layout.addWidget(self.label)
+        layout.addWidget(self.button, 0, centred)
 
     def set_text(self, text: str) -> None:
         """Replace the sentence."""

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.look.labels import label
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
-from app.look.widgets import button, named
+from app.look.widgets import EmptyState, button, named
 
 
 def shown(qtbot: QtBot, owner: QWidget, width: int = 300, height: int = 200) -> None:
@@ -100,3 +100,10 @@ def test_what_is_named_is_found_heard_and_explains_itself(qtbot: QtBot) -> None:
         qtbot.addWidget(made)
         assert (made.objectName(), made.toolTip()) == ("x", "why")
         assert made.accessibleName() == ("File" if isinstance(made, QLineEdit) else "")
+
+
+def test_what_an_empty_card_says_stands_with_its_button_in_the_middle(qtbot: QtBot) -> None:
+    made = EmptyState("Nothing is open.", "Open")
+    shown(qtbot, made, 300, 400)
+    assert made.button.y() - made.label.geometry().bottom() < 20
+    assert abs((made.label.y() + made.button.geometry().bottom()) / 2 - 200) < 10
