@@ -74,8 +74,6 @@ class PretrainCharts(RunCharts):
         """Return one of what is measured: "loss", "accuracy", ..."""
         return next(metric for metric in self.metrics if metric.key == key)
 
-    # ---- what a run says
-
     def clear(self) -> None:
         """Empty everything for a new run."""
         for metric in self.metrics:
@@ -160,8 +158,6 @@ class PretrainCharts(RunCharts):
         self._ticks = 0
         self._told()
 
-    # ---- the large curve
-
     def choose(self, key: str) -> None:
         """Draw one of the numbers large: "loss", "accuracy", ..., "right_words"."""
         tile = next(tile for tile in self.tiles if tile.objectName() == f"tile_{key}")
@@ -207,8 +203,6 @@ class PretrainCharts(RunCharts):
             self.curve_card.set_hint(self.metrics[place].hint())
         else:
             self.curve_card.set_hint("")
-
-    # ---- layout
 
     def _lay_out(self) -> None:
         self._grid = QGridLayout(self.inner)

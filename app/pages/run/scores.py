@@ -327,8 +327,6 @@ class ScoresCard(Card):
         self.view_choice.set_current(key)
         self._show_view()
 
-    # ---- what is shown
-
     def clear(self) -> None:
         """Show nothing."""
         self.set_evaluations({}, {})
