@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app import words
-from app.pages.attention.effects import MOST_ROWS, EffectRow
+from app.pages.attention.ablation import MOST_ROWS, EffectRow
 from app.pages.attention.state import Chosen, Comparison, Head
 from app.pages.inside.model_bar import model_caption
 from engine.inspect.attention.ablation import Effect, Effects, Watched

@@ -20,8 +20,8 @@ from app.look.widgets import GAP, button
 from app.pages.attention import captions
 from app.pages.attention.attribution import AttributionCard
 from app.pages.attention.compare import CompareDialog
-from app.pages.attention.effects import EffectsCard
-from app.pages.attention.finder import Finder
+from app.pages.attention.ablation import EffectsCard
+from app.pages.attention.head_search import Finder
 from app.pages.attention.heads import HeadsCard
 from app.pages.attention.picture import PictureCard
 from app.pages.attention.requests import KEYS, Desk, other_asked

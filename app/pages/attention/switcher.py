@@ -10,7 +10,7 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.pages.attention.captions import effect_rows
-from app.pages.attention.effects import EffectsCard
+from app.pages.attention.ablation import EffectsCard
 from app.pages.attention.state import Chosen, Head
 from app.pages.attention.tasks import Asked, Looked, effects_task
 from app.work.inspector import Laboratory

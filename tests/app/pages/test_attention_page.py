@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.pages.attention.compare import CompareDialog
-from app.pages.attention.effects import EffectRow, digits_for
+from app.pages.attention.ablation import EffectRow, digits_for
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import Chosen, Comparison
 from app.session import Session
