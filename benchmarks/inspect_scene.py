@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.pages.attention.page import AttentionPage
-from app.pages.attention.tasks import mosaic_task
+from app.pages.attention.requests import draw_mosaic
 from app.plots.arcs import ArcsPlot
 from app.session import Session
 from app.settings import AppSettings
-from app.work.inspector import Bench
-from app.work.worker import Answer
-from engine.events import Event
+from app.work.models import OpenModels
+from app.work.worker import Channel, Worker
 from engine.inspect.attention.views import View, strongest, view
 from engine.inspect.masked.probe import probe
 
@@ -46,8 +45,8 @@ class Scene:
         lab = self._session.laboratory
         lab.set_text(text)
         lab.choose(model)
-        _wait(lambda: self._page.desk.looked is not None and lab.is_idle)
-        shown = view(self._page.desk.looked.look, View())
+        _wait(lambda: self._page.maps is not None and lab.is_idle)
+        shown = view(self._page.maps, View())
         self._arcs = ArcsPlot("Arcs")
         self._arcs.resize(self._page.picture.heatmap.size())
         self._arcs.set_arcs(shown, strongest(shown, 300))
@@ -73,7 +72,8 @@ class Scene:
         _spend(PAUSE_S)
         if name in ("hover", "repaint", "arcs"):
             return _repainted(self._plain)
-        return self._asked(_nothing, self._plain.update, self._plain if name != "mask" else None, light=True)
+        painted = self._plain if name != "mask" else None
+        return self._asked(self._session.workers.pictures, _nothing, self._plain.update, painted)
 
     def close(self) -> None:
         """End all work and the window."""
@@ -89,35 +89,37 @@ class Scene:
 
     def _switched(self, key: str) -> float:
         """Press a key of the page and wait for the heatmap that follows."""
-        plot, has_come = self._page.picture.heatmap, []
-        heard = self._page.desk.drawn.connect(lambda _drawn: has_come.append(1))
+        plot = self._page.picture.heatmap
+        before = plot.shown
+
+        def has_come() -> bool:
+            return plot.shown is not before
+
         layer, head = self._page.chosen.current
         last = self._page.chosen.shape[0 if key == "layer" else 1] - 1
         if (layer if key == "layer" else head) == last:
             self._page.choose_head(*((0, head) if key == "layer" else (layer, 0)))
-            _wait(lambda: bool(has_come))
-            has_come.clear()
+            _wait(has_come)
         _spend(PAUSE_S)
-        watch = _Painted(plot, lambda: bool(has_come))
+        before = plot.shown
+        watch = _Painted(plot, has_come)
         began = time.perf_counter()
         QTest.keyClick(self._page, KEYS[key])
         _wait(lambda: watch.at > 0)
         watch.stop()
-        self._page.desk.drawn.disconnect(heard)
         return (watch.at - began) * 1000
 
     def _mosaic(self) -> float:
         plot = self._page.heads.mosaic
-        task = partial(mosaic_task, self._page.desk.looked.look, View())
-        return self._asked(task, plot.set_mosaic, plot, light=True)
+        work = partial(draw_mosaic, self._page.maps, View())
+        return self._asked(self._session.workers.pictures, work, plot.set_mosaic, plot)
 
     def _masked(self) -> float:
-        return self._asked(partial(_guess, self._model, self._text), None, None, light=False)
+        work = partial(_guess, self._session.laboratory.open_models, self._model, self._text)
+        return self._asked(self._session.workers.models, work, None, None)
 
-    def _asked(
-        self, task: Callable[[Bench], Iterator[Event]], take: Any, painted: QWidget | None, *, light: bool
-    ) -> float:
-        """Ask the laboratory and wait until it is heard, and until `painted` has painted what `take` took."""
+    def _asked(self, worker: Worker, work: Callable[[], Any], take: Any, painted: QWidget | None) -> float:
+        """Ask a worker and wait until it is heard, and until `painted` has painted what `take` took."""
         has_come: list[float] = []
 
         def heard(value: object) -> None:
@@ -127,7 +129,7 @@ class Scene:
 
         watch = _Painted(painted, lambda: bool(has_come)) if painted is not None else None
         began = time.perf_counter()
-        self._session.laboratory.ask("benchmark", task, heard=heard, light=light)
+        Channel(self._window, worker).ask("benchmark", work, heard=heard)
         _wait(lambda: watch.at > 0 if watch is not None else bool(has_come))
         ended = watch.at if watch is not None else has_come[0]
         if watch is not None:
@@ -158,12 +160,12 @@ class _Painted(QObject):
         self._widget.removeEventFilter(self)
 
 
-def _nothing(_bench: Bench) -> Iterator[Event]:
-    yield Answer(value=None)
+def _nothing() -> None:
+    return None
 
 
-def _guess(model: Path, text: str, bench: Bench) -> Iterator[Event]:
-    yield Answer(value=probe(bench.subject(model), " ".join(text.split()[:62]), words=(20,)))
+def _guess(models: OpenModels, model: Path, text: str) -> object:
+    return probe(models.subject(model), " ".join(text.split()[:62]), words=(20,))
 
 
 def _repainted(widget: QWidget, *, anew: bool = False) -> float:

@@ -14,7 +14,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath
 
 from app.look import theme
 from app.plots import token_labels
-from engine.inspect.attention.views import Shown
+from engine.inspect.attention.views import MatrixView
 
 EDGE = 8.0
 FOOT, HEAD = 30.0, 20.0  # px under and over the picture, for the readout and the captions
@@ -29,7 +29,7 @@ class ColumnsLayout:
 
     sides = 2
 
-    def __init__(self, shown: Shown, width: float, height: float) -> None:
+    def __init__(self, shown: MatrixView, width: float, height: float) -> None:
         self.counts = (len(shown.row_labels), len(shown.column_labels))
         self.step = min(TALLEST, (height - HEAD - FOOT - EDGE) / max(self.counts))
         labels = (*shown.row_labels, *shown.column_labels)
@@ -111,7 +111,7 @@ class LineLayout:
 
     sides = 1
 
-    def __init__(self, shown: Shown, width: float, height: float) -> None:
+    def __init__(self, shown: MatrixView, width: float, height: float) -> None:
         labels = shown.row_labels
         self._count = len(labels)
         inner = width - 2 * EDGE - 8

@@ -20,7 +20,7 @@ from app.plots.figure import paint_ring
 from app.plots.layered import dashed_pen, line_at, paint_chip, paint_levels, paint_scale, whole_pixels
 from app.plots.shown_figure import ShownFigure, spans
 from app.plots.token_labels import Plan
-from engine.inspect.attention.views import Shown
+from engine.inspect.attention.views import MatrixView
 
 EDGE = 8.0
 FOOT = 30.0  # the line with the readout and the scale
@@ -55,7 +55,7 @@ class HeatmapPlot(ShownFigure):
         self._picture: Picture | None = None
         self._frame: Frame | None = None
 
-    def set_picture(self, picture: Picture | None, shown: Shown | None) -> None:
+    def set_picture(self, picture: Picture | None, shown: MatrixView | None) -> None:
         """Show a matrix.
 
         Args: picture: `attention_image.compose` of shown.values. shown: of `engine.inspect.attention.views`.
@@ -118,7 +118,7 @@ class HeatmapPlot(ShownFigure):
             self._frame = self._laid_out(self.shown)
         return self._frame
 
-    def _laid_out(self, shown: Shown) -> Frame:
+    def _laid_out(self, shown: MatrixView) -> Frame:
         rows_used, columns_used = shown.row_labels, shown.column_labels
         strip = STRIP + 2 if self._has_b(shown) else 0.0
         side = SIDE if self._has_b(shown) else 0.0
@@ -147,7 +147,7 @@ class HeatmapPlot(ShownFigure):
             float(int(down)) if down >= EVEN else down,
         )
 
-    def _has_b(self, shown: Shown) -> bool:
+    def _has_b(self, shown: MatrixView) -> bool:
         return 1 in shown.row_segments or 1 in shown.column_segments
 
     def paint_still(self, painter: QPainter) -> None:

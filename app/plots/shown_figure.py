@@ -18,7 +18,7 @@ from app.look import theme
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure, value_words
 from app.plots.pointed import WALKS, cell_after
-from engine.inspect.attention.views import Shown
+from engine.inspect.attention.views import MatrixView
 
 NONE = (-1, -1)
 TELLING = 0.0005  # weights below it are not worth a word
@@ -28,7 +28,7 @@ LEAP = 10  # cells that an arrow key with Shift moves
 class Names:
     """How the tokens of a matrix are called: by themselves, with their place where they stand twice."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: MatrixView) -> None:
         self._shown = shown
 
     def row(self, row: int) -> str:
@@ -64,7 +64,7 @@ class ShownFigure(LayeredFigure):
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
-        self.shown: Shown | None = None
+        self.shown: MatrixView | None = None
         self.names: Names | None = None
         self.locked_row = -1
 
@@ -72,7 +72,7 @@ class ShownFigure(LayeredFigure):
     def is_empty(self) -> bool:
         return self.shown is None or self.shown.values.size == 0
 
-    def set_shown(self, shown: Shown | None) -> None:
+    def set_shown(self, shown: MatrixView | None) -> None:
         """Take another matrix; hovered and locked stay where the labels are the same."""
         old, self.shown = self.shown, shown
         self.names = Names(shown) if shown is not None else None

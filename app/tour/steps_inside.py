@@ -21,7 +21,7 @@ from app.session import Session
 from app.shipped import history_run, starter_model
 from app.tour.guide import Step, Wait
 from engine.errors import ModelError
-from engine.inspect.attention.weights import Look
+from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.predict import read_info
 
 CLOZE = "The children were playing in the garden."
@@ -164,34 +164,33 @@ class InsideScenes(QObject):
         laboratory.set_text(FIRST, SECOND)
         page.end_comparison()
         page.show_picture("heatmap")
-        yield lambda: self._pair_look() is not None
+        yield lambda: self._pair_maps() is not None
         found = self.link()
         if found is not None:
             page.choose_head(found.layer, found.head)
-        yield lambda: not laboratory.is_asking("attention_picture") and not page.picture.heatmap.is_empty
+        yield lambda: not page.is_asking and not page.picture.heatmap.is_empty
 
-    def _pair_look(self) -> Look | None:
-        looked = self.page("attention").desk.looked
-        fits = looked is not None and (looked.look.text, looked.look.text_pair) == (FIRST, SECOND)
-        is_open = fits and looked.asked.folder == self.laboratory.folder
-        return cast(Look, looked.look) if is_open else None
+    def _pair_maps(self) -> AttentionMaps | None:
+        maps = cast(AttentionMaps | None, self.page("attention").maps)
+        fits = maps is not None and (maps.text, maps.text_pair) == (FIRST, SECOND)
+        return maps if fits and maps is not None and maps.folder == self.laboratory.folder else None
 
     def link(self) -> Link | None:
         """Return the strongest look from a main word of the second sentence to one of the first."""
-        look = self._pair_look()
-        if look is None:
+        maps = self._pair_maps()
+        if maps is None:
             return None
         places: tuple[dict[str, int], dict[str, int]] = {}, {}
-        for word in look.words:
+        for word in maps.words:
             if word.pieces:
                 places[word.segment].setdefault(word.text.lower(), word.pieces[0])
         rows = [places[1][word] for word in FROM if word in places[1]]
         columns = [places[0][word] for word in TO if word in places[0]]
         if not rows or not columns:
             return None
-        shares = look.attentions[:, :, rows][..., columns]
+        shares = maps.attentions[:, :, rows][..., columns]
         layer, head, row, column = (int(i) for i in np.unravel_index(int(shares.argmax()), shares.shape))
-        tokens = look.encoding.tokens
+        tokens = maps.encoding.tokens
         share = float(shares[layer, head, row, column])
         return Link(layer, head, tokens[rows[row]], tokens[columns[column]], share)
 

@@ -19,7 +19,7 @@ from engine.errors import UserError, marked
 from engine.events import Event, Finished
 
 if TYPE_CHECKING:
-    from engine.inspect.attention.weights import Look
+    from engine.inspect.attention.weights import AttentionMaps
     from engine.inspect.attribution.gradients import Attribution
     from engine.inspect.attribution.target import Target
     from engine.inspect.masked.score import Guess
@@ -258,7 +258,7 @@ def _attention(options: argparse.Namespace) -> int:
     return show(iter([Finished(path=options.out, seconds=0.0)]))
 
 
-def _write_look(out: Path, seen: Look) -> None:
+def _write_look(out: Path, seen: AttentionMaps) -> None:
     encoding = seen.encoding
     arrays: dict[str, Any] = {
         "tokens": np.array(encoding.tokens),

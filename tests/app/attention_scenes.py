@@ -10,13 +10,15 @@ from PySide6.QtWidgets import QApplication
 from app.plots.attention_image import compose
 from app.plots.figure import Figure
 from app.plots.heatmap import HeatmapPlot
-from engine.inspect.attention.views import Shown
-from engine.inspect.attention.weights import Look
+from engine.inspect.attention.views import MatrixView
+from engine.inspect.attention.weights import AttentionMaps
 from engine.text.words import words_of
 from tests.fakes import tiny_wordpiece
 
 
-def look_at(num_words: int, num_pair: int = 0, *, shape: tuple[int, int] = (3, 5), seed: int = 7) -> Look:
+def look_at(
+    num_words: int, num_pair: int = 0, *, shape: tuple[int, int] = (3, 5), seed: int = 7
+) -> AttentionMaps:
     """Return a look with random weights, each head's own strongest cell clear of the others."""
     wordpiece, rng = tiny_wordpiece(), np.random.default_rng(seed)
     known = [token for token in wordpiece.tokens if token.isalpha()]
@@ -30,7 +32,7 @@ def look_at(num_words: int, num_pair: int = 0, *, shape: tuple[int, int] = (3, 5
         weights[layer, head] *= 0.4 + 0.2 * rng.random()
         weights[layer, head, row] = 0.1 / length
         weights[layer, head, row, column] = 0.65 + 0.3 * rng.random()
-    return Look(text, pair, encoding, words_of(encoding, text, pair), weights)
+    return AttentionMaps(text, pair, encoding, words_of(encoding, text, pair), weights)
 
 
 def put(qtbot, plot: Figure, width: int = 560, height: int = 480) -> Figure:
@@ -43,7 +45,7 @@ def put(qtbot, plot: Figure, width: int = 560, height: int = 480) -> Figure:
 
 
 def heatmap(
-    qtbot, shown: Shown, width: int = 560, height: int = 480, kind: type = HeatmapPlot
+    qtbot, shown: MatrixView, width: int = 560, height: int = 480, kind: type = HeatmapPlot
 ) -> HeatmapPlot:
     plot = put(qtbot, kind("Attention"), width, height)
     plot.set_picture(compose(shown.values, signed=shown.signed), shown)
@@ -60,7 +62,7 @@ def points_of(image: QImage, color: str, area: QRectF) -> list[QPointF]:
     return [point for point in points if area.contains(point)]
 
 
-def plain(values: np.ndarray, labels: list[str] | None = None) -> Shown:
+def plain(values: np.ndarray, labels: list[str] | None = None) -> MatrixView:
     names = tuple(labels or [f"t{i}" for i in range(len(values))])
     places = tuple((i,) for i in range(len(values)))
-    return Shown(values, names, names, places, places)
+    return MatrixView(values, names, names, places, places)

@@ -89,7 +89,7 @@ def test_the_keys_of_a_page_work_when_it_was_opened_by_its_number(
     page = window.page("attention")
     window.rail.findChild(QWidget, "rail_welcome").setFocus()
     qtbot.keyClick(window, Qt.Key.Key_8, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: page.desk.fits(page.chosen) and window.session.laboratory.is_idle)
+    qtbot.waitUntil(lambda: page.has_maps and window.session.laboratory.is_idle)
     assert window.current_page == "attention"
     qtbot.keyClicks(window.focusWidget(), "]")
     assert page.chosen.current == (0, 1)

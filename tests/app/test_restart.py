@@ -99,7 +99,7 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     session.laboratory.choose(tmp_path / "lm")
     looks(window, qtbot, "attention")
     page = window.page("attention")
-    qtbot.waitUntil(lambda: page.desk.fits(page.chosen))
+    qtbot.waitUntil(lambda: page.has_maps)
     assert page.chosen.current == (1, 2) and page.chosen.picture == "arcs"
     assert page.picture.title_label.text() == "Layer 2, head 3"
 

@@ -288,7 +288,7 @@ def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
     for guess in plot.guesses[:3]:
         assert f"{guess.text} {probability(guess.probability)}" in said["guesses"]
     attention = window.page("attention")
-    look, chosen = attention.desk.looked.look, attention.chosen
+    look, chosen = attention.maps, attention.chosen
     firsts = {(word.segment, word.text.lower()): word.pieces[0] for word in look.words}
     rows = [firsts[1, word] for word in FROM]
     columns = [firsts[0, word] for word in TO]

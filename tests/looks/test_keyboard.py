@@ -178,7 +178,7 @@ def states(hand: LookingHand) -> Iterator[str]:
     attention: Any = hand.window.page("attention")
 
     def rest() -> None:
-        hand.wait(lambda: hand.laboratory.is_idle and not attention.switcher.is_waiting)
+        hand.wait(lambda: hand.laboratory.is_idle and not attention.ablation.is_waiting)
 
     hand.window.show_page(list(PAGES)[-1])  # the first page, too, shall be entered anew and know what is new
     for key in PAGES:

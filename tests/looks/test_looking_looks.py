@@ -32,7 +32,7 @@ from app.plots.attention_image import ramp
 from app.plots.figure import Figure
 from app.session import Session
 from app.settings import AppSettings
-from engine.inspect.attention.weights import Look, look
+from engine.inspect.attention.weights import AttentionMaps, look
 from engine.inspect.subject import Subject
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.looking_scenes import (
@@ -94,7 +94,7 @@ def come_to_rest(hand: LookingHand, page: str) -> None:
     shown: Any = hand.window.page(page)
 
     def is_at_rest() -> bool:
-        waits = page == "attention" and shown.switcher.is_waiting
+        waits = page == "attention" and shown.ablation.is_waiting
         return bool(hand.laboratory.is_idle and not waits)
 
     hand.wait(is_at_rest)
@@ -279,7 +279,7 @@ def strongest(weights: np.ndarray, top: float = 0.0) -> set[tuple[int, int]]:
     return set(map(tuple, np.argwhere(weights >= weights.max() - 2 * step).tolist()))
 
 
-def in_words(seen: Look, weights: np.ndarray) -> np.ndarray:
+def in_words(seen: AttentionMaps, weights: np.ndarray) -> np.ndarray:
     """Return weights between whole words, by hand: rows averaged, columns summed; specials stay alone."""
     groups = [list(word.pieces) for word in seen.words]
     inside = {place for group in groups for place in group}
@@ -331,7 +331,7 @@ def is_shown(heatmap: Any, expected: np.ndarray) -> bool:
     return values.shape == expected.shape and np.allclose(values, expected, atol=1e-6)
 
 
-def check_tiles(hand: LookingHand, seen: Look, mode: str) -> None:
+def check_tiles(hand: LookingHand, seen: AttentionMaps, mode: str) -> None:
     """Check each head's small picture, in the order of a measure."""
     mosaic = hand.find("attention_mosaic")
     hand.choose("attention_sort", "[SEP]")

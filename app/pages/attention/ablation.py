@@ -1,40 +1,44 @@
-"""The card that says what changes without a head: probabilities before and after, and the switches.
+"""What changes without a head: the card with probabilities before and after, and `HeadAblation`, which asks.
 
-It is told what to show and says what is wanted; asking the model is the page's.
+The card is told what to show and says what is wanted. With nothing switched off it tells what would change
+without the chosen head.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QStackedWidget, QWidget
 
 from app import words
 from app.look.labels import ElidedLabel, label, tip
+from app.look.layout import STRETCH, row, set_margins
 from app.look.widgets import Card, button, set_role
+from app.pages.attention import requests
+from app.pages.attention.captions import MOST_ROWS, EffectRow, effect_rows
+from app.pages.attention.requests import MASK, Asked
+from app.pages.attention.state import Chosen, Head
+from app.session import Session
+from app.work.worker import Channel
+from engine.inspect.attention.ablation import Effects
+from engine.inspect.attention.weights import AttentionMaps
+from engine.inspect.subject import About
+from engine.text.words import Word
 
-MOST_ROWS = 6
+SOON_MS, LATER_MS = 120, 700
+SLOW_S = 0.4  # maps that take longer are not asked for again for every head that is passed over
 LEAST_TABLE = 44  # px: the card does not jump between one answer and three
 BESIDE = 60  # px around title and link
 
 
-@dataclass(frozen=True, slots=True)
-class EffectRow:
-    """One probability, 0 to 1, with all heads on and with some off."""
-
-    name: str
-    before: float
-    after: float
-    tip: str = ""
-
-
 def digits_for(rows: Sequence[EffectRow]) -> int:
     """Return the decimals that tell every change of a table apart: two, or three where that helps."""
-    changed = [row for row in rows if f"{row.before:.3f}" != f"{row.after:.3f}"]
-    return 3 if any(f"{row.before:.2f}" == f"{row.after:.2f}" for row in changed) else 2
+    changed = [one for one in rows if f"{one.before:.3f}" != f"{one.after:.3f}"]
+    return 3 if any(f"{one.before:.2f}" == f"{one.after:.2f}" for one in changed) else 2
 
 
 class EffectsCard(Card):
@@ -54,7 +58,7 @@ class EffectsCard(Card):
         self._stack = QStackedWidget()
         self._table = QWidget()
         self._grid = QGridLayout(self._table)
-        self._grid.setContentsMargins(0, 0, 0, 0)
+        set_margins(self._grid, 0)
         self._grid.setHorizontalSpacing(6)
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(0, 1)
@@ -67,8 +71,7 @@ class EffectsCard(Card):
         self.add(self._stack, 1)
         self._make_switches()
         said = self.tr("Attention shows where a head looks, not why the model decides.")
-        self.caution = label(said, "muted", wrap=True)
-        self.caution.setObjectName("attention_caution")
+        self.caution = label(said, "muted", wrap=True, name="attention_caution")
         self.add(self.caution)
 
     def _add_row(self, place: int) -> tuple[QLabel, QLabel, QLabel]:
@@ -82,8 +85,12 @@ class EffectsCard(Card):
         return labels
 
     def _make_corner(self) -> None:
-        self.ranking_link = button(self.tr("Which head matters most?"), "link", name="attention_ranking")
-        self.ranking_link.setToolTip(self.tr("Switches each head off alone and sorts by the change."))
+        self.ranking_link = button(
+            self.tr("Which head matters most?"),
+            "link",
+            name="attention_ranking",
+            tool_tip=self.tr("Switches each head off alone and sorts by the change."),
+        )
         self.ranking_link.clicked.connect(self.ranking_wanted)
         self.ranking_link.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.ranking_link.setMinimumWidth(24)
@@ -105,31 +112,28 @@ class EffectsCard(Card):
 
     def _make_empty(self) -> None:
         self._empty = QWidget()
-        row = QHBoxLayout(self._empty)
-        row.setContentsMargins(0, 0, 0, 0)
-        self.reason = label("", "muted", wrap=True)
-        self.reason.setObjectName("attention_effects_reason")
+        self.reason = label("", "muted", wrap=True, name="attention_effects_reason")
         self.reason.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.mask_link = button("", "link", name="attention_mask")
         self.mask_link.clicked.connect(self.mask_wanted)
-        row.addWidget(self.reason, 1)
-        row.addWidget(self.mask_link, 0, Qt.AlignmentFlag.AlignTop)
+        row((self.reason, 1), (self.mask_link, Qt.AlignmentFlag.AlignTop), gap=6, parent=self._empty)
 
     def _make_switches(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        self.switch_button = button(self.tr("Switch off"), name="attention_switch_off")
-        self.layer_button = button(self.tr("Layer off"), name="attention_switch_layer")
+        self.switch_button = button(
+            self.tr("Switch off"),
+            name="attention_switch_off",
+            tool_tip=self.tr("Key O. The model runs on without what this head would add."),
+        )
+        self.layer_button = button(
+            self.tr("Layer off"),
+            name="attention_switch_layer",
+            tool_tip=self.tr("Shift+O. All heads of this layer."),
+        )
         self.all_on_link = button(self.tr("All on"), "link", name="attention_all_on")
-        self.switch_button.setToolTip(self.tr("Key O. The model runs on without what this head would add."))
-        self.layer_button.setToolTip(self.tr("Shift+O. All heads of this layer."))
         self.switch_button.clicked.connect(self.switch_wanted)
         self.layer_button.clicked.connect(self.layer_wanted)
         self.all_on_link.clicked.connect(self.all_on_wanted)
-        for each in (self.switch_button, self.layer_button, self.all_on_link):
-            row.addWidget(each)
-        row.addStretch(1)
-        self.body.addLayout(row)
+        self.body.addLayout(row(self.switch_button, self.layer_button, self.all_on_link, STRETCH))
 
     @property
     def rows(self) -> tuple[EffectRow, ...]:
@@ -139,7 +143,7 @@ class EffectsCard(Card):
     def texts(self) -> list[str]:
         """Return the rows as a person reads them."""
         digits = digits_for(self._rows)
-        return [f"{row.name}  {row.before:.{digits}f} → {row.after:.{digits}f}" for row in self._rows]
+        return [f"{one.name}  {one.before:.{digits}f} → {one.after:.{digits}f}" for one in self._rows]
 
     def show_rows(self, rows: Sequence[EffectRow]) -> None:
         """Show what changes; those beyond MOST_ROWS are left out."""
@@ -162,11 +166,152 @@ class EffectsCard(Card):
         self._stack.setCurrentWidget(self._empty)
 
 
-def _fill(labels: tuple[QLabel, QLabel, QLabel], row: EffectRow, digits: int) -> None:
-    before, after = f"{row.before:.{digits}f}", f"{row.after:.{digits}f}"
-    labels[0].setText(row.name)
+def _fill(labels: tuple[QLabel, QLabel, QLabel], effect: EffectRow, digits: int) -> None:
+    before, after = f"{effect.before:.{digits}f}", f"{effect.after:.{digits}f}"
+    labels[0].setText(effect.name)
     labels[1].setText(f"{before} →")
     labels[2].setText(after)
     set_role(labels[2], "strong" if before != after else "muted")
     for each in labels:
-        each.setToolTip(tip(row.tip))
+        each.setToolTip(tip(effect.tip))
+
+
+class HeadAblation(QObject):
+    """Asks what changes when heads are off, and keeps an `EffectsCard` up to date."""
+
+    changed = Signal()  # other effects are known
+    refused = Signal(object)
+    text_wanted = Signal(str, str)
+
+    def __init__(self, session: Session, card: EffectsCard, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._models, self._card = session.laboratory.open_models, card
+        self._effects_asked = Channel(self, session.workers.models)
+        self._about: About | None = None
+        self._maps: AttentionMaps | None = None
+        self._chosen = Chosen()
+        self._rest = QTimer(self, singleShot=True)
+        self._rest.timeout.connect(self._ask)
+        self.effects: Effects | None = None
+        card.mask_wanted.connect(self._mask)
+
+    def set_chosen(
+        self, about: About | None, maps: AttentionMaps | None, chosen: Chosen, seconds: float
+    ) -> None:
+        """Show what changes for this choice. Args: seconds: that maps take.
+
+        Maps of another model than `about`, or of another shape than the choice, are no maps here: the maps,
+        the heads and the question always belong to one model.
+        """
+        is_of_model = maps is not None and about is not None and maps.folder == about.folder
+        fits = is_of_model and maps is not None and maps.attentions.shape[:2] == chosen.shape
+        self._about, self._maps, self._chosen = about, maps if fits else None, chosen
+        self._show_state()
+        if self._maps is None or self.reason():
+            self._clear()
+        else:
+            self._rest.start(LATER_MS if seconds > SLOW_S and not chosen.off else SOON_MS)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it will ask as soon as the choice rests."""
+        return self._rest.isActive()
+
+    def heads(self) -> tuple[Head, ...]:
+        """Return the heads that the card speaks of when none is off: the chosen ones, or their layer's."""
+        return (
+            self._chosen.heads if self._chosen.of == "heads" else self._chosen.layer_heads(self._chosen.layer)
+        )
+
+    def _show_state(self) -> None:
+        chosen, card = self._chosen, self._card
+        count = len(chosen.off)
+        several = len(self.heads()) > 1
+        if count:
+            title = self.tr("1 head switched off") if count == 1 else self.tr("{count} heads switched off")
+        elif several:
+            title = self.tr("Without these {count} heads")
+        else:
+            title = self.tr("Without this head")
+        card.set_title(title.format(count=count or len(self.heads())))
+        is_off = frozenset(self.heads()) <= chosen.off
+        layer_off = frozenset(chosen.layer_heads(chosen.layer)) <= chosen.off
+        off = self.tr("Switch them off") if several else self.tr("Switch off")
+        on = self.tr("Switch them on") if several else self.tr("Switch on")
+        card.switch_button.setText(on if is_off else off)
+        card.layer_button.setText(self.tr("Layer on") if layer_off else self.tr("Layer off"))
+        card.all_on_link.setVisible(bool(count))
+        card.switch_button.setEnabled(self._maps is not None)
+        card.layer_button.setEnabled(self._maps is not None)
+
+    def _clear(self) -> None:
+        self._rest.stop()
+        self._effects_asked.drop()
+        self.effects = None
+        self._card.ranking_link.setEnabled(False)
+        word = self._word_to_mask()
+        can_mask = self._about is not None and self._about.has_masked_words and word is not None
+        self._card.show_reason(self.reason(), word.text if can_mask and word is not None else "")
+        self.changed.emit()
+
+    def reason(self) -> str:
+        """Return why nothing can change, "" where something can."""
+        about, maps = self._about, self._maps
+        if about is None or maps is None:
+            return self.tr("There is nothing to compare yet.")
+        if about.labels or (about.has_masked_words and MASK in maps.encoding.tokens):
+            return ""
+        if about.has_next_sentence and maps.text_pair is not None:
+            return ""
+        if about.has_masked_words and about.has_next_sentence:
+            return self.tr("Put [MASK] in the text, or type a text B: then you see which answer changes.")
+        if about.has_masked_words:
+            return self.tr("Put [MASK] in the text: then you see how the guess changes.")
+        if about.has_next_sentence:
+            return self.tr("Type a text B: then you see how the next-sentence probability changes.")
+        return self.tr(
+            "This model has no trained masked-word, next-sentence or label head, so it gives no answer that "
+            "could change. Fine-tune it, or pretrain it further; attention is shown all the same."
+        )
+
+    @Slot()
+    def _ask(self) -> None:
+        maps = self._maps
+        if maps is None:
+            return
+        off = self._chosen.off or frozenset(self.heads())
+        asked = Asked(maps.folder, maps.text, maps.text_pair, off)
+        work = partial(requests.find_effects, self._models, asked)
+        self._effects_asked.ask(
+            asked, work, heard=partial(self._take_effects, asked), refused=self.refused.emit
+        )
+
+    def _take_effects(self, asked: Asked, found: Effects) -> None:
+        maps = self._maps
+        same_text = replace(asked, off=frozenset())
+        if maps is None or Asked(maps.folder, maps.text, maps.text_pair) != same_text:
+            self._effects_asked.drop()  # of a text that is gone, and may come back
+            return
+        self.effects = found
+        self._card.ranking_link.setEnabled(bool(found.effects))
+        self._card.show_rows(effect_rows(found, maps.encoding.tokens))
+        self.changed.emit()
+
+    def _word_to_mask(self) -> Word | None:
+        """Return the locked token's word, else the longest one of A."""
+        maps = self._maps
+        if maps is None or not maps.words:
+            return None
+        locked = next((word for word in maps.words if self._chosen.locked in word.pieces), None)
+        first = [word for word in maps.words if word.segment == 0]
+        return locked or max(first, key=lambda word: len(word.text), default=None)
+
+    @Slot()
+    def _mask(self) -> None:
+        maps, word = self._maps, self._word_to_mask()
+        if maps is None or word is None:
+            return
+        texts = [maps.text, maps.text_pair or ""]
+        said = texts[word.segment]
+        texts[word.segment] = said[: word.start] + MASK + said[word.stop :]
+        self.text_wanted.emit(*texts)

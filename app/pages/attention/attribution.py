@@ -6,35 +6,34 @@ what takes longer waits for the button, and can be stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from functools import partial
 
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QProgressBar, QStackedWidget, QWidget
 
 from app import words
 from app.look.labels import label
-from app.look.widgets import EmptyState, button
+from app.look.layout import STRETCH, column, row, set_margins
+from app.look.widgets import EmptyState, button, named
 from app.pages.attention import attribution_words as said
-from app.pages.attention.attribution_choices import AttributionChoices, Wanted
+from app.pages.attention import requests
+from app.pages.attention.attribution_choices import AttributionChoices
 from app.pages.attention.attribution_words import SumCheck
 from app.plots.attribution import AttributedBars, AttributedText
 from app.plots.buttons import save_icon
 from app.session import Session
-from app.work.inspector import Bench
-from app.work.worker import Answer
+from app.work.worker import Channel
 from engine.device import flops_estimate
 from engine.errors import UserError
 from engine.events import Event, Progress
-from engine.inspect.attribution.gradients import FEWEST_STEPS, INTEGRATED, Attribution, attribute
+from engine.inspect.attribution.gradients import FEWEST_STEPS, INTEGRATED, Attribution
 from engine.inspect.attribution.path import num_operations
 from engine.inspect.subject import About
 from engine.settings.shared import DeviceConfig
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word, words_of
 
-KEY = "attribution"
 QUICK_S = 2.0  # a result that takes longer waits for the button
 OVERHEAD = 2.0  # of an attribution over its matrix products alone, as measured
 EMPTY_WIDTH = 420  # px
@@ -42,18 +41,19 @@ SIDE_BY_SIDE = 620  # px: below, the bars stand under the text
 
 
 class AttributionCard(QWidget):
-    """Asks the laboratory why a model answers as it does; `set_subject` says about what."""
+    """Asks why a model answers as it does; `set_subject` says about what."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("attribution_card")
-        self._session, self._laboratory = session, session.laboratory
+        self._models = session.laboratory.open_models
+        self._result_asked = Channel(self, session.workers.models)
         self._about: About | None = None
         self._text = ""
         self._pair: str | None = None
         self._encoding: Encoding | None = None
         self._words: tuple[Word, ...] = ()
-        self._asked: object = None  # what the result on screen, or the one under way, is of
+        self._waits = False  # for the button: it was stopped or refused
         self.result: Attribution | None = None
         self.choices = AttributionChoices()
         self.go_button = button(self.tr("Explain"), "primary", name="attribution_go")
@@ -68,31 +68,22 @@ class AttributionCard(QWidget):
         self.go_button.clicked.connect(self._go)
         self.picture.word_chosen.connect(self._hide_word)
         self.bars.word_pointed.connect(self._mark_word)
-        laboratory = self._laboratory
-        self.destroyed.connect(lambda: laboratory.forget(KEY))
         self._show_state(self.tr("Open a model and type a text."))
 
     def _make_pictures(self) -> None:
-        self.heading = label("", "strong", wrap=True)
-        self.heading.setObjectName("attribution_heading")
-        self.picture = AttributedText(self.tr("Attribution"))
-        self.picture.setObjectName("attribution_text")
+        self.heading = label("", "strong", wrap=True, name="attribution_heading")
+        self.picture = named(AttributedText(self.tr("Attribution")), "attribution_text")
         self.bars_heading = label(self.tr("Strongest words"), "strong")
-        self.bars = AttributedBars(self.tr("Strongest words"))
-        self.bars.setObjectName("attribution_bars")
+        self.bars = named(AttributedBars(self.tr("Strongest words")), "attribution_bars")
         self.bars.setMinimumWidth(210)
         self.bars.set_empty_text(self.tr("The words that matter most stand here."))
 
     def _make_foot(self) -> None:
         self.sum = SumCheck()
-        self.state = label("", "muted", wrap=True)
-        self.state.setObjectName("attribution_state")
-        self.progress = QProgressBar(textVisible=False)
-        self.progress.setObjectName("attribution_progress")
-        self.meaning = label("", wrap=True)
-        self.meaning.setObjectName("attribution_meaning")
-        self.refusal = label("", "refusal", wrap=True)
-        self.refusal.setObjectName("attribution_refusal")
+        self.state = label("", "muted", wrap=True, name="attribution_state")
+        self.progress = named(QProgressBar(textVisible=False), "attribution_progress")
+        self.meaning = label("", wrap=True, name="attribution_meaning")
+        self.refusal = label("", "refusal", wrap=True, name="attribution_refusal")
         self.caution = label(
             self.tr(
                 "Blue words with + speak for the answer, orange words with − against it. Attention weights "
@@ -103,41 +94,25 @@ class AttributionCard(QWidget):
         )
 
     def _lay_out(self) -> None:
-        left, right = QVBoxLayout(), QVBoxLayout()
-        left.setSpacing(8)
-        right.setSpacing(8)
-        head = QHBoxLayout()
-        head.addWidget(self.heading, 1)
-        head.addWidget(save_icon(self.picture))
-        left.addLayout(head)
-        left.addWidget(self.picture)
-        for widget in (self.sum, self.state, self.progress, self.meaning):
-            left.addWidget(widget)
-        left.addStretch(1)
-        left.addWidget(self.caution)
-        title = QHBoxLayout()
-        title.addWidget(self.bars_heading, 1)
-        title.addWidget(save_icon(self.bars))
-        right.addLayout(title)
-        right.addWidget(self.bars, 1)
+        left = column(
+            row((self.heading, 1), save_icon(self.picture), gap=6),
+            *(self.picture, self.sum, self.state, self.progress, self.meaning),
+            STRETCH,
+            self.caution,
+        )
+        right = column(row((self.bars_heading, 1), save_icon(self.bars), gap=6), (self.bars, 1))
         inner = QWidget()
         self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight, inner)
-        self._sides.setContentsMargins(0, 0, 0, 0)
+        set_margins(self._sides, 0)
         self._sides.setSpacing(20)
         self._sides.addLayout(left, 3)
         self._sides.addLayout(right, 2)
-        self.empty = EmptyState("")
-        self.empty.setObjectName("attribution_empty")
+        self.empty = named(EmptyState(""), "attribution_empty")
         self.empty.label.setMinimumWidth(EMPTY_WIDTH)
         self._stack = QStackedWidget()
         self._stack.addWidget(inner)
         self._stack.addWidget(self.empty)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(10)
-        column.addWidget(self.choices)
-        column.addWidget(self.refusal)
-        column.addWidget(self._stack, 1)
+        column(self.choices, self.refusal, (self._stack, 1), gap=10, margins=(0, 4, 0, 0), parent=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -148,8 +123,6 @@ class AttributionCard(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._later.start()
-
-    # ---- what is asked about
 
     def set_subject(self, text: str, text_pair: str | None, about: About | None) -> None:
         """Ask about this text, or pair, and this model from now on; None while there is no model."""
@@ -170,16 +143,11 @@ class AttributionCard(QWidget):
         if problem:
             self._refuse(problem)
 
-    @property
-    def wanted(self) -> Wanted | None:
-        """What would be asked now; None where nothing can be."""
-        return None if self._encoding is None else self.choices.wanted
-
     @Slot()
     def _renew(self) -> None:
         """Forget the result on screen, show the plain words, and ask where that is quick."""
-        self._laboratory.drop(KEY)
-        self.result, self._asked = None, None
+        self._result_asked.drop()
+        self.result, self._waits = None, False
         self.refusal.hide()
         self.choices.setEnabled(self._encoding is not None)
         lacking = self._lacking()
@@ -218,8 +186,6 @@ class AttributionCard(QWidget):
             "model."
         ).format(name=self._about.name)
 
-    # ---- asking
-
     def _seconds(self) -> float:
         """Return about how long a result takes."""
         if self._about is None or self._encoding is None or self.choices.wanted is None:
@@ -234,36 +200,42 @@ class AttributionCard(QWidget):
             return ""
         return self.tr("This takes about {duration}. Press Explain.").format(duration=words.duration(seconds))
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether a result is still to come."""
+        return self._result_asked.is_asking
+
     @Slot()
     def _ask_if_quick(self) -> None:
-        if self.isVisible() and self._asked is None and self._seconds() <= QUICK_S:
+        if self.isVisible() and not self._waits and self._seconds() <= QUICK_S:
             self._ask()
 
     @Slot()
     def _go(self) -> None:
-        if self._laboratory.is_asking(KEY):
-            self._laboratory.drop(KEY)
+        self._waits = self.is_asking
+        if self.is_asking:
+            self._result_asked.drop()
             self._show_state(self.tr("Stopped. Press Explain to begin again."))
         else:
             self._ask()
 
     def _ask(self) -> None:
-        wanted, about = self.wanted, self._about
-        if wanted is None or about is None:
+        wanted, about = self.choices.wanted, self._about
+        if self._encoding is None or wanted is None or about is None:
             return
-        self._asked = asked = object()
-        self.refusal.hide()
-        self._laboratory.ask(
-            KEY,
-            _task(about.folder, self._text, self._pair, wanted),
+        is_new = self._result_asked.ask(
+            (about.folder, about.fingerprint, self._text, self._pair, wanted),
+            partial(requests.explain_answer, self._models, about.folder, self._text, self._pair, wanted),
             heard=self._take,
-            failed=self._fail,
-            ended=lambda: self._ended(asked),
-            heard_progress=self._hear_progress,
+            refused=self._fail,
+            progress=self._show_progress,
+            ended=self._end,
         )
-        self._show_state(self.tr("Asking the model…"), is_running=True)
+        if is_new:
+            self.refusal.hide()
+            self._show_state(self.tr("Asking the model…"), is_running=True)
 
-    def _hear_progress(self, event: Event) -> None:
+    def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and event.total > 1:
             told = self.tr("Step {done} of {total}")
             self.state.setText(told.format(done=words.number(event.done), total=words.number(event.total)))
@@ -275,21 +247,18 @@ class AttributionCard(QWidget):
         self._show_result()
 
     def _fail(self, error: BaseException) -> None:
-        if isinstance(error, UserError | MemoryError):
-            self._refuse(words.say_error(error))
-        else:
-            self._session.problem.emit(error)
+        self._waits = True
+        self._refuse(words.say_error(error))
 
-    def _ended(self, asked: object) -> None:
-        if asked is self._asked and self.result is None and self.progress.isVisibleTo(self):
+    def _end(self) -> None:
+        if not self.is_asking and self.result is None and self.progress.isVisibleTo(self):
+            self._waits = True
             self._show_state("")
 
     def _refuse(self, sentence: str) -> None:
         self.refusal.setText(sentence)
         self.refusal.show()
         self._show_state("")
-
-    # ---- what is shown
 
     def _show_state(self, text: str, *, is_running: bool = False) -> None:
         """Show what goes on in the place of a result."""
@@ -347,19 +316,3 @@ class AttributionCard(QWidget):
             self.picture.mark(None)
             return
         self.picture.mark(sum(each.is_shown for each in scored[:place]))
-
-
-def _task(folder: Path, text: str, pair: str | None, wanted: Wanted) -> Callable[[Bench], Iterator[Event]]:
-    def task(bench: Bench) -> Iterator[Event]:
-        result = yield from attribute(
-            bench.subject(folder),
-            text,
-            pair,
-            target=wanted.target,
-            method=wanted.method,
-            baseline=wanted.baseline,
-            measure=wanted.measure,
-        )
-        yield Answer(value=result)
-
-    return task

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
+from app.look.layout import column, row
 from app.look.segmented_buttons import FoldingButtons
+from app.look.widgets import named
+from app.pages.attention.requests import Wanted
 from engine.inspect.attribution.gradients import INTEGRATED, METHODS
 from engine.inspect.attribution.path import BASELINES, MASK
 from engine.inspect.attribution.target import (
@@ -29,16 +30,6 @@ from engine.text.words import Word
 TOOLTIP = Qt.ItemDataRole.ToolTipRole
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """All that decides a result, beside model and text."""
-
-    target: Target
-    method: str
-    baseline: str
-    measure: str
-
-
 class AttributionChoices(QWidget):
     """The question, the answer and what it is set against; the method, its baseline and its measure."""
 
@@ -53,28 +44,19 @@ class AttributionChoices(QWidget):
         self._labels: tuple[str, ...] = ()
         self._make_question()
         self._make_method()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        self.first, second = QHBoxLayout(), QHBoxLayout()
-        for row in (self.first, second):
-            row.setSpacing(8)
-            column.addLayout(row)
-        self._fill_rows(second)
+        self._lay_out()
         self._show_answers()
 
     def _make_question(self) -> None:
         self.question = ChoiceBox("attribution_question", self.tr("What the words are to account for"))
         self.answer = ChoiceBox("attribution_answer", self.tr("The answer"))
         self.against = ChoiceBox("attribution_against", self.tr("The answer it is set against"))
-        self.word = QLineEdit()
-        self.other_word = QLineEdit(placeholderText=self.tr("all other words"))
-        for line, name, said in (
-            (self.word, "attribution_word", self.tr("The answer")),
-            (self.other_word, "attribution_other_word", self.tr("The word it is set against")),
-        ):
-            line.setObjectName(name)
-            line.setAccessibleName(said)
+        self.word = named(QLineEdit(), "attribution_word", self.tr("The answer"))
+        self.other_word = named(
+            QLineEdit(placeholderText=self.tr("all other words")),
+            "attribution_other_word",
+            self.tr("The word it is set against"),
+        )
         self.question.activated.connect(self._question_chosen)
         for box in (self.answer, self.against):
             box.activated.connect(self._choice_made)
@@ -102,23 +84,27 @@ class AttributionChoices(QWidget):
         )
         self.unit.chosen.connect(self.unit_changed)
 
-    def _fill_rows(self, second: QHBoxLayout) -> None:
-        self.first.addWidget(label(self.tr("Why"), "muted"))
-        self.first.addWidget(self.question, 4)
-        for widget in (self.answer, self.word):
-            self.first.addWidget(widget, 4)
+    def _lay_out(self) -> None:
         self._rather = label(self.tr("rather than"), "muted")
-        self.first.addWidget(self._rather)
-        for widget in (self.against, self.other_word):
-            self.first.addWidget(widget, 3)
-        second.addWidget(label(self.tr("by"), "muted"))
-        second.addWidget(self.method, 4)
-        self._from = label(self.tr("from"), "muted")
-        second.addWidget(self._from)
-        second.addWidget(self.baseline, 4)
-        second.addWidget(label(self.tr("in"), "muted"))
-        second.addWidget(self.measure, 3)
-        second.addWidget(self.unit)
+        self.first = row(
+            label(self.tr("Why"), "muted"),
+            (self.question, 4),
+            (self.answer, 4),
+            (self.word, 4),
+            self._rather,
+            (self.against, 3),
+            (self.other_word, 3),
+        )
+        second = row(
+            label(self.tr("by"), "muted"),
+            (self.method, 4),
+            label(self.tr("from"), "muted"),
+            (self.baseline, 4),
+            label(self.tr("in"), "muted"),
+            (self.measure, 3),
+            self.unit,
+        )
+        column(self.first, second, gap=6, parent=self)
 
     def _help(self, key: str) -> str:
         """Return what a method, a baseline or a measure is."""
@@ -153,8 +139,6 @@ class AttributionChoices(QWidget):
                 "small."
             ),
         }[key]
-
-    # ---- what is asked
 
     @property
     def wanted(self) -> Wanted | None:
@@ -202,9 +186,9 @@ class AttributionChoices(QWidget):
         if not is_same and before == (MASKED_WORDS, -1):
             before = self._first_mask(about, encoding) or before
         self.question.setCurrentIndex(max(0, self._row_of(before)))
-        row = self.baseline.findData(MASK)
-        if about.wordpiece.mask_id is None and row >= 0:
-            self.baseline.removeItem(row)
+        place = self.baseline.findData(MASK)
+        if about.wordpiece.mask_id is None and place >= 0:
+            self.baseline.removeItem(place)
         self._show_answers()
 
     def _offer_words(self, about: About, encoding: Encoding) -> None:
@@ -231,11 +215,11 @@ class AttributionChoices(QWidget):
     def hide_word(self, word: Word) -> None:
         """Hide a word of the text, and ask for it."""
         self._hidden = word.pieces[0]
-        row = self._row_of((MASKED_WORDS, -1))
-        if row < 0:
+        place = self._row_of((MASKED_WORDS, -1))
+        if place < 0:
             return
-        self.question.setItemText(row, self._hidden_words())
-        self.question.setCurrentIndex(row)
+        self.question.setItemText(place, self._hidden_words())
+        self.question.setCurrentIndex(place)
         self.word.clear()
         self._show_answers()
         self.changed.emit()
@@ -250,8 +234,8 @@ class AttributionChoices(QWidget):
 
     def _row_of(self, question: object) -> int:
         """Return where a question stands, -1 if nowhere; `findData` compares tuples by identity."""
-        rows = range(self.question.count())
-        return next((row for row in rows if self.question.itemData(row) == question), -1)
+        places = range(self.question.count())
+        return next((place for place in places if self.question.itemData(place) == question), -1)
 
     def _hidden_words(self) -> str:
         found = next((word.text for word in self._words if self._hidden in word.pieces), "")

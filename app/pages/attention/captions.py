@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from app import words
-from app.pages.attention.ablation import MOST_ROWS, EffectRow
 from app.pages.attention.state import Chosen, Comparison, Head
 from app.pages.inside.model_bar import model_caption
 from engine.inspect.attention.ablation import Effect, Effects, Watched
 from engine.inspect.attention.views import BlockMasses
-from engine.inspect.attention.weights import Look, estimate_bytes
+from engine.inspect.attention.weights import AttentionMaps, estimate_bytes
 from engine.model.config import BertConfig
 
 MOST_NAMED = 6  # heads
-LARGE_BYTES = 64 * 2**20  # a look that takes more says so beforehand
+MOST_ROWS = 6  # of effects
+LARGE_BYTES = 64 * 2**20  # maps that take more say so beforehand
+
+
+@dataclass(frozen=True, slots=True)
+class EffectRow:
+    """One probability, 0 to 1, with all heads on and with some off."""
+
+    name: str
+    before: float
+    after: float
+    tip: str = ""
 
 
 def head_words(head: Head) -> str:
@@ -77,13 +88,13 @@ def heads_words(heads: tuple[Head, ...]) -> str:
     return named + (", …" if len(heads) > MOST_NAMED else "")
 
 
-def caption(chosen: Chosen, look: Look) -> list[tuple[str, str]]:
+def caption(chosen: Chosen, maps: AttentionMaps) -> list[tuple[str, str]]:
     """Return the lines of a figure's caption file: name and value."""
     several = chosen.of == "heads" and len(chosen.heads) > 1
     lines = [
-        *model_caption(look.model_name, look.fingerprint),
-        (words.translate("attention", "text"), look.text),
-        (words.translate("attention", "second text"), look.text_pair or ""),
+        *model_caption(maps.model_name, maps.fingerprint),
+        (words.translate("attention", "text"), maps.text),
+        (words.translate("attention", "second text"), maps.text_pair or ""),
         (
             words.translate("attention", "layer"),
             "" if several or chosen.of == "model" else str(chosen.layer + 1),

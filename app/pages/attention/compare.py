@@ -9,18 +9,16 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
     QGridLayout,
-    QHBoxLayout,
     QPlainTextEdit,
     QRadioButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.look.inputs import SpinBox
 from app.look.labels import label
-from app.look.layout import column
-from app.look.widgets import GAP, button, tidy_spin
+from app.look.layout import STRETCH, column, row
+from app.look.widgets import GAP, button, named, tidy_spin
 from app.pages.attention.state import Chosen, Comparison
 from app.pages.choose.model_box import Choice, ModelBox
 from app.pages.inside.texts import BORDERS
@@ -61,38 +59,31 @@ class CompareDialog(QDialog):
         for radio in self.radios.values():
             radio.toggled.connect(self._show_state)
 
-    def _add_kind(self, kind: str, words: str, row: QWidget) -> None:
-        radio = QRadioButton(words)
-        radio.setObjectName(f"compare_{kind}")
+    def _add_kind(self, kind: str, words: str, choice: QWidget) -> None:
+        radio = named(QRadioButton(words), f"compare_{kind}")
         self._kinds.addButton(radio)
         self.radios[kind] = radio
         place = self._grid.rowCount()
         self._grid.addWidget(radio, place, 0, Qt.AlignmentFlag.AlignTop)
-        self._grid.addWidget(row, place, 1)
+        self._grid.addWidget(choice, place, 1)
 
     def _head_row(self, chosen: Chosen) -> QWidget:
-        row, layout = _row()
         self.spins: dict[str, SpinBox] = {}
-        last = chosen.step(heads=1)
-        for place, (name, words) in enumerate((("layer", self.tr("layer")), ("head", self.tr("head")))):
-            spin = SpinBox(minimum=1, maximum=chosen.shape[place], value=last.current[place] + 1)
-            spin.setObjectName(f"compare_{name}_number")
-            spin.setAccessibleName(words)
-            tidy_spin(spin)
+        captions = {"layer": self.tr("layer"), "head": self.tr("head")}
+        suggested = chosen.step(heads=1).current
+        for place, (name, words) in enumerate(captions.items()):
+            spin = SpinBox(minimum=1, maximum=chosen.shape[place], value=suggested[place] + 1)
+            tidy_spin(named(spin, f"compare_{name}_number", words))
             spin.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             spin.setFixedWidth(64)
             spin.valueChanged.connect(lambda _value: self.radios["head"].setChecked(True))
             self.spins[name] = spin
-            layout.addWidget(label(words, "muted"))
-            layout.addWidget(spin)
-        layout.addStretch(1)
-        return row
+        choice = QWidget()
+        spins = [(label(captions[name], "muted"), spin) for name, spin in self.spins.items()]
+        row(*(each for pair in spins for each in pair), STRETCH, parent=choice)
+        return choice
 
     def _text_boxes(self, text: str, pair: str) -> QWidget:
-        row = QWidget()
-        layout = QVBoxLayout(row)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
         self._shown = (text, pair)
         self.boxes: list[QPlainTextEdit] = []
         for name, content, hint in (
@@ -100,13 +91,13 @@ class CompareDialog(QDialog):
             ("b", pair, self.tr("Text B, empty for none")),
         ):
             box = QPlainTextEdit(content, placeholderText=hint, tabChangesFocus=True)
-            box.setObjectName(f"compare_text_{name}")
-            box.setAccessibleName(hint)
+            named(box, f"compare_text_{name}", hint)
             box.setFixedHeight(2 * box.fontMetrics().lineSpacing() + BORDERS + 4)
             box.textChanged.connect(self._text_typed)
             self.boxes.append(box)
-            layout.addWidget(box)
-        return row
+        choice = QWidget()
+        column(*self.boxes, gap=6, parent=choice)
+        return choice
 
     def _model_row(self, session: Session, kept: list[tuple[str, Path]]) -> QWidget:
         self.model_box = ModelBox("compare_model_box", self.tr("Another model or checkpoint"), session)
@@ -114,27 +105,25 @@ class CompareDialog(QDialog):
         steps = [Choice(name, str(path), str(path)) for name, path in kept]
         self.model_box.set_own(steps, leave_out=session.laboratory.folder)
         self.model_box.chosen.connect(self.take_folder)
-        row = QWidget()
-        column(self.model_box, self.model_box.refusal, gap=6, parent=row)
-        return row
+        choice = QWidget()
+        column(self.model_box, self.model_box.refusal, gap=6, parent=choice)
+        return choice
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(GAP)
         said = self.tr("The picture becomes the difference: what is shown now minus what you choose here.")
-        layout.addWidget(label(said, "muted", wrap=True))
-        layout.addLayout(self._grid)
         self.go = button(self.tr("Compare"), "primary", name="compare_go")
         self.go.setDefault(True)
         cancel = button(self.tr("Cancel"), name="compare_cancel")
         self.go.clicked.connect(self._accept)
         cancel.clicked.connect(self.reject)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(self.go)
-        layout.addLayout(row)
+        column(
+            label(said, "muted", wrap=True),
+            self._grid,
+            row(STRETCH, cancel, self.go, gap=6),
+            gap=GAP,
+            margins=(20, 16, 20, 16),
+            parent=self,
+        )
 
     @Slot()
     def _text_typed(self) -> None:
@@ -174,11 +163,3 @@ class CompareDialog(QDialog):
         if found is not None:
             self.compared.emit(found)
             self.accept()
-
-
-def _row() -> tuple[QWidget, QHBoxLayout]:
-    row = QWidget()
-    layout = QHBoxLayout(row)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(8)
-    return row, layout

@@ -2,56 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app import words
+from app.pages.attention import requests
 from app.pages.attention.captions import watched_words
-from app.pages.attention.head_list import HeadValues
-from app.pages.attention.heads import POSITION, RANKING, HeadsCard
+from app.pages.attention.heads import POSITION, RANKING, HeadsCard, HeadValues
+from app.pages.attention.requests import Asked
 from app.pages.attention.state import Chosen
-from app.pages.attention.tasks import Asked, Looked, measures_task, ranking_task, table_task
 from app.session import Session
+from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.inspect.attention.ablation import EveryHead, Watched
-from engine.inspect.attention.head_measures import MEASURES, TableMeasures, patterns
-from engine.text.table import Table
+from engine.inspect.attention.head_measures import MEASURES, TableMeasures, measure, patterns
+from engine.inspect.attention.weights import AttentionMaps
 
-KEYS = ("attention_measures", "attention_table", "attention_ranking")
 ASCENDING = ("entropy",)  # the most focused head first
 
 
-class Finder(QObject):
+class HeadSearch(QObject):
     """Fills a `HeadsCard` with what its measure says of every head."""
 
-    failed = Signal(object)
+    refused = Signal(object)
 
     def __init__(self, session: Session, card: HeadsCard, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._laboratory, self._card = session, session.laboratory, card
+        self._session, self._models, self._card = session, session.laboratory.open_models, card
+        self._text_asked = Channel(self, session.workers.pictures)
+        self._table_asked = Channel(self, session.workers.models)
+        self._ranking_asked = Channel(self, session.workers.models)
+        self._found: dict[Channel, Any] = {}  # what each was answered last
         self._chosen = Chosen()
-        self._looked: Looked | None = None
-        self._measured: tuple[Looked, Mapping[str, np.ndarray]] | None = None
-        self._over: tuple[Path, Table, TableMeasures] | None = None
-        self._ranked: tuple[Asked, Watched, EveryHead] | None = None
-        self._under_way: object = None  # what the long question that runs is about
+        self._maps: AttentionMaps | None = None
         self._watched: Watched | None = None  # whose change a head's effect is
         card.sort_changed.connect(self.find)
         card.stop_wanted.connect(self.stop)
 
-    def take(self, looked: Looked | None, chosen: Chosen) -> None:
-        """Sort the heads of another look."""
-        self._looked, self._chosen = looked, chosen
-        if self._measured is not None and self._measured[0] is not looked:
-            self._measured = None  # lets go of the old look
-        if looked is None:
+    def set_maps(self, maps: AttentionMaps | None, chosen: Chosen) -> None:
+        """Sort the heads of other maps."""
+        if maps is not self._maps:
+            self._text_asked.drop()  # which lets go of the maps before
+        self._maps, self._chosen = maps, chosen
+        if maps is None:
             self.stop()
             self._card.show_values(None, chosen)
-            self._card.tell_measure()  # not what was found in a text that is gone
+            self._card.say_measure()  # not what was found in a text that is gone
         else:
             self.find()
 
@@ -61,60 +61,95 @@ class Finder(QObject):
         if changed and self._card.measure == RANKING:
             self.find()
 
-    def take_chosen(self, chosen: Chosen) -> None:
+    def set_chosen(self, chosen: Chosen) -> None:
         """Remember what is chosen now."""
         self._chosen = chosen
 
     @Slot()
     def find(self) -> None:
         """Show the heads in the order that is asked for, or ask for what is not known yet."""
-        if self._looked is None:
+        if self._maps is None:
             return
-        measure = self._card.measure
-        if measure == POSITION:
-            self._drop_but("attention_measures")
-            if self._card.is_list:
-                self._find_in_text(self._looked)
-            else:
-                self._card.show_values(None, self._chosen)
-        elif measure == RANKING:
-            self._find_ranking(self._looked)
+        if self._card.measure == RANKING:
+            self._rank(self._maps)
         elif self._card.is_over_table:
-            self._find_over_table(self._looked)
+            self._measure_table(self._maps)
+        elif self._card.measure == POSITION and not self._card.is_list:
+            self._stop_but(self._text_asked)
+            self._card.show_values(None, self._chosen)
         else:
-            self._find_in_text(self._looked)
+            self._ask(self._text_asked, self._maps, partial(measure, self._maps), self._show)
 
     @Slot()
     def stop(self) -> None:
         """Give up measuring."""
-        for key in KEYS:
-            self._laboratory.drop(key)
-        self._card.show_progress(None)
+        self._stop_but(None)
 
-    # ---- one text
-
-    def _find_in_text(self, looked: Looked) -> None:
-        self._drop_but("attention_measures")
-        if self._measured is not None and self._measured[0] is looked:
-            self._show(self._measured[1])
+    def _measure_table(self, maps: AttentionMaps) -> None:
+        table, roles = self._session.table, self._session.roles
+        if table is None or roles is None or not roles.text:
+            self._stop_but(None)
+            self._card.show_values(None, self._chosen)
+            self._card.say(
+                self.tr("Open a table on the Data page first; one of its columns must be the text.")
+            )
             return
-        self._laboratory.ask(
-            "attention_measures",
-            partial(measures_task, looked.look),
-            heard=partial(self._take_measures, looked),
-            failed=self.failed.emit,
-            light=True,
-        )
+        work = partial(requests.measure_table, self._models, maps.folder, table, roles)
+        self._ask(self._table_asked, (maps.folder, table, roles), work, self._show_table)
 
-    def _take_measures(self, looked: Looked, found: Mapping[str, np.ndarray]) -> None:
-        self._measured = (looked, found)
-        if looked is self._looked and not self._card.is_over_table:
-            self._show(found)
+    def _rank(self, maps: AttentionMaps) -> None:
+        if self._watched is None:
+            self._stop_but(None)
+            self._card.show_values(None, self._chosen)
+            self._card.say(self.tr("There is no answer that could change; see below."))
+            return
+        asked = Asked(maps.folder, maps.text, maps.text_pair)
+        work = partial(requests.rank_heads, self._models, asked, self._watched)
+        self._ask(self._ranking_asked, (asked, self._watched), work, self._show_ranking)
+
+    def _ask(
+        self, channel: Channel, about: Hashable, work: Callable[[], Any], show: Callable[[Any], None]
+    ) -> None:
+        """Show what is known already, or ask for it in place of whatever else is under way."""
+        self._stop_but(channel)
+        is_new = channel.ask(
+            about,
+            work,
+            heard=partial(self._take, channel, show),
+            refused=self.refused.emit,
+            progress=self._show_progress,
+            ended=self._show_whether_busy,
+        )
+        if is_new:
+            self._found.pop(channel, None)
+            if channel is not self._text_asked:
+                self._card.show_progress(-1.0)
+        elif channel in self._found:
+            show(self._found[channel])
+
+    def _take(self, channel: Channel, show: Callable[[Any], None], found: object) -> None:
+        self._found[channel] = found
+        show(found)
+
+    def _stop_but(self, kept: Channel | None) -> None:
+        for channel in (self._text_asked, self._table_asked, self._ranking_asked):
+            if channel is not kept and channel.is_asking:
+                channel.drop()
+        self._show_whether_busy()
+
+    def _show_whether_busy(self) -> None:
+        if not self._table_asked.is_asking and not self._ranking_asked.is_asking:
+            self._card.show_progress(None)
+
+    def _show_progress(self, event: Event) -> None:
+        if isinstance(event, Progress):
+            share = event.done / event.total if event.total else -1.0
+            self._card.show_progress(share, words.event_words(event))
 
     def _show(self, found: Mapping[str, np.ndarray], said: str = "") -> None:
-        measure = self._card.measure
-        is_plain = measure == POSITION
-        one = MEASURES.get("entropy" if is_plain else measure)
+        by = self._card.measure
+        is_plain = by == POSITION
+        one = MEASURES.get("entropy" if is_plain else by)
         if one is None:
             return
         if one.name not in found:
@@ -125,109 +160,22 @@ class Finder(QObject):
         kind = "share" if one.is_share else ""
         unit = words.tr_engine(one.unit)
         label = words.tr_engine(one.label)
-        held = HeadValues(measure, label, found[one.name], kind, unit, is_plain, _named(found))
-        self._card.show_values(held, self._chosen, ascending=measure in ASCENDING)
+        values = HeadValues(by, label, found[one.name], kind, unit, is_plain, _named(found))
+        self._card.show_values(values, self._chosen, ascending=by in ASCENDING)
 
-    # ---- the open table
-
-    def _find_over_table(self, looked: Looked) -> None:
-        table, roles = self._session.table, self._session.roles
-        if table is None or roles is None or not roles.text:
-            self._card.show_values(None, self._chosen)
-            self._card.say(
-                self.tr("Open a table on the Data page first; one of its columns must be the text.")
-            )
-            return
-        self._drop_but("attention_table")
-        folder = looked.asked.folder
-        if self._over is not None and self._over[0] == folder and self._over[1] is table:
-            self._show_over(self._over[2])
-            return
-        if self._is_on_its_way("attention_table", (folder, table)):
-            return  # only the measure is another one
-        self._card.show_progress(-1.0)
-        self._laboratory.ask(
-            "attention_table",
-            partial(table_task, folder, table, roles),
-            heard=partial(self._take_over, folder, table),
-            failed=self.failed.emit,
-            heard_progress=self._progressed,
-            ended=self._ended,
-        )
-
-    def _take_over(self, folder: Path, table: Table, found: TableMeasures) -> None:
-        self._over = (folder, table, found)
-        if self._card.is_over_table:
-            self._show_over(found)
-
-    def _show_over(self, found: TableMeasures) -> None:
+    def _show_table(self, found: TableMeasures) -> None:
         one, many = self.tr("Means over one text{cut}."), self.tr("Means over {count} texts{cut}.")
         was, were = self.tr("; one was cut"), self.tr("; {count} were cut")
         cut = words.counted(found.num_cut, was, were) if found.num_cut else ""
         self._show(found.values, words.counted(found.num_texts, one, many).format(cut=cut))
-
-    # ---- each head off alone
-
-    def _find_ranking(self, looked: Looked) -> None:
-        watched = self._watched
-        if watched is None:
-            self._card.show_values(None, self._chosen)
-            self._card.say(self.tr("There is no answer that could change; see below."))
-            return
-        self._drop_but("attention_ranking")
-        asked = Asked(looked.asked.folder, looked.asked.text, looked.asked.text_pair)
-        if self._ranked is not None and self._ranked[:2] == (asked, watched):
-            self._show_ranking(self._ranked[2])
-            return
-        if self._is_on_its_way("attention_ranking", (asked, watched)):
-            return
-        self._card.show_progress(-1.0)
-        self._laboratory.ask(
-            "attention_ranking",
-            partial(ranking_task, asked, watched),
-            heard=partial(self._take_ranking, asked),
-            failed=self.failed.emit,
-            heard_progress=self._progressed,
-            ended=self._ended,
-        )
-
-    def _take_ranking(self, asked: Asked, found: EveryHead) -> None:
-        self._ranked = (asked, found.watched, found)
-        if self._card.measure == RANKING:
-            self._show_ranking(found)
 
     def _show_ranking(self, found: EveryHead) -> None:
         said = self.tr("{answer}: {before} with all on. Below: each head off alone.").format(
             answer=watched_words(found.watched, []), before=words.share(found.before)
         )
         self._card.say(said)
-        held = HeadValues(RANKING, self.tr("Change when off"), found.changes, "change")
-        self._card.show_values(held, self._chosen)
-
-    # ---- on the way
-
-    def _is_on_its_way(self, key: str, about: tuple[object, object]) -> bool:
-        """Whether this very question runs; if not, it counts as the one that does from now on."""
-        same = isinstance(self._under_way, tuple) and self._under_way[0] == about[0]
-        same = same and (self._under_way[1] is about[1] or self._under_way[1] == about[1])  # type: ignore[index]
-        self._under_way = about
-        return same and self._laboratory.is_asking(key)
-
-    def _drop_but(self, kept: str) -> None:
-        for key in KEYS:
-            if key != kept and self._laboratory.is_asking(key):
-                self._laboratory.drop(key)
-        if not any(self._laboratory.is_asking(key) for key in KEYS[1:]):
-            self._card.show_progress(None)
-
-    def _progressed(self, event: Event) -> None:
-        if isinstance(event, Progress):
-            share = event.done / event.total if event.total else -1.0
-            self._card.show_progress(share, words.event_words(event))
-
-    def _ended(self) -> None:
-        if not any(self._laboratory.is_asking(key) for key in KEYS[1:]):
-            self._card.show_progress(None)
+        values = HeadValues(RANKING, self.tr("Change when off"), found.changes, "change")
+        self._card.show_values(values, self._chosen)
 
 
 def _named(found: Mapping[str, np.ndarray]) -> tuple[tuple[str, ...], ...]:

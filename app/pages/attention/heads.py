@@ -2,26 +2,277 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QStackedWidget, QWidget
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QProgressBar,
+    QSizePolicy,
+    QStackedWidget,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from app import words
+from app.look import theme
 from app.look.boxes import ChoiceBox
 from app.look.labels import ElidedLabel, label
+from app.look.layout import row
 from app.look.segmented_buttons import FoldingButtons
+from app.look.table_view import TableView
 from app.look.widgets import Card, button
-from app.pages.attention.head_list import HeadList, HeadValues
-from app.pages.attention.state import Chosen
+from app.pages.attention.state import Chosen, Head
 from app.plots.attention_image import MosaicPicture
 from app.plots.buttons import yield_to_layout
 from app.plots.mosaic import MosaicPlot
 from engine.inspect.attention.head_measures import MEASURES
 
+Index = QModelIndex | QPersistentModelIndex
+VALUE_WIDTH = 66  # px, beside the bar
+PATTERN_WIDTH = 126  # px
+LEAST_LIST = 350  # px; below, the last column is left out
+ROW_HEIGHT = 26  # px
 POSITION, RANKING = "position", "ranking"
 LEAST_MOSAIC = 96  # px high
-LOW = 280  # px; below, the keys are not told
-NARROW = 330  # px; below, the boxes need the title's room
+LOW = 280  # px high; below, the keys are not told
+NARROW = 330  # px wide; below, the boxes need the title's room
+
+
+@dataclass(frozen=True, eq=False)
+class HeadValues:
+    """One number a head. kind: "share", "change" (of a probability) or "" for a number with a unit."""
+
+    name: str
+    label: str
+    values: np.ndarray  # (L, H)
+    kind: str = "share"
+    unit: str = ""
+    by_position: bool = False
+    patterns: tuple[tuple[str, ...], ...] = ()  # what most of each head's attention goes to, in words
+
+    def words(self, head: Head) -> str:
+        """Return a head's value as it is read."""
+        value = float(self.values[head])
+        if self.kind == "share":
+            return words.share(value)
+        if self.kind == "change":
+            return f"{value:+.4f}".replace("-", "−")
+        return f"{value:.{1 if self.values.max(initial=0.0) >= 100 else 2}f}"
+
+    @property
+    def heading(self) -> str:
+        """Its name, with the unit of its numbers."""
+        return f"{self.label}, {self.unit}" if self.unit else self.label
+
+    def order(self, ascending: bool) -> tuple[Head, ...]:
+        """Return all heads, the largest (or smallest) first; changes by their size, whatever their sign."""
+        if self.by_position:
+            layers, heads = self.values.shape
+            found = [(layer, head) for layer in range(layers) for head in range(heads)]
+            return tuple(found[::-1] if ascending else found)
+        keys = np.abs(self.values) if self.kind == "change" else self.values
+        flat = np.argsort(keys if ascending else -keys, axis=None, kind="stable")
+        layers, heads = np.unravel_index(flat, self.values.shape)
+        return tuple(zip(layers.tolist(), heads.tolist(), strict=True))
+
+
+class _HeadModel(QAbstractTableModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.head_values: HeadValues | None = None
+        self.order: tuple[Head, ...] = ()
+        self.off: frozenset[Head] = frozenset()
+        self.largest = 1.0
+
+    def set_values(self, values: HeadValues | None, ascending: bool) -> None:
+        self.beginResetModel()
+        self.head_values = values
+        self.order = () if values is None else values.order(ascending)
+        self.largest = 1.0 if values is None else float(np.abs(values.values).max(initial=0.0)) or 1.0
+        self.endResetModel()
+
+    def set_off(self, off: frozenset[Head]) -> None:
+        if off != self.off:
+            self.off = off
+            if self.order:
+                last = self.index(len(self.order) - 1, self.columnCount() - 1)
+                self.dataChanged.emit(self.index(0, 0), last)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt has it
+        return 0 if parent.isValid() else len(self.order)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 4
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if self.head_values is None or not index.isValid():
+            return None
+        head = self.order[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._words(head, index.column())
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() < 2:
+            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        if role == Qt.ItemDataRole.UserRole and index.column() == 2:
+            return float(self.head_values.values[head])
+        if role == Qt.ItemDataRole.ForegroundRole and index.column() == 3:
+            return theme.current().color("muted")
+        return None
+
+    def _words(self, head: Head, column: int) -> str:
+        assert self.head_values is not None
+        if column < 2:
+            return str(head[column] + 1)
+        if column == 2:
+            return self.head_values.words(head)
+        if head in self.off:
+            return self.tr("switched off")
+        return self.head_values.patterns[head[0]][head[1]] if self.head_values.patterns else ""
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        if orientation == Qt.Orientation.Vertical:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            value = self.head_values.heading if self.head_values else ""
+            return (self.tr("Layer"), self.tr("Head"), value, self.tr("Mostly at"))[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if section < 2 else Qt.AlignmentFlag.AlignLeft
+            return int(side | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+
+class _BarDelegate(QStyledItemDelegate):
+    """The value as a bar, scaled to the largest, with its words behind it."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        model = index.model()
+        assert isinstance(model, _HeadModel)
+        option.widget.style().drawPrimitive(
+            QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, option.widget
+        )
+        value = float(index.data(Qt.ItemDataRole.UserRole) or 0.0)
+        room = QRectF(option.rect).adjusted(8, 7, -VALUE_WIDTH - 8, -7)
+        colors = theme.current()
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.color("b" if value < 0 else "accent"))
+        width = max(1.0, room.width() * min(1.0, abs(value) / model.largest))
+        painter.drawRoundedRect(QRectF(room.left(), room.top(), width, room.height()), 3, 3)
+        painter.setPen(colors.color("text"))
+        beside = QRectF(room.right() + 4, option.rect.top(), VALUE_WIDTH, option.rect.height())
+        painter.drawText(
+            beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(index.data())
+        )
+        painter.restore()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(VALUE_WIDTH + 60, ROW_HEIGHT)
+
+
+class HeadList(TableView):
+    """Layer, head, value with a bar, and what the head mostly looks at; the third heading turns the order."""
+
+    head_chosen = Signal(int, int)
+    order_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("attention_head_list")
+        self.setAccessibleName(self.tr("Heads, sorted"))
+        self.is_ascending = False
+        self._heads = _HeadModel(self)
+        self._chosen: Head | None = None
+        self.setModel(self._heads)
+        self.setItemDelegateForColumn(2, _BarDelegate(self))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.verticalHeader().hide()
+        header = self.horizontalHeader()
+        header.setStretchLastSection(False)
+        header.setSectionsClickable(True)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        for section, width in ((0, 64), (1, 64), (3, PATTERN_WIDTH)):
+            header.setSectionResizeMode(section, QHeaderView.ResizeMode.Fixed)
+            header.resizeSection(section, width)
+        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        header.sectionClicked.connect(self._turn)
+        self.selectionModel().currentRowChanged.connect(self._moved)
+
+    @property
+    def head_values(self) -> HeadValues | None:
+        return self._heads.head_values
+
+    @property
+    def order(self) -> tuple[Head, ...]:
+        """The heads from top to bottom."""
+        return self._heads.order
+
+    def show_values(self, values: HeadValues | None, *, ascending: bool | None = None) -> None:
+        """Show a measure, or nothing."""
+        if ascending is not None:
+            self.is_ascending = ascending
+        self._heads.set_values(values, self.is_ascending)
+        self._fit_columns()
+        arrow = Qt.SortOrder.AscendingOrder if self.is_ascending else Qt.SortOrder.DescendingOrder
+        self.horizontalHeader().setSortIndicatorShown(values is not None)
+        self.horizontalHeader().setSortIndicator(2, arrow)
+        self.scrollToTop()
+
+    def show_heads(self, chosen: Sequence[Head], off: frozenset[Head]) -> None:
+        """Mark the current head and those that are off; emits nothing.
+
+        The list moves to another head than before, but another order shows its first rows.
+        """
+        self._heads.set_off(off)
+        self._fit_columns()
+        if chosen and chosen[0] in self._heads.order:
+            index = self._heads.index(self._heads.order.index(chosen[0]), 0)
+            flags = QItemSelectionModel.SelectionFlag
+            self.setAutoScroll(chosen[0] != self._chosen)
+            self._chosen = chosen[0]
+            self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+            self.setAutoScroll(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Leave out the last column where there is no room for it, or nothing to stand in it."""
+        known = self.head_values
+        has_words = bool(self._heads.off) or (known is not None and bool(known.patterns))
+        self.setColumnHidden(3, self.width() < LEAST_LIST or not has_words)
+
+    @Slot(QModelIndex, QModelIndex)
+    def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
+        if current.isValid() and self._heads.order[current.row()] != self._chosen:
+            self.head_chosen.emit(*self._heads.order[current.row()])
+
+    @Slot(int)
+    def _turn(self, section: int) -> None:
+        if section == 2 and self.head_values is not None:
+            self.show_values(self.head_values, ascending=not self.is_ascending)
+            self.order_changed.emit()
 
 
 class HeadsCard(Card):
@@ -86,9 +337,6 @@ class HeadsCard(Card):
 
     def _make_measure_row(self) -> None:
         self._measure_row = QWidget()
-        row = QHBoxLayout(self._measure_row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
         self.help = label("", "muted", wrap=True)
         self.progress = QProgressBar(textVisible=False)
         self.progress.setFixedWidth(80)
@@ -98,17 +346,12 @@ class HeadsCard(Card):
         self.over.setFixedWidth(112)
         self.over.addItem(self.tr("This text"), "text")
         self.over.addItem(self.tr("Open table"), "table")
-        row.addWidget(self.help, 1)
-        row.addWidget(self.progress)
-        row.addWidget(self.stop)
-        row.addWidget(self.over)
+        row((self.help, 1), self.progress, self.stop, self.over, parent=self._measure_row)
         self.over.activated.connect(self._over_activated)
         self.stop.clicked.connect(self.stop_wanted)
         self.add(self._measure_row)
         self._measure_row.hide()
         self.show_progress(None)
-
-    # ---- what is chosen here
 
     @property
     def measure(self) -> str:
@@ -134,11 +377,11 @@ class HeadsCard(Card):
         measured = self.measure != POSITION
         self._measure_row.setVisible(measured)
         self.over.setVisible(self.measure != RANKING)
-        self.tell_measure()
+        self.say_measure()
         self._show_as("list" if measured or self._is_listed else "mosaic")
         self.sort_changed.emit()
 
-    def tell_measure(self) -> None:
+    def say_measure(self) -> None:
         """Say what is measured, before anything is known of it."""
         one = MEASURES.get(self.measure)
         self.help.setText(words.tr_engine(one.help) if one else self.tr("Each head switched off alone."))
@@ -177,8 +420,6 @@ class HeadsCard(Card):
             self.set_title(self.tr("Find a head") if listed else self.tr("All heads"))
             self._as_chosen("list" if listed or self.measure != POSITION else "mosaic")
 
-    # ---- what is shown here
-
     def set_can_measure(self, *, has_pair: bool, table: str) -> None:
         """Grey out what cannot be measured. Args: table: the open table's name, "" without one."""
         for name in ("a_to_b", "b_to_a", "across"):
@@ -196,21 +437,21 @@ class HeadsCard(Card):
         self._show_order()
         self.show_chosen(chosen)
 
-    def show_values(self, held: HeadValues | None, chosen: Chosen, *, ascending: bool = False) -> None:
+    def show_values(self, values: HeadValues | None, chosen: Chosen, *, ascending: bool = False) -> None:
         """Sort by these values; None: by position."""
-        self.list.show_values(held, ascending=ascending)
+        self.list.show_values(values, ascending=ascending)
         self.list.show_heads(chosen.heads, chosen.off)
         self._show_order()
 
     @Slot()
     def _show_order(self) -> None:
-        held = self.list.held
-        if held is None or held.by_position or held.values.shape != self._shape:
+        known = self.list.head_values
+        if known is None or known.by_position or known.values.shape != self._shape:
             self.mosaic.set_order(None)
             self.mosaic.set_figures(None)
         else:
             self.mosaic.set_order(self.list.order)
-            self.mosaic.set_figures(held.values, held.label)
+            self.mosaic.set_figures(known.values, known.label)
 
     def show_chosen(self, chosen: Chosen) -> None:
         """Mark the heads that are chosen and those that are off."""

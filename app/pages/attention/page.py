@@ -6,38 +6,40 @@ not there yet. Pictures are composed on a worker; this thread only paints them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label
+from app.look.layout import column, row
 from app.look.widgets import GAP, button
-from app.pages.attention import captions
+from app.pages.attention import captions, requests
+from app.pages.attention.ablation import EffectsCard, HeadAblation
 from app.pages.attention.attribution import AttributionCard
 from app.pages.attention.compare import CompareDialog
-from app.pages.attention.ablation import EffectsCard
-from app.pages.attention.head_search import Finder
+from app.pages.attention.head_search import HeadSearch
 from app.pages.attention.heads import HeadsCard
 from app.pages.attention.picture import PictureCard
-from app.pages.attention.requests import KEYS, Desk, other_asked
+from app.pages.attention.requests import Asked, Drawn
 from app.pages.attention.state import PICTURES, Chosen, Comparison
-from app.pages.attention.switcher import Switcher
-from app.pages.attention.tasks import Asked, Drawn
 from app.pages.inside.page import LookingPage
 from app.pages.inside.texts import TextPair
 from app.plots.attention_image import MosaicPicture
 from app.plots.figure import Figure
 from app.remembered import keep_heads, kept_heads
 from app.session import Session
+from app.work.worker import Channel
 from engine.commands.inspect import attention_command
 from engine.errors import UserError
-from engine.inspect.attention.views import BlockMasses
-from engine.inspect.attention.weights import Detail
+from engine.inspect.attention.views import BlockMasses, block_masses
+from engine.inspect.attention.weights import AttentionMaps, Detail
 from engine.inspect.subject import About
 
 COMMAND_FILE = "attention.npz"
@@ -59,21 +61,32 @@ class AttentionPage(LookingPage):
         self.chosen = Chosen(picture=session.settings.value(VIEW, PICTURES[0]))
         if self.chosen.picture not in PICTURES:
             self.chosen = Chosen()
+        self.maps: AttentionMaps | None = None  # an old answer stays until a new one comes
+        self.other: AttentionMaps | None = None  # what they are compared with
         self._kept_heads = kept_heads(session.settings, HEADS)  # until there is a model
         self._about: About | None = None
         self._dialog: CompareDialog | None = None
         self._counted = ""
+        self._began = self._seconds = 0.0  # the last maps were asked for; how long they took
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
+        self._make_channels()
         self._make_actions()
         self._make_cards()
-        self.desk = Desk(self.laboratory, self)
-        self.finder = Finder(session, self.heads, self)
-        self.switcher = Switcher(self.laboratory, self.effects, self)
         self._lay_out()
         self._connect()
         self._add_keys()
-        self.forget_when_gone(*KEYS)
         self._show_chosen()
+
+    def _make_channels(self) -> None:
+        workers = self.session.workers
+        self._maps_asked = Channel(self, workers.models)
+        self._other_asked = Channel(self, workers.models)
+        self._row_asked = Channel(self, workers.models)
+        self._view_asked = Channel(self, workers.pictures)
+        self._masses_asked = Channel(self, workers.pictures)
+        self._mosaic_asked = Channel(self, workers.pictures)
+        self._drawn = (self._row_asked, self._view_asked, self._masses_asked, self._mosaic_asked)
+        self._channels = (self._maps_asked, self._other_asked, *self._drawn)
 
     def _make_actions(self) -> None:
         self.copy_button = CopyCommandButton()
@@ -85,33 +98,25 @@ class AttentionPage(LookingPage):
 
     def _make_cards(self) -> None:
         self.texts = TextPair(self.session, name="attention")
-        self.count = label("", "muted")
-        self.count.setObjectName("attention_count")
-        self.count.setToolTip(self.tr("[CLS] and [SEP] count too. Beside it: the memory for all heads."))
+        self.count = label(
+            "",
+            "muted",
+            name="attention_count",
+            tool_tip=self.tr("[CLS] and [SEP] count too. Beside it: the memory for all heads."),
+        )
+        self.count.setFixedHeight(self.texts.box_a.one_line)
         self.attribution = AttributionCard(self.session)
         self.picture = PictureCard(self.attribution)
         self.heads = HeadsCard()
         self.effects = EffectsCard()
+        self.search = HeadSearch(self.session, self.heads, self)
+        self.ablation = HeadAblation(self.session, self.effects, self)
 
     def _lay_out(self) -> None:
-        above = QHBoxLayout()
-        above.setSpacing(12)
-        above.addWidget(self.texts, 1)
-        self.count.setFixedHeight(self.texts.box_a.one_line)
-        above.addWidget(self.count, 0, Qt.AlignmentFlag.AlignTop)
-        self.work.addLayout(above)
-        self._right = QWidget()
-        self._right.setMinimumWidth(LEAST_RIGHT)
-        column = QVBoxLayout(self._right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addWidget(self.heads, 1)
-        column.addWidget(self.effects)
-        columns = QHBoxLayout()
-        columns.setSpacing(GAP)
-        columns.addWidget(self.picture, LEFT)
-        columns.addWidget(self._right, RIGHT)
-        self.work.addLayout(columns, 1)
+        self._right = QWidget(minimumWidth=LEAST_RIGHT)
+        column((self.heads, 1), self.effects, gap=GAP, parent=self._right)
+        self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
+        self.work.addLayout(row((self.picture, LEFT), (self._right, RIGHT), gap=GAP), 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -132,17 +137,11 @@ class AttentionPage(LookingPage):
         self.effects.layer_wanted.connect(self.switch_layer)
         self.effects.all_on_wanted.connect(self.switch_all_on)
         self.effects.ranking_wanted.connect(self.heads.rank)
-        self.switcher.text_wanted.connect(self.laboratory.set_text)
-        self.switcher.changed.connect(self._effects_changed)
-        self.desk.looked_changed.connect(self._looked_changed)
-        self.desk.busy_changed.connect(self._busy_changed)
+        self.ablation.text_wanted.connect(self.laboratory.set_text)
+        self.ablation.changed.connect(self._effects_changed)
+        for asker in (self.search, self.ablation):
+            asker.refused.connect(self._refuse)
         self._patience.timeout.connect(self._say_busy)
-        self.desk.drawn.connect(self._take_drawn)
-        self.desk.mosaic_composed.connect(self._take_mosaic)
-        self.desk.masses_summed.connect(self._take_masses)
-        self.desk.detail_found.connect(self._take_detail)
-        for asker in (self.desk, self.finder, self.switcher):
-            asker.failed.connect(self._failed)
         self.session.table_changed.connect(self._show_chosen)
         self.laboratory.model_changed.connect(self._show_chosen)
         self.laboratory.explanation_wanted.connect(self.explain)
@@ -165,8 +164,6 @@ class AttentionPage(LookingPage):
         shortcut = QShortcut(QKeySequence(keys), self)
         shortcut.setContext(Qt.ShortcutContext.WindowShortcut)  # while the page is shown, whatever has focus
         shortcut.activated.connect(call)
-
-    # ---- model and text
 
     def model_ready(self, about: About) -> None:
         """Look into another model; what is chosen stays where it has the same heads."""
@@ -193,33 +190,21 @@ class AttentionPage(LookingPage):
         self.accept()
         self._counted = captions.count_words(encoding.token_type_ids, about.config)
         self.count.setText(self._counted)
-        looked = self.desk.looked
-        if looked is not None and (looked.look.text, looked.look.text_pair) != (lab.text, lab.pair):
+        if self.maps is not None and (self.maps.text, self.maps.text_pair) != (lab.text, lab.pair):
             self.chosen = replace(self.chosen, locked=-1)
-        self._study()
-
-    def _study(self) -> None:
-        if self._about is not None:
-            asked = Asked(self._about.folder, self.laboratory.text, self.laboratory.pair, self.chosen.off)
-            self.desk.study(asked)
-            self.desk.compare(other_asked(asked, self.chosen.comparison))
+        self._ask_maps()
 
     def _show_unreadable(self, error: UserError) -> None:
-        self.desk.forget()
+        for channel in self._channels:
+            channel.drop()
+        self.maps = self.other = None
         self.count.setText("")
         self.accept()
         self.picture.show_nothing(words.say_error(error))
         self.heads.mosaic.clear()
-        self.finder.take(None, self.chosen)
+        self.search.set_maps(None, self.chosen)
         self._show_chosen()
         self.offer_beginning(error)
-
-    def _failed(self, error: BaseException) -> None:
-        self.refuse(error)
-        if not self.desk.fits(self.chosen) and not self.desk.is_looking:  # nothing old to go on showing
-            self.picture.show_nothing(words.say_error(error))
-
-    # ---- what is chosen
 
     @Slot(int, int)
     def choose_head(self, layer: int, head: int) -> None:
@@ -255,13 +240,13 @@ class AttentionPage(LookingPage):
     @Slot()
     def switch_heads(self) -> None:
         """Switch the chosen heads off, or on again."""
-        if self.desk.fits(self.chosen):
-            self._choose(self.chosen.switch(self.switcher.heads()))
+        if self.has_maps:
+            self._choose(self.chosen.switch(self.ablation.heads()))
 
     @Slot()
     def switch_layer(self) -> None:
         """Switch all heads of the layer off, or on again."""
-        if self.desk.fits(self.chosen):
+        if self.has_maps:
             self._choose(self.chosen.switch(self.chosen.layer_heads(self.chosen.layer)))
 
     @Slot()
@@ -277,56 +262,92 @@ class AttentionPage(LookingPage):
         keep_heads(self.session.settings, HEADS, chosen.heads)
         self._show_chosen()
         if chosen.off != before.off or chosen.comparison != before.comparison:
-            self._study()
-        self.desk.draw_mosaic(chosen)
-        if self._is_drawn_anew(before):
-            self.desk.draw(chosen)
-
-    def _is_drawn_anew(self, before: Chosen) -> bool:
-        """Whether the picture is another one: not when only the lock, or what is off, has changed."""
-        now = self.chosen
-        if now.picture == "query_key" and now.locked != before.locked:
-            return True
-        same = replace(before, locked=now.locked, off=now.off) == now
-        return not same
+            self._ask_maps()
+        self._ask_pictures()
 
     def _show_chosen(self) -> None:
-        chosen = self.chosen
-        look = self.desk.looked.look if self.desk.looked is not None else None
-        has_pair = look is not None and look.text_pair is not None
+        chosen, maps = self.chosen, self.maps
+        has_pair = maps is not None and maps.text_pair is not None
         title = captions.title(chosen)
         if chosen.picture == "query_key":
             title = captions.title(replace(chosen, heads=(chosen.current,), of="heads"))
         self.picture.show_chosen(chosen, title, has_pair=has_pair)
         self.heads.show_chosen(chosen)
-        self.finder.take_chosen(chosen)
+        self.search.set_chosen(chosen)
         self._right.setVisible(chosen.picture != "attribution")
         self.heads.set_listed(chosen.picture == "heads")
         self.picture.show_comparison(captions.difference_words(chosen))
         table = self.session.table
         self.heads.set_can_measure(has_pair=has_pair, table=table.path.name if table is not None else "")
-        self.switcher.take(self._about, self.desk.looked, chosen, self.desk.look_seconds)
+        self.ablation.set_chosen(self._about, maps, chosen, self._seconds)
         for action in (self.save_button, self.compare_button, self.copy_button):
-            action.setEnabled(look is not None and self.laboratory.refusal is None)
+            action.setEnabled(maps is not None and self.laboratory.refusal is None)
 
-    # ---- what has come
+    @property
+    def has_maps(self) -> bool:
+        """Whether there are maps, of a model of the shape that the choice is for."""
+        return self.maps is not None and self.maps.attentions.shape[:2] == self.chosen.shape
 
-    @Slot()
-    def _looked_changed(self) -> None:
-        if not self.desk.fits(self.chosen):
+    @property
+    def is_asking(self) -> bool:
+        """Whether maps or a picture of them are still to come."""
+        return any(channel.is_asking for channel in self._channels)
+
+    @property
+    def _is_looking(self) -> bool:
+        return self._maps_asked.is_asking or self._other_asked.is_asking
+
+    def _ask_maps(self) -> None:
+        """Ask where the heads look, and where those look that they are compared with."""
+        if self._about is None:
+            return
+        lab = self.laboratory
+        asked = Asked(self._about.folder, lab.text, lab.pair, self.chosen.off)
+        if self._ask_model(self._maps_asked, asked, self._take_maps):
+            self._began = time.perf_counter()
+        other = requests.other_asked(asked, self.chosen.comparison)
+        if other is not None:
+            self._ask_model(self._other_asked, other, self._take_other)
+        else:
+            self._other_asked.drop()
+            self.other = None
+        self._show_busy()
+
+    def _ask_model(self, channel: Channel, asked: Asked, heard: Callable[[AttentionMaps], None]) -> bool:
+        work = partial(requests.find_maps, self.laboratory.open_models, asked)
+        return channel.ask(asked, work, heard=heard, refused=self._refuse, ended=self._show_busy)
+
+    def _take_maps(self, maps: AttentionMaps) -> None:
+        self.maps = maps
+        self._seconds = time.perf_counter() - self._began
+        self._maps_changed()
+
+    def _take_other(self, maps: AttentionMaps) -> None:
+        self.other = maps
+        self._maps_changed()
+
+    def _maps_changed(self) -> None:
+        for channel in self._drawn:
+            channel.drop()  # which lets go of the maps before
+        if not self.has_maps:
             return
         self.accept()
         self._show_chosen()
-        self.finder.take(self.desk.looked, self.chosen)
-        self.desk.draw_mosaic(self.chosen)
-        self.desk.draw(self.chosen)
+        self.search.set_maps(self.maps, self.chosen)
+        self._ask_pictures()
 
-    @Slot()
-    def _busy_changed(self) -> None:
-        """Say that a look is under way, once it takes long enough to be asked after."""
-        if self.desk.is_looking and not self._patience.isActive():
+    def _refuse(self, error: BaseException) -> None:
+        if not self._view_asked.is_asking:
+            self._view_asked.drop()  # the same picture may be asked for again, and takes the refusal away
+        self.refuse(error)
+        if not self.has_maps and not self._is_looking:  # nothing old to go on showing
+            self.picture.show_nothing(words.say_error(error))
+
+    def _show_busy(self) -> None:
+        """Say that maps are on their way, once they take long enough to be asked after."""
+        if self._is_looking and not self._patience.isActive():
             self._patience.start()
-        elif not self.desk.is_looking:
+        elif not self._is_looking:
             self._patience.stop()
             self.count.setText(self._counted)
             self.count.setMinimumWidth(0)
@@ -336,52 +357,81 @@ class AttentionPage(LookingPage):
         self.count.setMinimumWidth(self.count.width())
         self.count.setText(self.tr("Looking…"))
 
-    @Slot(object)
+    def _ask_pictures(self) -> None:
+        """Ask for all that the chosen view shows; what is asked last is answered first."""
+        if self.maps is None or not self.has_maps:
+            return
+        self._ask_mosaic(self.maps)
+        if self.chosen.picture in ("heatmap", "arcs"):
+            self._ask_view(self.maps)
+        elif self.chosen.picture == "query_key":
+            self._ask_row(self.maps)
+
+    def _ask_mosaic(self, maps: AttentionMaps) -> None:
+        plain = replace(self.chosen, heads=((0, 0),), of="heads", top_share=1.0)
+        wanted = plain.view(maps.text_pair is not None)
+        work = partial(requests.draw_mosaic, maps, wanted)
+        self._mosaic_asked.ask((maps, wanted), work, heard=self._take_mosaic, refused=self._refuse)
+
+    def _ask_view(self, maps: AttentionMaps) -> None:
+        chosen, other = replace(self.chosen, locked=-1, off=frozenset()), None
+        if chosen.comparison is not None:
+            other = maps if chosen.comparison.kind == "head" else self.other
+            if other is None:
+                return  # it is on its way
+        self._ask_masses(maps)
+        work = partial(requests.draw_view, maps, chosen, other)
+        self._view_asked.ask((maps, chosen, other), work, heard=self._take_drawn, refused=self._refuse)
+
+    def _ask_masses(self, maps: AttentionMaps) -> None:
+        if self.chosen.of == "rollout":  # of which blocks have no masses that add up
+            self._masses_asked.drop()
+            self.picture.show_masses(())
+            return
+        heads = self.chosen.shown_heads()
+        work = partial(block_masses, maps, heads)
+        self._masses_asked.ask((maps, heads), work, heard=self._take_masses, refused=self._refuse)
+
+    def _ask_row(self, maps: AttentionMaps) -> None:
+        last, head = maps.num_tokens - 1, self.chosen.current
+        place = min(self.chosen.locked, last) if self.chosen.locked >= 0 else min(1, last)
+        work = partial(requests.explain_row, self.laboratory.open_models, maps, head, place)
+        self._row_asked.ask((maps, head, place), work, heard=self._take_detail, refused=self._refuse)
+
     def _take_drawn(self, drawn: Drawn) -> None:
         self.accept()
         self.picture.show_drawn(drawn, self.chosen.locked)
         self.picture.show_comparison(captions.difference_words(self.chosen, drawn.shown.left_out))
-        self._tell_caption()
+        self._set_captions()
 
-    @Slot(object)
     def _take_mosaic(self, mosaic: MosaicPicture) -> None:
         self.heads.show_mosaic(mosaic, self.chosen)
         self.picture.show_mosaic(mosaic, self.chosen)
 
-    @Slot(object)
-    def _take_masses(self, masses: BlockMasses | None) -> None:
-        self.picture.show_masses(captions.mass_words(masses) if masses is not None else ())
+    def _take_masses(self, masses: BlockMasses) -> None:
+        self.picture.show_masses(captions.mass_words(masses))
 
-    @Slot(object)
     def _take_detail(self, detail: Detail) -> None:
         self.picture.show_detail(detail)
-        self._tell_caption()
+        self._set_captions()
 
     @Slot()
     def _effects_changed(self) -> None:
-        found = self.switcher.effects
-        self.finder.watch(found.effects[0].watched if found is not None and found.effects else None)
+        found = self.ablation.effects
+        self.search.watch(found.effects[0].watched if found is not None and found.effects else None)
 
-    def _tell_caption(self) -> None:
-        if self.desk.looked is None:
-            return
-        lines = captions.caption(self.chosen, self.desk.looked.look)
-        for figure in (*self.picture.figures(), self.heads.mosaic):
-            figure.set_caption(lines)
-
-    # ---- actions
+    def _set_captions(self) -> None:
+        if self.maps is not None:
+            lines = captions.caption(self.chosen, self.maps)
+            for figure in (*self.picture.figures(), self.heads.mosaic):
+                figure.set_caption(lines)
 
     @Slot()
     def save_figure(self) -> None:
         """Ask where to, and save the picture on screen with its numbers and caption."""
-        figure = self._figure()
-        if figure is not None:
-            self._tell_caption()
-            figure.save_picture()
-
-    def _figure(self) -> Figure | None:
-        """Return the picture that "Save figure…" is of."""
-        return self.picture.current_figure() or self.attribution.picture
+        figure: Figure = self.picture.current_figure() or self.attribution.picture
+        self._set_captions()
+        figure.save_picture()
 
     @Slot()
     def open_compare(self) -> None:
@@ -408,8 +458,9 @@ class AttentionPage(LookingPage):
     @Slot()
     def copy_command(self) -> None:
         """Put the command that writes these weights to a file on the clipboard."""
-        if self.desk.looked is not None:
-            asked = self.desk.looked.asked
-            off = sorted(asked.off)
-            command = attention_command(asked.folder, asked.text, asked.text_pair, COMMAND_FILE, off)
+        maps = self.maps
+        if maps is not None:
+            command = attention_command(
+                maps.folder, maps.text, maps.text_pair, COMMAND_FILE, sorted(maps.off)
+            )
             self.copy_button.copy(command)

@@ -1,22 +1,26 @@
 """The card with the attention picture: its views, the row of choices above it, block masses below it.
 
-It paints what it is given and tells what is wanted; it asks nobody.
+It paints what it is given and tells what is wanted; it keeps no choice and asks nobody.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
+from app import words
+from app.look.boxes import ChoiceBox
+from app.look.inputs import ComboBox, Slider
 from app.look.labels import label
+from app.look.layout import row
 from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import Card, button, set_role
-from app.pages.attention.options import AttentionOptions
+from app.look.widgets import Card, button, named, set_role
+from app.pages.attention.requests import Drawn
 from app.pages.attention.state import Chosen
-from app.pages.attention.tasks import Drawn
 from app.plots.arcs import ArcsPlot
 from app.plots.attention_image import MosaicPicture
 from app.plots.buttons import yield_to_layout
@@ -29,6 +33,123 @@ from engine.inspect.attention.weights import Detail
 LEAST_PICTURE = 160  # px high
 BETWEEN_SHARES = 3  # px, beside the layout's own
 MOST_MASSES = 6  # four blocks, [CLS] and [SEP]
+LEAST_SHARE = 1  # per cent
+ROOMY = 500  # px, enough for the share in words
+
+
+class _OptionBox(ChoiceBox):
+    """A box whose first letters say most."""
+
+    def elide_mode(self) -> Qt.TextElideMode:
+        return Qt.TextElideMode.ElideRight
+
+
+class AttentionOptions(QWidget):
+    """Four boxes and a slider in one line."""
+
+    changed = Signal(str, object)  # a field of Chosen, and what it is to be
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        boxes = self._make_boxes()
+        self._boxes: dict[str, ComboBox] = {name: box for name, box, _stretch in boxes}
+        self._make_slider()
+        widths = [(box, stretch) for _name, box, stretch in boxes]
+        row(*widths, (self.share, 4), self.share_words, gap=6, parent=self)
+        self._say_share(100)
+
+    def _make_boxes(self) -> list[tuple[str, ComboBox, int]]:
+        """Return each box, the field of `Chosen` that it is for, and its share of the width."""
+        of = self._box(
+            "of",
+            self.tr("Whose attention"),
+            self.tr(
+                "The chosen head, or the average of several: Ctrl+click more in the mosaic. Layer, "
+                "all heads: the average of them. Rollout: attention multiplied through all layers up to "
+                "this one, the residual path included (Abnar and Zuidema 2020)."
+            ),
+            ("heads", self.tr("Head")),
+            ("layer", self.tr("Layer")),
+            ("model", self.tr("All heads")),
+            ("rollout", self.tr("Rollout")),
+        )
+        unit = self._box(
+            "unit",
+            self.tr("Pieces or words"),
+            self.tr("Words: attention from a word is the mean of its pieces' rows, to a word the sum."),
+            ("pieces", self.tr("Pieces")),
+            ("words", self.tr("Words")),
+        )
+        block = self._box(
+            "block",
+            self.tr("Block of the pair"),
+            self.tr("Which text looks at which: A→B is from the tokens of A to those of B."),
+            ("all", self.tr("A and B")),
+            *((one + other, f"{one.upper()} → {other.upper()}") for one in "ab" for other in "ab"),
+        )
+        specials = self._box(
+            "specials",
+            self.tr("Special tokens"),
+            self.tr(
+                "[CLS] and [SEP] take much attention that nobody needs. No specials: they are hidden. "
+                "Rescaled: hidden, and each row of what is left sums to 1 again."
+            ),
+            ("show", self.tr("All tokens")),
+            ("hide", self.tr("No specials")),
+            ("renormalise", self.tr("Rescaled")),
+        )
+        return [("of", of, 10), ("unit", unit, 9), ("block", block, 10), ("specials", specials, 12)]
+
+    def _box(self, name: str, accessible: str, tool_tip: str, *entries: tuple[str, str]) -> ComboBox:
+        box = _OptionBox(f"attention_{name}", accessible)
+        box.setToolTip(f"<qt>{tool_tip}</qt>")
+        for value, text in entries:
+            box.addItem(text, value)
+        box.activated.connect(lambda _index: self.changed.emit(name, box.currentData()))
+        return box
+
+    def _make_slider(self) -> None:
+        self.share = named(
+            Slider(Qt.Orientation.Horizontal),
+            "attention_top_share",
+            self.tr("Strongest share shown"),
+            tool_tip=self.tr("In each row, only the strongest cells that hold this share of it."),
+        )
+        self.share.setRange(LEAST_SHARE, 100)
+        self.share.setValue(100)
+        self.share.setMinimumWidth(36)
+        self.share.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.share.valueChanged.connect(self._share_moved)
+        self.share_words = label("", "muted")
+        self.share_words.setFixedWidth(self.share_words.fontMetrics().horizontalAdvance("top 100 %") + 6)
+
+    @Slot(int)
+    def _share_moved(self, percent: int) -> None:
+        self._say_share(percent)
+        self.changed.emit("top_share", percent / 100)
+
+    def _say_share(self, percent: int) -> None:
+        self.share_words.setText(self.tr("top {share}").format(share=words.share(percent / 100, 0)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.share_words.setVisible(event.size().width() >= ROOMY)
+
+    def show_chosen(self, chosen: Chosen, *, has_pair: bool, is_one: bool) -> None:
+        """Show what is chosen; emits nothing. Args: is_one: one matrix is shown, not every head's."""
+        for name, box in self._boxes.items():
+            value: Any = getattr(chosen, name)
+            box.setCurrentIndex(max(0, box.findData(value)))
+        several = len(chosen.heads)
+        text = self.tr("Head") if several == 1 else self.tr("{count} heads")
+        self._boxes["of"].setItemText(0, text.format(count=several))
+        self._boxes["block"].setVisible(has_pair)
+        self._boxes["of"].setEnabled(is_one)
+        self.share.setEnabled(is_one)
+        if round(chosen.top_share * 100) != self.share.value():
+            with QSignalBlocker(self.share):
+                self.share.setValue(round(chosen.top_share * 100))
+            self._say_share(self.share.value())
 
 
 class _Shares(QScrollArea):
@@ -86,14 +207,10 @@ class PictureCard(Card):
 
     def _make_comparison_row(self) -> None:
         self._comparison = QWidget()
-        row = QHBoxLayout(self._comparison)
-        row.setContentsMargins(0, 0, 0, 0)
-        self.comparison_words = label("", wrap=True)
-        self.comparison_words.setObjectName("attention_comparison")
+        self.comparison_words = label("", wrap=True, name="attention_comparison")
         end = button(self.tr("End comparison"), "link", name="attention_end_comparison")
         end.clicked.connect(self.comparison_ended)
-        row.addWidget(self.comparison_words, 1)
-        row.addWidget(end)
+        row((self.comparison_words, 1), end, gap=6, parent=self._comparison)
         self._comparison.hide()
         self.add(self._comparison)
 
@@ -126,38 +243,38 @@ class PictureCard(Card):
         self.mosaic.head_added.connect(self.head_added)
 
     def _make_footer(self) -> None:
+        self.layout_link = button(
+            self.tr("One line"),
+            "link",
+            name="attention_arcs_layout",
+            tool_tip=self.tr("Arcs over one line of tokens, or between two columns"),
+        )
+        self.layout_link.clicked.connect(self._turn_arcs)
         self._footer = QWidget()
-        row = QHBoxLayout(self._footer)
-        row.setContentsMargins(0, 0, 0, 0)
+        self._make_shares()
+        row((self._shares, 1), self.layout_link, gap=6, parent=self._footer)
+        self._footer.setFixedHeight(self.layout_link.sizeHint().height())
+        self.add(self._footer)
+
+    def _make_shares(self) -> None:
+        self.mass_texts: list[str] = []
+        self._mass_labels = [(label("", "muted"), label("", "strong")) for _ in range(MOST_MASSES)]
+        inner = QWidget()
+        set_role(inner, "clear")
+        self._masses = row(gap=4, parent=inner)
+        for pair in self._mass_labels:
+            for each in pair:
+                self._masses.addWidget(each)
+            self._masses.addSpacing(BETWEEN_SHARES)
+        self._masses.addStretch(1)
         shares = self._shares = _Shares(widgetResizable=True)
         shares.resized.connect(self._fit_masses)
         shares.setFrameShape(QFrame.Shape.NoFrame)
         shares.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         for policy in (shares.setHorizontalScrollBarPolicy, shares.setVerticalScrollBarPolicy):
             policy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.layout_link = button(self.tr("One line"), "link", name="attention_arcs_layout")
-        self.layout_link.setToolTip(self.tr("Arcs over one line of tokens, or between two columns"))
-        self.layout_link.clicked.connect(self._turn_arcs)
-        row.addWidget(shares, 1)
-        row.addWidget(self.layout_link)
-        inner = QWidget()
-        set_role(inner, "clear")
-        self._masses = QHBoxLayout(inner)
-        self._masses.setContentsMargins(0, 0, 0, 0)
-        self._masses.setSpacing(4)
-        self._mass_labels = [(label("", "muted"), label("", "strong")) for _ in range(MOST_MASSES)]
-        for pair in self._mass_labels:
-            for each in pair:
-                self._masses.addWidget(each)
-            self._masses.addSpacing(BETWEEN_SHARES)
-        self._masses.addStretch(1)
         shares.setWidget(inner)
         shares.setFixedHeight(label("0").sizeHint().height())
-        self._footer.setFixedHeight(self.layout_link.sizeHint().height())
-        self.add(self._footer)
-        self.mass_texts: list[str] = []
-
-    # ---- what is shown
 
     def figures(self) -> tuple[Figure, ...]:
         """The pictures that can be saved, in the order of the views."""
@@ -212,8 +329,8 @@ class PictureCard(Card):
         """Say where the words' attention goes: names and shares."""
         self.mass_texts = [f"{name} {share}" for name, share in masses]
         rows = [*masses, *[("", "")] * (MOST_MASSES - len(masses))]
-        for pair, row in zip(self._mass_labels, rows, strict=True):
-            for each, text in zip(pair, row, strict=True):
+        for pair, texts in zip(self._mass_labels, rows, strict=True):
+            for each, text in zip(pair, texts, strict=True):
                 each.setText(text)
         self._fit_masses()
 
@@ -242,8 +359,6 @@ class PictureCard(Card):
         self._is_line = not self._is_line
         self.arcs.set_layout("line" if self._is_line else "columns")
         self.layout_link.setText(self.tr("Columns") if self._is_line else self.tr("One line"))
-
-    # ---- the locked token
 
     def _show_lock(self, place: int) -> None:
         row = self.row_of(place)

@@ -1,190 +1,155 @@
-"""What the Attention page has asked and holds: the look at its text, the other it is compared with, pictures.
+"""What the Attention page asks the workers: attention maps, pictures of them, measures, effects, attribution.
 
-Of each kind only the newest question is answered; an old answer stays until a new one comes.
+Plain functions that touch no Qt object. Those that get models run on the models worker; pictures are
+composed beside it, from maps that are not changed any more.
 """
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-from functools import partial
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+import numpy as np
 
 from app import words
-from app.pages.attention.state import Chosen, Comparison
-from app.pages.attention.tasks import (
-    Asked,
-    Looked,
-    detail_task,
-    look_task,
-    masses_task,
-    mosaic_task,
-    picture_task,
-)
-from app.work.inspector import Laboratory
+from app.pages.attention.state import Chosen, Comparison, Head
+from app.plots.attention_image import MosaicPicture, Picture, compose, compose_mosaic
+from app.work.models import OpenModels
 from engine.errors import UserError
-from engine.inspect.attention.views import View
-from engine.inspect.attention.weights import Look
+from engine.events import Event
+from engine.inspect.attention import ablation
+from engine.inspect.attention import weights as attention
+from engine.inspect.attention.ablation import Effects, EveryHead, Watched
+from engine.inspect.attention.head_measures import TableMeasures, over_table
+from engine.inspect.attention.views import Cells, MatrixView, View, difference, strongest, tiles, view
+from engine.inspect.attention.weights import AttentionMaps, Detail
+from engine.inspect.attribution.gradients import Attribution, attribute
+from engine.inspect.attribution.target import Target
+from engine.inspect.subject import Subject
+from engine.text.examples import Roles
+from engine.text.table import Table
 
-KEYS = (
-    "attention",
-    "attention_other",
-    "attention_picture",
-    "attention_masses",
-    "attention_mosaic",
-    "attention_detail",
-    "attention_effects",
-    "attention_measures",
-    "attention_table",
-    "attention_ranking",
-)
-LOOKS = KEYS[:2]
+ARCS = 300  # at most, of the strongest
+MASK = "[MASK]"
+MOST_GUESSES = 4  # words of each [MASK] that are followed, less one for every [MASK]
+TILE = 96  # cells along a side of a mosaic's tile, as sharp as a wide screen shows
+PALE = 4.0  # times an even share of the attention; the strongest colour is at least that
 
 
-class Desk(QObject):
-    """Asks the laboratory for looks and for what is drawn from them, and tells when they are there."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A text, or pair, as one model reads it with some heads off."""
 
-    looked_changed = Signal()
-    drawn = Signal(object)  # Drawn
-    mosaic_composed = Signal(object)  # MosaicPicture
-    masses_summed = Signal(object)  # BlockMasses, None for a rollout
-    detail_found = Signal(object)  # Detail
-    failed = Signal(object)
-    busy_changed = Signal()
+    folder: Path
+    text: str
+    text_pair: str | None = None
+    off: frozenset[Head] = frozenset()
 
-    def __init__(self, laboratory: Laboratory, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._laboratory = laboratory
-        self._began = 0.0
-        self._mosaic_of: object = None
-        self.looked: Looked | None = None
-        self.other: Looked | None = None
-        self.look_seconds = 0.0  # how long the last look took
 
-    @property
-    def is_looking(self) -> bool:
-        """Whether a look is under way."""
-        return any(self._laboratory.is_asking(key) for key in LOOKS)
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """All that decides an attribution, beside model and text."""
 
-    def study(self, asked: Asked) -> None:
-        """Look at a text; `looked_changed` follows."""
-        if self.looked is not None and self.looked.asked == asked:
-            self._laboratory.drop("attention")
-            return
-        self._began = time.perf_counter()
-        self._ask_look("attention", asked)
+    target: Target
+    method: str
+    baseline: str
+    measure: str
 
-    def compare(self, asked: Asked | None) -> None:
-        """Look at what is to be subtracted; None: nothing any more."""
-        if asked is None:
-            self._laboratory.drop("attention_other")
-            self.other = None
-        elif self.other is None or self.other.asked != asked:
-            self._ask_look("attention_other", asked)
 
-    def forget(self) -> None:
-        """Let go of the looks: the text cannot be read."""
-        for key in KEYS:
-            self._laboratory.drop(key)
-        self.looked = self.other = self._mosaic_of = None
+@dataclass(frozen=True, eq=False, slots=True)
+class Drawn:
+    """All that the window needs to paint one view. cells: of the arcs, None where they are not asked for."""
 
-    def _ask_look(self, key: str, asked: Asked) -> None:
-        heard = self._take_look if key == "attention" else self._take_other
-        self._laboratory.ask(
-            key, partial(look_task, asked), heard=heard, failed=self.failed.emit, ended=self.busy_changed.emit
+    shown: MatrixView
+    picture: Picture
+    cells: Cells | None
+
+
+def find_maps(models: OpenModels, asked: Asked) -> AttentionMaps:
+    """Return where every head looks. Raises: UserError, ModelError."""
+    subject = models.subject(asked.folder)
+    return attention.look(subject, asked.text, asked.text_pair, on=switched(subject, asked.off))
+
+
+def draw_view(maps: AttentionMaps, chosen: Chosen, other: AttentionMaps | None = None) -> Drawn:
+    """Return the chosen view as it is painted, or its difference from another. Raises: UserError."""
+    wanted = chosen.view(maps.text_pair is not None)
+    if other is None:
+        shown = view(maps, wanted)
+    else:
+        shown = difference(maps, other, wanted, other_view(chosen, wanted, other))
+    top = None if shown.signed else max(float(shown.values.max(initial=0.0)), pale(maps))
+    picture = compose(shown.values, top=top, signed=shown.signed)
+    return Drawn(shown, picture, strongest(shown, ARCS) if chosen.picture == "arcs" else None)
+
+
+def draw_mosaic(maps: AttentionMaps, wanted: View) -> MosaicPicture:
+    """Return a picture of all heads. Raises: UserError."""
+    return compose_mosaic(tiles(maps, wanted, TILE))
+
+
+def explain_row(models: OpenModels, maps: AttentionMaps, head: Head, place: int) -> Detail:
+    """Return how a head came to look from one token at the others. Raises: ModelError."""
+    return attention.detail(models.subject(maps.folder), maps, *head, place)
+
+
+def measure_table(
+    models: OpenModels, folder: Path, table: Table, roles: Roles
+) -> Generator[Event, None, TableMeasures]:
+    """Return what each head does over an open table; yields Progress. Raises: DataError, UserError."""
+    return (yield from over_table(models.subject(folder), table, roles))
+
+
+def find_effects(models: OpenModels, asked: Asked) -> Effects:
+    """Return what the heads that are off change. Raises: UserError, ModelError."""
+    masks = f"{asked.text} {asked.text_pair}".count(MASK)
+    top_k = max(1, MOST_GUESSES - masks)
+    subject = models.subject(asked.folder)
+    on = switched(subject, asked.off)
+    assert on is not None
+    return ablation.effects(subject, asked.text, asked.text_pair, on, top_k=top_k)
+
+
+def rank_heads(models: OpenModels, asked: Asked, watched: Watched) -> Generator[Event, None, EveryHead]:
+    """Return what becomes of an answer with each head off alone; yields Progress."""
+    subject = models.subject(asked.folder)
+    return (yield from ablation.every_head(subject, asked.text, asked.text_pair, watched))
+
+
+def explain_answer(
+    models: OpenModels, folder: Path, text: str, text_pair: str | None, wanted: Wanted
+) -> Generator[Event, None, Attribution]:
+    """Return which words an answer rests on; yields Progress. Raises: UserError, ModelError."""
+    return (
+        yield from attribute(
+            models.subject(folder),
+            text,
+            text_pair,
+            target=wanted.target,
+            method=wanted.method,
+            baseline=wanted.baseline,
+            measure=wanted.measure,
         )
-        self.busy_changed.emit()
-
-    def _take_look(self, looked: Looked) -> None:
-        self.looked = looked
-        self.look_seconds = time.perf_counter() - self._began
-        self.looked_changed.emit()
-
-    def _take_other(self, looked: Looked) -> None:
-        self.other = looked
-        self.looked_changed.emit()
-
-    # ---- what is drawn from them
-
-    def draw(self, chosen: Chosen) -> None:
-        """Ask for all that the chosen view shows."""
-        if not self.fits(chosen) or self.looked is None:
-            return
-        if chosen.picture in ("heatmap", "arcs"):
-            self._ask_picture(chosen)
-        elif chosen.picture == "query_key":
-            self._ask_detail(chosen)
-
-    def fits(self, chosen: Chosen) -> bool:
-        """Whether there is a look, of a model of the shape that the choice is for."""
-        look = self.looked.look if self.looked is not None else None
-        return look is not None and look.attentions.shape[:2] == chosen.shape
-
-    def _ask_picture(self, chosen: Chosen) -> None:
-        assert self.looked is not None
-        look = self.looked.look
-        wanted = chosen.view(look.text_pair is not None)
-        other: Look | None = None
-        other_wanted: View | None = None
-        if chosen.comparison is not None:
-            other = look if chosen.comparison.kind == "head" else self._other_look
-            if other is None:
-                return  # it is on its way
-            try:
-                other_wanted = other_view(chosen, wanted, other)
-            except UserError as error:
-                self.failed.emit(error)
-                return
-        self._ask_masses(chosen, look)
-        arcs = chosen.picture == "arcs"
-        self._laboratory.ask(  # last: of what waits, the newest is answered first
-            "attention_picture",
-            partial(picture_task, look, wanted, other, other_wanted, with_arcs=arcs),
-            heard=self.drawn.emit,
-            failed=self.failed.emit,
-            light=True,
-        )
-
-    def _ask_masses(self, chosen: Chosen, look: Look) -> None:
-        if chosen.of == "rollout":  # of which blocks have no masses that add up
-            self._laboratory.drop("attention_masses")
-            self.masses_summed.emit(None)
-            return
-        task = partial(masses_task, look, chosen.shown_heads())
-        heard = self.masses_summed.emit
-        self._laboratory.ask("attention_masses", task, heard=heard, failed=self.failed.emit, light=True)
-
-    @property
-    def _other_look(self) -> Look | None:
-        return self.other.look if self.other is not None else None
-
-    def _ask_detail(self, chosen: Chosen) -> None:
-        assert self.looked is not None
-        last = self.looked.look.num_tokens - 1
-        place = min(chosen.locked, last) if chosen.locked >= 0 else min(1, last)
-        task = partial(detail_task, self.looked, chosen.current, place)
-        self._laboratory.ask("attention_detail", task, heard=self.detail_found.emit, failed=self.failed.emit)
-
-    def draw_mosaic(self, chosen: Chosen) -> None:
-        """Ask for the mosaic, where it would be another one than the last."""
-        if not self.fits(chosen) or self.looked is None:
-            return
-        plain = replace(chosen, heads=((0, 0),), of="heads", top_share=1.0)
-        wanted = plain.view(self.looked.look.text_pair is not None)
-        if self._mosaic_of == (self.looked, wanted):
-            return
-        self._mosaic_of = (self.looked, wanted)
-        self._laboratory.ask(
-            "attention_mosaic",
-            partial(mosaic_task, self.looked.look, wanted),
-            heard=self.mosaic_composed.emit,
-            failed=self.failed.emit,
-            light=True,
-        )
+    )
 
 
-def other_view(chosen: Chosen, wanted: View, other: Look) -> View:
+def switched(subject: Subject, off: frozenset[Head]) -> np.ndarray | None:
+    """Return (L, H) bool, False where a head of this model is off; None when all are on."""
+    if not off:
+        return None
+    on = ablation.all_on(subject)
+    for layer, head in off:
+        on[layer, head] = False
+    return on
+
+
+def pale(maps: AttentionMaps) -> float:
+    """Return the least value of the strongest colour, so that a head that looks everywhere alike is pale."""
+    return PALE / maps.num_tokens
+
+
+def other_view(chosen: Chosen, wanted: View, other: AttentionMaps) -> View:
     """Return what to show of the other side of a comparison. Raises: UserError if it has no such heads."""
     against = chosen.comparison
     if against is not None and against.head is not None:
@@ -209,7 +174,7 @@ def other_view(chosen: Chosen, wanted: View, other: Look) -> View:
 
 
 def other_asked(asked: Asked, against: Comparison | None) -> Asked | None:
-    """Return what has to be looked at for a comparison; None where the look that there is will do."""
+    """Return what has to be looked at for a comparison; None where the maps that there are will do."""
     if against is None or against.kind == "head":
         return None
     if against.kind == "text":

@@ -1,20 +1,25 @@
-"""Two of the tabs: a matrix of similarities, and the way through the layers."""
+"""Three of the tabs: a matrix of similarities, the way through the layers, and poolings compared."""
 
 from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.labels import label
-from app.look.widgets import Card
+from app.look.labels import label, tip
+from app.look.layout import STRETCH, column, row
+from app.look.widgets import Card, button, named, set_role
 from app.pages.embeddings.requests import Layers, Matrix
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
 from app.plots.marks import Classes
+from app.plots.poolings import PoolingRow, PoolingsPlot
 from app.plots.similarity import SimilarityPlot
+from engine.inspect.embeddings.poolings import Comparison
+from engine.inspect.embeddings.vectors import KINDS
+from engine.inspect.subject import About
 
 BY_GROUP, BY_LIKENESS = "group", "likeness"
 
@@ -28,8 +33,7 @@ class SimilarityCard(Card):
         super().__init__(parent=parent)
         self.set_title(self.tr("Similarity"))
         self._matrix: Matrix | None = None
-        self.plot = SimilarityPlot(self.tr("Similarity of texts"))
-        self.plot.setObjectName("embeddings_similarity")
+        self.plot = named(SimilarityPlot(self.tr("Similarity of texts")), "embeddings_similarity")
         yield_to_layout(self.plot, 160)
         self.order_box = ChoiceBox("embeddings_order", self.tr("Order"))
         self.order_box.addItem(self.tr("Class by class"), BY_GROUP)
@@ -37,8 +41,7 @@ class SimilarityCard(Card):
         self.order_box.setToolTip(self.tr("How the texts are put in order"))
         self.order_box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.order_box.setFixedWidth(150)
-        self.readout = label("", "muted", wrap=True)
-        self.readout.setObjectName("embeddings_pair")
+        self.readout = label("", "muted", wrap=True, name="embeddings_pair")
         self.readout.setMinimumHeight(3 * self.readout.fontMetrics().height())
         self.readout.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.add(self.plot, 1)
@@ -63,12 +66,12 @@ class SimilarityCard(Card):
     def show_matrix(self, matrix: Matrix, coloring: Classes | None) -> None:
         """Show cosines; classes are marked."""
         self._matrix = matrix
-        texts = [matrix.held.texts[place] for place in matrix.places.tolist()]
+        texts = [matrix.vectors.texts[place] for place in matrix.places.tolist()]
         classes = None if coloring is None else coloring.at(matrix.places)
         self.plot.set_matrix(matrix.picture, matrix.values, texts, classes)
         if matrix.is_part:
             text = self.tr("{count} of {total} texts, spread evenly")
-            total = words.number(len(matrix.held.texts))
+            total = words.number(len(matrix.vectors.texts))
             self.set_hint(text.format(count=words.number(len(texts)), total=total))
         else:
             self.set_hint("")
@@ -83,8 +86,8 @@ class SimilarityCard(Card):
         self.set_hint("")
 
     @Slot(int, int)
-    def _chosen(self, row: int, column: int) -> None:
-        self.readout.setText(self.plot.words_of((row, column)))
+    def _chosen(self, line: int, place: int) -> None:
+        self.readout.setText(self.plot.words_of((line, place)))
 
 
 class LayersCard(Card):
@@ -95,11 +98,9 @@ class LayersCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.set_title(self.tr("Through the layers"))
-        self.plot = LayerLinesPlot(self.tr("Similarity through the layers"))
-        self.plot.setObjectName("embeddings_layers")
+        self.plot = named(LayerLinesPlot(self.tr("Similarity through the layers")), "embeddings_layers")
         yield_to_layout(self.plot, 140)
-        self.said = label("", wrap=True)
-        self.said.setObjectName("embeddings_layers_words")
+        self.said = label("", wrap=True, name="embeddings_layers_words")
         self.add(self.plot, 1)
         self.add(self.said)
         self.add_corner(save_icon(self.plot))
@@ -108,7 +109,7 @@ class LayersCard(Card):
 
     def show_layers(self, layers: Layers, names: tuple[str, ...], layer: int) -> None:
         """Show lines. Args: names: of the groups; none where there are none. layer: the one on the map."""
-        is_word = bool(layers.held.spans)
+        is_word = bool(layers.vectors.spans)
         lines = []
         if names:
             within, between = (
@@ -140,7 +141,7 @@ class LayersCard(Card):
         gaps = layers.within - layers.between
         best = int(np.nanargmax(gaps))
         values = {
-            "word": layers.held.source.word,
+            "word": layers.vectors.source.word,
             "layer": best,
             "within": words.decimal(float(layers.within[best]), 2),
             "between": words.decimal(float(layers.between[best]), 2),
@@ -170,3 +171,117 @@ class LayersCard(Card):
             )
         clear = gaps[best] >= 0.02 and (not is_word or gaps[best] >= gaps[0] + 0.02)
         return (text if clear else none).format(**values)
+
+
+class PoolingsCard(Card):
+    """Every pooling beside the others; `asked` says on which texts."""
+
+    asked = Signal(bool)  # True: the texts of the page, False: the bundled sentences
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.set_title(self.tr("Which pooling is better?"))
+        self.plot = named(PoolingsPlot(self.tr("Poolings compared")), "embeddings_poolings")
+        self.plot.set_empty_text(
+            self.tr(
+                "Is raw [CLS] a poor sentence vector? Measure it: for every text the nearest neighbour is "
+                "looked up, and it should be of the same class."
+            )
+        )
+        self.said = label("", wrap=True, name="embeddings_verdict")
+        self.more = label("", "muted", wrap=True)
+        self.own_button = button(self.tr("On these texts"), name="embeddings_measure_own")
+        self.bundled_button = button(self.tr("On bundled sentences"), name="embeddings_measure_bundled")
+        self._lay_out()
+        self.add_corner(save_icon(self.plot))
+        self.own_button.clicked.connect(lambda: self.asked.emit(True))
+        self.bundled_button.clicked.connect(lambda: self.asked.emit(False))
+        self.set_own("")
+
+    def _lay_out(self) -> None:
+        inner = QWidget()
+        set_role(inner, "clear")
+        column(self.plot, self.said, self.more, STRETCH, parent=inner)
+        scroll = QScrollArea(widgetResizable=True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(inner)
+        self.body.addLayout(row(self.own_button, self.bundled_button, STRETCH))
+        self.add(scroll, 1)
+
+    def set_own(self, why_not: str) -> None:
+        """Offer the texts of the page, or say why they will not do."""
+        self.own_button.setEnabled(not why_not)
+        self.own_button.setToolTip(tip(why_not))
+
+    def show_comparison(self, found: Comparison, about: About, texts: str, layer: str) -> None:
+        """Show what was measured. Args: texts: on what, in words. layer: of [CLS], mean and maximum."""
+        rows = [
+            PoolingRow(
+                words.tr_engine(KINDS[one.pooling.kind][0]),
+                one.agreement,
+                one.separation,
+                one.within,
+                one.between,
+                one.any_two,
+                is_followed=one.pooling.kind in ("cls", "mean"),
+            )
+            for one in found.measured
+        ]
+        self.plot.set_rows(rows, found.chance)
+        count, classes = words.number(found.num_texts), words.number(found.num_classes)
+        on_texts = self.tr("{texts} · {count} texts, {classes} classes")
+        self.set_hint(on_texts.format(texts=texts, count=count, classes=classes))
+        self.said.setText(self._verdict(found, about))
+        notes = [words.say(note) for note in found.notes]
+        dotted = self.tr("A dotted line is what chance would reach.")
+        at_layer = self.tr("[CLS], mean and maximum are taken at layer {layer}.").format(layer=layer)
+        self.more.setText(" ".join([self._likeness(found), dotted, at_layer, *notes]))
+
+    def clear(self) -> None:
+        """Show nothing: another model or other texts."""
+        self.plot.clear()
+        self.said.setText("")
+        self.more.setText("")
+        self.set_hint("")
+
+    def _verdict(self, found: Comparison, about: About) -> str:
+        difference, cls, mean = found.difference("mean", "cls"), found.of("cls"), found.of("mean")
+        assert difference is not None and cls is not None and mean is not None
+        values = {
+            "mean": words.share(mean.agreement),
+            "cls": words.share(cls.agreement),
+            "points": words.decimal(100 * abs(difference.value), 1),
+            "low": words.decimal(100 * min(abs(difference.low), abs(difference.high)), 1),
+            "high": words.decimal(100 * max(abs(difference.low), abs(difference.high)), 1),
+            "from": words.decimal(100 * difference.low, 1).replace("-", "−"),
+            "to": words.decimal(100 * difference.high, 1).replace("-", "−"),
+        }
+        first = self.tr(
+            "With the mean of all pieces {mean} of the nearest neighbours are of the same class, with "
+            "[CLS] {cls}."
+        )
+        if difference.verdict > 0:
+            text = self.tr("Raw [CLS] is the poorer vector here, by {points} points (95 %: {low} to {high}).")
+        elif difference.verdict < 0:
+            text = self.tr(
+                "[CLS] is the better vector here, by {points} points (95 %: {low} to {high}): the rule does "
+                "not hold."
+            )
+        else:
+            text = self.tr(
+                "The difference could be chance (95 %: {from} to {to} points): these texts do not show that "
+                "[CLS] is poorer."
+            )
+        tuned = self.tr("This model was fine-tuned to put its answer into [CLS].") if about.labels else ""
+        return " ".join(part for part in (first.format(**values), text.format(**values), tuned) if part)
+
+    def _likeness(self, found: Comparison) -> str:
+        """Return how much all vectors point the same way."""
+        cls, mean = found.of("cls"), found.of("mean")
+        assert cls is not None and mean is not None
+        text = self.tr(
+            "Any two texts are {cls} alike with [CLS] and {mean} with the mean: the nearer to 1, the less a "
+            "high similarity says."
+        )
+        return text.format(cls=words.decimal(cls.any_two, 2), mean=words.decimal(mean.any_two, 2))

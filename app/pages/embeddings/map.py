@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QSplitter, QWidget
 
 from app import words
 from app.look.labels import ElidedLabel, tip
+from app.look.layout import column
 from app.look.table_view import TableView
-from app.look.widgets import Card
-from app.pages.embeddings.requests import Held, Mapped, Neighbours
+from app.look.widgets import Card, named
+from app.pages.embeddings.requests import Mapped, Neighbours, Vectors
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.marks import Coloring
 from app.plots.scatter import ScatterPlot
@@ -65,11 +66,11 @@ class NeighboursModel(QAbstractTableModel):
             if index.column() == 0:
                 return words.decimal(float(self._found.cosines[index.row()]), 3)
             if index.column() == self.columnCount() - 1:
-                text = self._found.held.texts[place]
+                text = self._found.vectors.texts[place]
                 return text if role == Qt.ItemDataRole.UserRole else words.shorten(text, LONGEST_CELL)
-            return self._found.held.columns[self._column][place]
+            return self._found.vectors.columns[self._column][place]
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == self.columnCount() - 1:
-            return tip(words.shorten(self._found.held.texts[place], LONGEST_CELL))
+            return tip(words.shorten(self._found.vectors.texts[place], LONGEST_CELL))
         return None
 
 
@@ -84,31 +85,22 @@ class MapCard(Card):
         self._mapped: Mapped | None = None
         self._found: Neighbours | None = None
         self._column = ""
-        self.plot = ScatterPlot(self.tr("Map of texts"))
-        self.plot.setObjectName("embeddings_map")
+        self.plot = named(ScatterPlot(self.tr("Map of texts")), "embeddings_map")
         yield_to_layout(self.plot, 120)
-        self.heading = ElidedLabel("", "muted")
-        self.heading.setObjectName("embeddings_neighbours_of")
-        self.table = TableView()
-        self.table.setObjectName("embeddings_neighbours")
-        self.table.setAccessibleName(self.tr("Nearest neighbours"))
+        self.heading = named(ElidedLabel("", "muted"), "embeddings_neighbours_of")
+        self.table = named(TableView(), "embeddings_neighbours", self.tr("Nearest neighbours"))
         self.table.setSelectionBehavior(TableView.SelectionBehavior.SelectRows)
         self.model = NeighboursModel(self)
         self.table.setModel(self.model)
         self.table.verticalHeader().hide()
-        below = QWidget()
-        column = QVBoxLayout(below)
-        column.setContentsMargins(0, 6, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.heading)
-        column.addWidget(self.table, 1)
+        self.below = QWidget()
+        column(self.heading, (self.table, 1), gap=4, margins=(0, 6, 0, 0), parent=self.below)
         self.splitter = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False, handleWidth=6)
         self.splitter.addWidget(self.plot)
-        self.splitter.addWidget(below)
+        self.splitter.addWidget(self.below)
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 2)
         self.splitter.setSizes([330, 190])
-        self.below = below
         self.add(self.splitter, 1)
         self.add_corner(save_icon(self.plot))
         self.plot.chosen.connect(self._chosen)
@@ -117,33 +109,33 @@ class MapCard(Card):
         self._show_neighbours()
 
     @property
-    def held(self) -> Held | None:
+    def vectors(self) -> Vectors | None:
         """The vectors that the points are of."""
-        return self._mapped.held if self._mapped is not None else None
+        return self._mapped.vectors if self._mapped is not None else None
 
     @property
     def chosen_place(self) -> int:
-        """Which of the held texts is chosen; -1 for none."""
+        """Which of the texts is chosen; -1 for none."""
         return self._place(self.plot.chosen_point)
 
     def show_map(self, mapped: Mapped, coloring: Coloring | None, column: str) -> None:
         """Show points; a chosen text stays chosen while the texts are the same."""
-        projected, held = mapped.projected, mapped.held
-        same = self._mapped is not None and self._mapped.held.source is held.source
+        projected, vectors = mapped.projected, mapped.vectors
+        same = self._mapped is not None and self._mapped.vectors.source is vectors.source
         kept = self.chosen_place if same else -1
         self._mapped = mapped
-        texts = [held.texts[place] for place in projected.places.tolist()]
-        details = [self._detail(held, place) for place in projected.places.tolist()]
+        texts = [vectors.texts[place] for place in projected.places.tolist()]
+        details = [self._detail(vectors, place) for place in projected.places.tolist()]
         self.plot.set_points(projected.points, texts, details=details)
-        self.set_coloring(held, coloring, column)
+        self.set_coloring(vectors, coloring, column)
         self._name_axes(mapped)
         if not same:
             self.show_neighbours(None)
         self.plot.set_chosen(self._point(kept))
 
-    def set_coloring(self, held: Held, coloring: Coloring | None, column: str) -> None:
+    def set_coloring(self, vectors: Vectors, coloring: Coloring | None, column: str) -> None:
         """Colour the points of some vectors, where they are shown."""
-        if self._mapped is None or self._mapped.held is not held:
+        if self._mapped is None or self._mapped.vectors is not vectors:
             return
         self._column = column
         self.plot.set_coloring(None if coloring is None else coloring.at(self._mapped.projected.places))
@@ -155,7 +147,7 @@ class MapCard(Card):
         if found is None:
             self.plot.set_chosen(-1)
         else:
-            most = max(LEAST_RINGS, len(found.held.texts) // 8)  # of a few points not all
+            most = max(LEAST_RINGS, len(found.vectors.texts) // 8)  # of a few points not all
             marked = [self._point(place) for place in found.places[:most].tolist()]
             self.plot.set_chosen(self._point(found.place), [point for point in marked if point >= 0])
         self._show_neighbours()
@@ -190,11 +182,11 @@ class MapCard(Card):
             axis.format(number=2, share=words.share(shares[1])),
         )
 
-    def _detail(self, held: Held, place: int) -> str:
-        row = int(held.rows[place])
-        if row < 0 or held.source.table is None:
+    def _detail(self, vectors: Vectors, place: int) -> str:
+        row = int(vectors.rows[place])
+        if row < 0 or vectors.source.table is None:
             return ""
-        line = words.number(int(held.source.table.lines[row]))
+        line = words.number(int(vectors.source.table.lines[row]))
         return self.tr("line {line}").format(line=line)
 
     def _show_neighbours(self) -> None:
@@ -206,13 +198,13 @@ class MapCard(Card):
         if found is None:
             self.heading.setText(self.tr("Click a point to see its nearest neighbours."))
             return
-        text = words.shorten(found.held.texts[found.place], 90)
+        text = words.shorten(found.vectors.texts[found.place], 90)
         self.heading.setText(self.tr("Most like “{text}”").format(text=text))
         header = self.table.horizontalHeader()
-        for column in range(self.model.columnCount() - 1):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-            width = self.table.sizeHintForColumn(column) + 8
-            header.resizeSection(column, max(92, min(width, WIDEST_VALUE)))
+        for place in range(self.model.columnCount() - 1):
+            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
+            width = self.table.sizeHintForColumn(place) + 8
+            header.resizeSection(place, max(92, min(width, WIDEST_VALUE)))
 
     @Slot(int)
     def _chosen(self, point: int) -> None:

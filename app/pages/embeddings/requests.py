@@ -1,11 +1,11 @@
-"""What the Embeddings page asks the worker: tasks of plain Python that touch no Qt object.
+"""What the Embeddings page asks the workers: plain functions that touch no Qt object.
 
-A `Held` is made once and never changed, so that the page may keep it and hand it to later questions.
+`Vectors` are made once and never changed, so that the page may keep them and hand them to later questions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,11 @@ import numpy as np
 
 from app.plots.attention_image import Picture
 from app.plots.similarity import picture_of
-from app.work.inspector import Bench
-from app.work.worker import Answer
+from app.work.models import OpenModels
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Noted, Progress
+from engine.inspect.embeddings import poolings
 from engine.inspect.embeddings.contexts import embed_word
-from engine.inspect.embeddings.poolings import compare_poolings
 from engine.inspect.embeddings.projection import Projected, project
 from engine.inspect.embeddings.similarity import (
     nearest_of_each,
@@ -61,8 +60,8 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """Vectors and what they are of. vectors: (P, E, D). columns: values by name, E each, to colour by.
+class Vectors:
+    """Vectors and what they are of. values: (P, E, D). columns: values by name, E each, to colour by.
 
     texts: (E,); of a word, what stands around it. spans: characters of the word in its whole text; none for
     texts. background: (L + 1,), how alike any two tokens are; None for texts.
@@ -77,7 +76,7 @@ class Held:
     rows: np.ndarray
     poolings: tuple[Pooling, ...]
     kinds: tuple[str, ...]  # that the model can give
-    vectors: np.ndarray
+    values: np.ndarray
     seconds: float
     notes: tuple[Sentence, ...]
     spans: tuple[tuple[int, int], ...] = ()
@@ -88,7 +87,7 @@ class Held:
 
     def at(self, pooling: Pooling) -> np.ndarray:
         """Return (E, D)."""
-        found: np.ndarray = self.vectors[self.poolings.index(pooling)]
+        found: np.ndarray = self.values[self.poolings.index(pooling)]
         return found
 
 
@@ -96,7 +95,7 @@ class Held:
 class Mapped:
     """Points of a map, and how alike any two vectors are."""
 
-    held: Held
+    vectors: Vectors
     pooling: Pooling
     projected: Projected
     any_two: float | None
@@ -106,7 +105,7 @@ class Mapped:
 class Neighbours:
     """The texts most like one. places, cosines: (k,)."""
 
-    held: Held
+    vectors: Vectors
     place: int
     places: np.ndarray
     cosines: np.ndarray
@@ -114,9 +113,9 @@ class Neighbours:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Cosines of some texts in the order in which they are shown. places: (n,) of the held texts."""
+    """Cosines of some texts in the order in which they are shown. places: (n,) of the texts."""
 
-    held: Held
+    vectors: Vectors
     places: np.ndarray
     values: np.ndarray
     picture: Picture
@@ -130,7 +129,7 @@ class Layers:
     agreement: 0..1, texts whose nearest neighbour is of their group.
     """
 
-    held: Held
+    vectors: Vectors
     within: np.ndarray
     between: np.ndarray
     any_two: np.ndarray
@@ -164,68 +163,69 @@ def snippet(text: str, start: int, stop: int) -> str:
     return f"{left}{gaps[0]}«{text[start:stop]}»{gaps[1]}{right}"
 
 
-def vectors_task(bench: Bench, folder: Path, source: Source, pooling: Pooling, group: str) -> Iterator[Event]:
-    """Answer with the `Held` of some texts. Args: group: what the typed groups are called."""
-    subject = bench.subject(folder)
+def find_vectors(
+    models: OpenModels, folder: Path, source: Source, pooling: Pooling, group: str
+) -> Generator[Event, None, Vectors]:
+    """Return the vectors of some texts; yields Progress. Args: group: what the typed groups are called."""
+    subject = models.subject(folder)
     if source.kind == "word":
-        yield Answer(value=(yield from _hold_word(subject, source, group)))
-    else:
-        yield Answer(value=(yield from _hold_texts(subject, source, pooling, group)))
+        return (yield from _of_word(subject, source, group))
+    return (yield from _of_texts(subject, source, pooling, group))
 
 
-def map_task(
-    bench: Bench, held: Held, pooling: Pooling, method: str, perplexity: float, seed: int
-) -> Iterator[Event]:
-    """Answer with the `Mapped` of held vectors."""
-    vectors = held.at(pooling)
-    found = yield from project(vectors, method, perplexity=perplexity, seed=seed)
-    yield Answer(value=Mapped(held, pooling, found, spread(vectors).any_two))
+def draw_map(
+    vectors: Vectors, pooling: Pooling, method: str, perplexity: float, seed: int
+) -> Generator[Event, None, Mapped]:
+    """Return the points of a map; yields Progress."""
+    values = vectors.at(pooling)
+    found = yield from project(values, method, perplexity=perplexity, seed=seed)
+    return Mapped(vectors, pooling, found, spread(values).any_two)
 
 
-def neighbours_task(bench: Bench, held: Held, pooling: Pooling, place: int) -> Iterator[Event]:
-    """Answer with the `Neighbours` of a text."""
-    places, cosines = neighbours(held.at(pooling), place, NUM_NEIGHBOURS)
-    yield Answer(value=Neighbours(held, place, places, cosines))
+def find_neighbours(vectors: Vectors, pooling: Pooling, place: int) -> Neighbours:
+    """Return the texts most like one."""
+    places, cosines = neighbours(vectors.at(pooling), place, NUM_NEIGHBOURS)
+    return Neighbours(vectors, place, places, cosines)
 
 
-def matrix_task(
-    bench: Bench, held: Held, pooling: Pooling, groups: np.ndarray | None, by_group: bool
-) -> Iterator[Event]:
-    """Answer with the `Matrix` of held texts, or of a part of them, spread evenly."""
-    vectors = held.at(pooling)
-    count = len(vectors)
+def compare_texts(vectors: Vectors, pooling: Pooling, groups: np.ndarray | None, by_group: bool) -> Matrix:
+    """Return the cosines of any two texts, or of any two of a part of them, spread evenly."""
+    values = vectors.at(pooling)
+    count = len(values)
     taken = np.arange(count)
     if count > MOST_SIMILAR:
         taken = np.unique(np.linspace(0, count - 1, MOST_SIMILAR).astype(np.int64))
-    chosen = vectors[taken]
+    chosen = values[taken]
     order = order_by_group(chosen, groups[taken]) if by_group and groups is not None else None
     if order is None:
         order = order_by_likeness(chosen)
-    values = similarities(chosen[order])
-    yield Answer(value=Matrix(held, taken[order], values, picture_of(values), len(taken) < count))
+    cosines = similarities(chosen[order])
+    return Matrix(vectors, taken[order], cosines, picture_of(cosines), len(taken) < count)
 
 
-def layers_task(bench: Bench, held: Held, kind: str, groups: np.ndarray | None) -> Iterator[Event]:
-    """Answer with the `Layers` of a kind of pooling that is held at every layer."""
-    places = [place for place, pooling in enumerate(held.poolings) if pooling.kind == kind]
-    found = [spread(held.vectors[place], groups) for place in places]
+def compare_layers(vectors: Vectors, kind: str, groups: np.ndarray | None) -> Generator[Event, None, Layers]:
+    """Return how alike texts are at each layer, of a kind of pooling that has one; yields Progress."""
+    places = [place for place, pooling in enumerate(vectors.poolings) if pooling.kind == kind]
+    found = [spread(vectors.values[place], groups) for place in places]
     agreement = np.full(len(places), np.nan)
     if groups is not None and len(np.unique(groups[groups >= 0])) > 1:
         inside = groups >= 0
         for layer, place in enumerate(places):
             yield Progress(stage=marked("engine", "Comparing layers"), done=layer, total=len(places))
-            nearest = nearest_of_each(held.vectors[place][inside])
+            nearest = nearest_of_each(vectors.values[place][inside])
             agreement[layer] = (groups[inside][nearest] == groups[inside]).mean()
     within, between, any_two = (
         np.array([np.nan if value is None else value for value in values], np.float64)
         for values in zip(*((one.within, one.between, one.any_two) for one in found), strict=True)
     )
-    background = any_two if held.background is None else held.background.astype(np.float64)
-    yield Answer(value=Layers(held, within, between, background, agreement))
+    background = any_two if vectors.background is None else vectors.background.astype(np.float64)
+    return Layers(vectors, within, between, background, agreement)
 
 
-def compare_task(bench: Bench, folder: Path, source: Source, column: str, layer: int) -> Iterator[Event]:
-    """Answer with the `Comparison` of all poolings of a model.
+def compare_poolings(
+    models: OpenModels, folder: Path, source: Source, column: str, layer: int
+) -> Generator[Event, None, poolings.Comparison]:
+    """Return all poolings of a model, measured; yields Progress.
 
     Args: column: of the table, whose values are the classes; typed texts have their own.
     """
@@ -233,10 +233,11 @@ def compare_task(bench: Bench, folder: Path, source: Source, column: str, layer:
     cells = [cell.strip() for cell in columns.get(column, [""] * len(texts))]
     places = {name: place for place, name in enumerate(dict.fromkeys(filter(None, cells)))}
     groups = [places.get(cell, -1) for cell in cells]
-    found = yield from compare_poolings(
-        bench.subject(folder), texts, groups, layer=layer, max_length=source.max_length
+    return (
+        yield from poolings.compare_poolings(
+            models.subject(folder), texts, groups, layer=layer, max_length=source.max_length
+        )
     )
-    yield Answer(value=found)
 
 
 def _texts_of(source: Source, group: str) -> tuple[list[str], dict[str, list[str]], np.ndarray]:
@@ -250,24 +251,24 @@ def _texts_of(source: Source, group: str) -> tuple[list[str], dict[str, list[str
     return frame[source.column].tolist(), columns, source.rows
 
 
-def _hold_texts(
+def _of_texts(
     subject: Subject, source: Source, pooling: Pooling, group: str
-) -> Generator[Event, None, Held]:
+) -> Generator[Event, None, Vectors]:
     texts, columns, rows = _texts_of(source, group)
     chosen = _worth_keeping(subject, len(texts), pooling)
     found = yield from embed(subject, texts, chosen, max_length=source.max_length)
     notes = [event.sentence for event in notes_of(found, None) if isinstance(event, Noted)]
-    return Held(
+    return Vectors(
         **_shared(subject, source),
         **_at(found.places, texts, columns, rows),
         poolings=found.poolings,
-        vectors=found.vectors,
+        values=found.vectors,
         seconds=found.seconds,
         notes=tuple(notes),
     )
 
 
-def _hold_word(subject: Subject, source: Source, group: str) -> Generator[Event, None, Held]:
+def _of_word(subject: Subject, source: Source, group: str) -> Generator[Event, None, Vectors]:
     texts, columns, rows = _texts_of(source, group)
     found = yield from embed_word(subject, source.word, texts)
     places = np.array([place.sentence for place in found.places], np.int64)
@@ -278,11 +279,11 @@ def _hold_word(subject: Subject, source: Source, group: str) -> Generator[Event,
     if found.lacking and source.table is None:
         note = marked("engine", "Sentences without “{word}”: {count:,}.")
         notes.append(Sentence(note, {"count": len(found.lacking), "word": found.word}))
-    return Held(
+    return Vectors(
         **_shared(subject, source),
         **shared,
         poolings=tuple(Pooling(WORD, layer) for layer in range(len(found.vectors))),
-        vectors=found.vectors,
+        values=found.vectors,
         seconds=0.0,
         notes=tuple(notes),
         spans=spans,

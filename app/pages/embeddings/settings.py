@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import Slider, SpinBox
 from app.look.labels import label, tip
-from app.look.widgets import Card, tidy_spin
-from app.pages.embeddings.requests import WORD, Held
+from app.look.layout import form_rows, row
+from app.look.widgets import Card, named, tidy_spin
+from app.pages.embeddings.requests import WORD, Vectors
 from engine.inspect.embeddings.projection import MOST_TSNE, PERPLEXITY, most_perplexity
 from engine.inspect.embeddings.vectors import KINDS, LAYERED, Pooling
 from engine.inspect.subject import About
@@ -30,18 +31,12 @@ class VectorsCard(Card):
         self._about: About | None = None
         self._of_word = False
         self.kind_box = ChoiceBox("embeddings_pooling", self.tr("Pooling"))
-        self.slider = Slider(Qt.Orientation.Horizontal)
-        self.slider.setObjectName("embeddings_layer")
-        self.slider.setAccessibleName(self.tr("Layer"))
+        self.slider = named(Slider(Qt.Orientation.Horizontal), "embeddings_layer", self.tr("Layer"))
         self.layer_words = label("", "muted")
         self.layer_words.setMinimumWidth(84)
         self.layer_words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.slider, 1)
-        row.addWidget(self.layer_words)
         self.add(self.kind_box)
-        self.body.addLayout(row)
+        self.body.addLayout(row((self.slider, 1), self.layer_words))
         self.kind_box.activated.connect(self._activated)
         self.slider.valueChanged.connect(self._moved)
         self._fill(tuple(kind for kind in KINDS if kind != "mix"))
@@ -156,15 +151,14 @@ class MapSettings(Card):
             tip(self.tr("About how many neighbours each point has; at most a third of all points."))
         )
         self.seed.setToolTip(self.tr("The same seed draws the same map"))
-        self.note = label("", "muted", wrap=True)
-        self.note.setObjectName("embeddings_map_note")
+        self.note = label("", "muted", wrap=True, name="embeddings_map_note")
         self.color_box = ChoiceBox("embeddings_color", self.tr("Colour by"))
         self._lay_out()
         self.method_box.activated.connect(self._activated)
         self.perplexity.valueChanged.connect(self._changed)
         self.seed.valueChanged.connect(self._changed)
         self.color_box.activated.connect(self.coloring_changed)
-        self.set_held(None, "")
+        self.set_vectors(None, "")
         self._show()
 
     @property
@@ -176,47 +170,39 @@ class MapSettings(Card):
         """The column that colours; "" for none."""
         return str(self.color_box.currentData() or "")
 
-    def set_held(self, held: Held | None, wanted: str) -> None:
+    def set_vectors(self, vectors: Vectors | None, wanted: str) -> None:
         """Offer the columns of other texts. Args: wanted: the one to begin with, if it is there."""
         before = self.column
         self.color_box.clear()
         self.color_box.addItem(self.tr("Nothing"), "")
-        for name in held.columns if held is not None else ():
+        for name in vectors.columns if vectors is not None else ():
             self.color_box.addItem(name, name)
         for name in (wanted, before):
             if name and self.color_box.findData(name) >= 0:
                 self.color_box.setCurrentIndex(self.color_box.findData(name))
         self.color_box.setEnabled(self.color_box.count() > 1)
-        self._count = len(held.texts) if held is not None else 0
+        self._count = len(vectors.texts) if vectors is not None else 0
         self._show()
 
     def _lay_out(self) -> None:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(1, 1)
-        rows: tuple[tuple[str, QWidget], ...] = (
+        self._of_tsne = [label(self.tr("Perplexity"), "muted"), label(self.tr("Seed"), "muted")]
+        for caption, spin in zip(self._of_tsne, (self.perplexity, self.seed), strict=True):
+            caption.setBuddy(spin)
+        rows = form_rows(
             (self.tr("Colour"), self.color_box),
             (self.tr("Kind"), self.method_box),
-            (self.tr("Perplexity"), self.perplexity),
-            (self.tr("Seed"), self.seed),
+            (self._of_tsne[0], self.perplexity),
+            (self._of_tsne[1], self.seed),
+            role="muted",
+            caption_gap=8,
         )
-        self._captions = []
-        for row, (text, widget) in enumerate(rows):
-            caption = label(text, "muted")
-            caption.setBuddy(widget)
-            self._captions.append(caption)
-            grid.addWidget(caption, row, 0)
-            grid.addWidget(widget, row, 1)
-        self.body.addLayout(grid)
+        self.body.addLayout(rows)
         self.add(self.note)
 
     def _show(self) -> None:
         is_tsne = self.method == TSNE
-        for caption in self._captions[2:]:
-            caption.setVisible(is_tsne)
-        self.perplexity.setVisible(is_tsne)
-        self.seed.setVisible(is_tsne)
+        for widget in (*self._of_tsne, self.perplexity, self.seed):
+            widget.setVisible(is_tsne)
         notes = []
         if is_tsne and self._count:
             most = most_perplexity(min(self._count, MOST_TSNE))
@@ -242,7 +228,5 @@ class MapSettings(Card):
     def _spin(self, name: str, least: int, most: int, value: int, accessible: str) -> SpinBox:
         spin = SpinBox(minimum=least, maximum=most, value=value)
         spin.setKeyboardTracking(False)
-        spin.setObjectName(name)
-        spin.setAccessibleName(accessible)
-        tidy_spin(spin)
+        tidy_spin(named(spin, name, accessible))
         return spin

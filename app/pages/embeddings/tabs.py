@@ -1,53 +1,39 @@
-"""The tabs of the Embeddings page: each asks the worker for what it shows, and only while it is seen."""
+"""The tabs of the Embeddings page: each asks for what it shows, and only while it is seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QCoreApplication, Signal, Slot
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from app import words
-from app.pages.embeddings.captions import compared_lines, held_lines, map_lines
-from app.pages.embeddings.cards import LayersCard, SimilarityCard
+from app.look.widgets import named
+from app.pages.embeddings import requests
+from app.pages.embeddings.cards import LayersCard, PoolingsCard, SimilarityCard
 from app.pages.embeddings.map import MapCard
-from app.pages.embeddings.poolings import PoolingsCard
-from app.pages.embeddings.requests import (
-    WORD,
-    Held,
-    Layers,
-    Mapped,
-    Matrix,
-    Neighbours,
-    Source,
-    compare_task,
-    layers_task,
-    map_task,
-    matrix_task,
-    neighbours_task,
-)
+from app.pages.embeddings.requests import WORD, Layers, Mapped, Matrix, Source, Vectors
 from app.pages.embeddings.settings import MapSettings, VectorsCard
+from app.pages.inside.model_bar import model_caption
 from app.plots.marks import Classes, Coloring, coloring_of
 from app.session import Session
-from app.work.inspector import Bench
-from engine.events import Event
+from app.work.worker import Channel
 from engine.inspect.embeddings.poolings import Comparison
 from engine.inspect.embeddings.vectors import LAYERED, Pooling
 from engine.inspect.subject import About
 
-MAP, NEIGHBOURS, POOLINGS = "embeddings map", "embeddings neighbours", "embeddings poolings"
-MATRIX, LAYERS = "embeddings matrix", "embeddings layers"
 TAB, TABS = "embeddings/tab", ("map", "similarity", "layers", "poolings")  # kept for the next start
-KEYS = (MAP, NEIGHBOURS, POOLINGS, MATRIX, LAYERS)
+Lines = list[tuple[str, str]]  # of a figure's caption: name and value
+translate = QCoreApplication.translate
 
 
 class Views(QTabWidget):
-    """Map, similarity, layers and poolings of the vectors that are held."""
+    """Map, similarity, layers and poolings of the vectors on the page."""
 
-    failed = Signal(object)
+    refused = Signal(object)
     busy_changed = Signal()
     progressed = Signal(object)  # Progress
     bundled_wanted = Signal()
@@ -55,20 +41,19 @@ class Views(QTabWidget):
     def __init__(
         self,
         session: Session,
-        vectors: VectorsCard,
+        vectors_card: VectorsCard,
         settings: MapSettings,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent, documentMode=True)
-        self.setObjectName("embeddings_tabs")
-        self.setAccessibleName(self.tr("Views of the vectors"))
+        named(self, "embeddings_tabs", self.tr("Views of the vectors"))
         self.tabBar().setDrawBase(False)
-        self._laboratory, self._vectors, self._settings = session.laboratory, vectors, settings
-        self._store = session.settings
-        self._held: Held | None = None
+        self._laboratory, self._store = session.laboratory, session.settings
+        self._vectors_card, self._settings = vectors_card, settings
+        self._make_channels(session)
+        self._vectors: Vectors | None = None
         self._about: About | None = None
         self._compared: Source | None = None
-        self._layers_of: tuple[Held, str, str] | None = None  # vectors, pooling and column of the lines
         self.map_card, self.similarity_card = MapCard(), SimilarityCard()
         self.layers_card, self.poolings_card = LayersCard(), PoolingsCard()
         for card, name in (
@@ -84,25 +69,35 @@ class Views(QTabWidget):
         self.currentChanged.connect(self._ask_seen)
         self.map_card.asked.connect(self._ask_neighbours)
         self.similarity_card.order_changed.connect(self._ask_matrix)
-        self.layers_card.layer_chosen.connect(vectors.set_layer)
-        self.poolings_card.asked.connect(self._poolings_asked)
+        self.layers_card.layer_chosen.connect(vectors_card.set_layer)
+        self.poolings_card.asked.connect(self._compare_on)
         settings.changed.connect(self._ask_map)
         settings.coloring_changed.connect(self._recolor)
         self._show_classes()
 
-    # ---- for the page
+    def _make_channels(self, session: Session) -> None:
+        workers = session.workers
+        self._map_asked = Channel(self, workers.models)
+        self._layers_asked = Channel(self, workers.models)
+        self._poolings_asked = Channel(self, workers.models)
+        self._neighbours_asked = Channel(self, workers.pictures)
+        self._matrix_asked = Channel(self, workers.pictures)
+        self._shown = (self._map_asked, self._layers_asked, self._neighbours_asked, self._matrix_asked)
 
     def set_about(self, about: About) -> None:
         """Take another model: what was compared with the one before is asked anew where it is seen."""
         self._about = about
+        self._poolings_asked.drop()
         self.poolings_card.clear()
         if self._compared is not None and self.currentWidget() is self.poolings_card:
             self.compare(self._compared)
 
-    def set_held(self, held: Held) -> None:
+    def set_vectors(self, vectors: Vectors) -> None:
         """Show other vectors."""
-        before, self._held = self._held, held
-        if before is None or before.source.kind != held.source.kind:
+        before, self._vectors = self._vectors, vectors
+        for channel in self._shown:
+            channel.drop()  # which lets go of the vectors before
+        if before is None or before.source.kind != vectors.source.kind:
             self.map_card.clear(self.tr("Drawing the map…"))
         self.similarity_card.clear("")
         self.layers_card.clear("")
@@ -111,7 +106,7 @@ class Views(QTabWidget):
 
     def set_empty_text(self, why: str) -> None:
         """Say what fills the pictures while there are no vectors."""
-        if self._held is None:
+        if self._vectors is None:
             for plot in (self.map_card.plot, self.similarity_card.plot, self.layers_card.plot):
                 plot.set_empty_text(why)
 
@@ -122,31 +117,47 @@ class Views(QTabWidget):
 
     def compare(self, source: Source) -> None:
         """Measure the poolings on some texts."""
-        folder, layer, about = self._laboratory.folder, self._vectors.layer, self._about
+        folder, layer, about = self._laboratory.folder, self._vectors_card.layer, self._about
         if folder is None or about is None:
             return
         column = self._settings.column if source.table is not None else ""
         self._compared = source
+        models = self._laboratory.open_models
+        work = partial(requests.compare_poolings, models, folder, source, column, layer)
         heard = partial(self._take_comparison, source, about, layer)
-        self._ask(POOLINGS, lambda bench: compare_task(bench, folder, source, column, layer), heard)
+        self._ask(self._poolings_asked, (folder, source, column, layer), work, heard)
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether something to show is still to come."""
+        return self.is_comparing or any(channel.is_asking for channel in self._shown)
+
+    @property
+    def is_comparing(self) -> bool:
+        """Whether poolings are being measured."""
+        return self._poolings_asked.is_asking
+
+    def stop(self) -> None:
+        """Give up all that is under way."""
+        for channel in (self._poolings_asked, *self._shown):
+            if channel.is_asking:
+                channel.drop()
 
     @property
     def has_classes(self) -> bool:
         """Whether the texts have classes to compare."""
         return self._groups()[0] is not None
 
-    # ---- what is shown of the vectors
-
     def _pooling(self) -> Pooling | None:
-        """Return the chosen pooling where its vectors are held."""
-        pooling = self._vectors.pooling()
-        return pooling if self._held is not None and pooling is not None and self._held.has(pooling) else None
+        """Return the chosen pooling where there are vectors of it."""
+        vectors, pooling = self._vectors, self._vectors_card.pooling()
+        return pooling if vectors is not None and pooling is not None and vectors.has(pooling) else None
 
     def _coloring(self) -> Coloring | None:
         column = self._settings.column
-        if self._held is None or column not in self._held.columns:
+        if self._vectors is None or column not in self._vectors.columns:
             return None
-        return coloring_of(column, self._held.columns[column], self.tr("other"))
+        return coloring_of(column, self._vectors.columns[column], self.tr("other"))
 
     def _groups(self) -> tuple[np.ndarray | None, tuple[str, ...]]:
         """Return the class of each text, and the classes; nothing where the colours are no classes."""
@@ -157,8 +168,8 @@ class Views(QTabWidget):
 
     @Slot()
     def _recolor(self) -> None:
-        if self._held is not None:
-            self.map_card.set_coloring(self._held, self._coloring(), self._settings.column)
+        if self._vectors is not None:
+            self.map_card.set_coloring(self._vectors, self._coloring(), self._settings.column)
         self._show_classes()
         self._ask_seen()
 
@@ -167,24 +178,24 @@ class Views(QTabWidget):
         self.poolings_card.set_own("" if self.has_classes else why)
         self.similarity_card.set_has_classes(self.has_classes)
 
-    # ---- asking
-
     @Slot()
     def _ask_map(self) -> None:
-        held, pooling, chosen = self._held, self._pooling(), self._settings
-        if held is None or pooling is None:
+        vectors, pooling, chosen = self._vectors, self._pooling(), self._settings
+        if vectors is None or pooling is None:
             return
-        method, perplexity, seed = chosen.method, chosen.perplexity.value(), chosen.seed.value()
-        self._ask(MAP, lambda bench: map_task(bench, held, pooling, method, perplexity, seed), self._take_map)
+        way = chosen.method, chosen.perplexity.value(), chosen.seed.value()
+        work = partial(requests.draw_map, vectors, pooling, *way)
+        self._ask(self._map_asked, (vectors, pooling, *way), work, self._take_map)
 
     @Slot(int)
     def _ask_neighbours(self, place: int) -> None:
-        held, pooling = self._held, self._pooling()
-        if held is None or pooling is None or place < 0 or self.map_card.held is not held:
-            self._laboratory.drop(NEIGHBOURS)
+        vectors, pooling = self._vectors, self._pooling()
+        if vectors is None or pooling is None or place < 0 or self.map_card.vectors is not vectors:
+            self._neighbours_asked.drop()
             return
-        task = partial(neighbours_task, held=held, pooling=pooling, place=place)
-        self._ask(NEIGHBOURS, task, self._take_neighbours)
+        work = partial(requests.find_neighbours, vectors, pooling, place)
+        heard = self.map_card.show_neighbours
+        self._ask(self._neighbours_asked, (vectors, pooling, place), work, heard)
 
     @Slot(int)
     def _keep_tab(self, index: int) -> None:
@@ -199,87 +210,108 @@ class Views(QTabWidget):
 
     @Slot()
     def _ask_matrix(self) -> None:
-        held, pooling = self._held, self._pooling()
-        if held is None or pooling is None:
+        vectors, pooling = self._vectors, self._pooling()
+        if vectors is None or pooling is None:
             return
-        groups, by_group = self._groups()[0], self.similarity_card.is_by_group
-        task = partial(matrix_task, held=held, pooling=pooling, groups=groups, by_group=by_group)
-        self._ask(MATRIX, task, self._take_matrix)
+        by_group = self.similarity_card.is_by_group
+        work = partial(requests.compare_texts, vectors, pooling, self._groups()[0], by_group)
+        about = (vectors, pooling, self._settings.column, by_group)
+        self._ask(self._matrix_asked, about, work, self._take_matrix)
 
     def _ask_layers(self) -> None:
-        held, pooling = self._held, self._pooling()
-        if held is None or pooling is None:
+        vectors, pooling = self._vectors, self._pooling()
+        if vectors is None or pooling is None:
             return
         if pooling.kind not in (*LAYERED, WORD):
             why = self.tr("This pooling takes several layers. Choose mean, maximum or [CLS] to follow one.")
+            self._layers_asked.drop()
             self.layers_card.clear(why)
             return
-        wanted = (held, pooling.kind, self._settings.column)
-        if wanted == self._layers_of and not self.layers_card.plot.is_empty:
-            self.layers_card.plot.set_marked(self._vectors.layer)
-            return
-        task = partial(layers_task, held=held, kind=pooling.kind, groups=self._groups()[0])
-        self._ask(LAYERS, task, partial(self._take_layers, wanted))
+        work = partial(requests.compare_layers, vectors, pooling.kind, self._groups()[0])
+        about = (vectors, pooling.kind, self._settings.column)
+        if not self._ask(self._layers_asked, about, work, self._take_layers):
+            self.layers_card.plot.set_marked(self._vectors_card.layer)
 
     @Slot(bool)
-    def _poolings_asked(self, own: bool) -> None:
-        if own and self._held is not None:
-            self.compare(self._held.source)
+    def _compare_on(self, own: bool) -> None:
+        if own and self._vectors is not None:
+            self.compare(self._vectors.source)
         else:
             self.bundled_wanted.emit()
 
-    def _ask(self, key: str, task: Callable[[Bench], Iterator[Event]], heard: Callable[[Any], None]) -> None:
-        self._laboratory.ask(
-            key,
-            task,
+    def _ask(
+        self, channel: Channel, about: Hashable, work: Callable[[], Any], heard: Callable[[Any], None]
+    ) -> bool:
+        is_new = channel.ask(
+            about,
+            work,
             heard=heard,
-            failed=self.failed.emit,
+            refused=self.refused.emit,
+            progress=self.progressed.emit,
             ended=self.busy_changed.emit,
-            heard_progress=self.progressed.emit,
         )
         self.busy_changed.emit()
-
-    # ---- hearing
+        return is_new
 
     def _take_map(self, mapped: Mapped) -> None:
-        if mapped.held is not self._held:
-            return
         column = self._settings.column
         self.map_card.show_map(mapped, self._coloring(), column)
-        self.map_card.set_title(self._title(mapped.held))
+        self.map_card.set_title(self._title(mapped.vectors))
         hint = self.tr("{count} points · mean similarity of any two {alike}")
         count = words.number(len(mapped.projected.places))
         self.map_card.set_hint(hint.format(count=count, alike=words.decimal(mapped.any_two, 2)))
-        self.map_card.plot.set_caption(map_lines(mapped, self._vectors, column))
+        self.map_card.plot.set_caption(self._map_lines(mapped, column))
         if self.map_card.chosen_place >= 0:
+            self._neighbours_asked.drop()  # they are marked among other points now
             self._ask_neighbours(self.map_card.chosen_place)
 
-    def _title(self, held: Held) -> str:
+    def _title(self, vectors: Vectors) -> str:
         """Return which vectors are shown: "Mean of all pieces, layer 4 of 4"."""
-        said = self._vectors.layer_said()
-        first = f"“{held.source.word}”" if held.spans else self._vectors.pooling_words()
+        said = self._vectors_card.layer_said()
+        first = f"“{vectors.source.word}”" if vectors.spans else self._vectors_card.pooling_words()
         return self.tr("{vectors}, layer {layer}").format(vectors=first, layer=said) if said else first
 
-    def _take_neighbours(self, found: Neighbours) -> None:
-        if found.held is self._held:
-            self.map_card.show_neighbours(found)
-
     def _take_matrix(self, matrix: Matrix) -> None:
-        if matrix.held is self._held:
-            coloring = self._coloring()
-            self.similarity_card.show_matrix(matrix, coloring if isinstance(coloring, Classes) else None)
-            self.similarity_card.set_title(self._title(matrix.held))
-            self.similarity_card.plot.set_caption(held_lines(matrix.held, self._vectors))
+        coloring = self._coloring()
+        self.similarity_card.show_matrix(matrix, coloring if isinstance(coloring, Classes) else None)
+        self.similarity_card.set_title(self._title(matrix.vectors))
+        self.similarity_card.plot.set_caption(self._lines(matrix.vectors))
 
-    def _take_layers(self, wanted: tuple[Held, str, str], layers: Layers) -> None:
-        if layers.held is self._held:
-            self._layers_of = wanted
-            self.layers_card.show_layers(layers, self._groups()[1], self._vectors.layer)
-            lines = held_lines(layers.held, self._vectors, with_layer=False)
-            self.layers_card.plot.set_caption(lines)
+    def _take_layers(self, layers: Layers) -> None:
+        self.layers_card.show_layers(layers, self._groups()[1], self._vectors_card.layer)
+        self.layers_card.plot.set_caption(self._lines(layers.vectors, with_layer=False))
 
     def _take_comparison(self, source: Source, about: About, layer: int, found: Comparison) -> None:
-        if about is self._about:
-            at_layer = self.tr("{layer} of {depth}").format(layer=layer, depth=about.config.num_hidden_layers)
-            self.poolings_card.show_comparison(found, about, source.words, at_layer)
-            self.poolings_card.plot.set_caption(compared_lines(source, about, self._vectors))
+        at_layer = self.tr("{layer} of {depth}").format(layer=layer, depth=about.config.num_hidden_layers)
+        self.poolings_card.show_comparison(found, about, source.words, at_layer)
+        texts = (translate("embeddings", "texts"), source.words)
+        lines = [*model_caption(about.name, about.fingerprint), texts, *self._layer_lines()]
+        self.poolings_card.plot.set_caption(lines)
+
+    def _lines(self, vectors: Vectors, *, with_layer: bool = True) -> Lines:
+        """Return what a figure of vectors must say where it stands alone."""
+        lines = model_caption(vectors.name, vectors.fingerprint)
+        texts = f"{vectors.source.words} ({words.number(len(vectors.texts))})"
+        lines.append((translate("embeddings", "texts"), texts))
+        if vectors.spans:
+            lines.append((translate("embeddings", "word"), vectors.source.word))
+        lines.append((translate("embeddings", "pooling"), self._vectors_card.pooling_words()))
+        return lines + (self._layer_lines() if with_layer else [])
+
+    def _map_lines(self, mapped: Mapped, column: str) -> Lines:
+        found = mapped.projected
+        if found.shares is not None:
+            shares = ", ".join(words.share(share) for share in found.shares)
+            kind = translate("embeddings", "PCA, share of the variance {shares}").format(shares=shares)
+        else:
+            template = translate("embeddings", "t-SNE, perplexity {perplexity}, seed {seed}")
+            kind = template.format(perplexity=f"{found.perplexity:g}", seed=found.seed)
+        return [
+            *self._lines(mapped.vectors),
+            (translate("embeddings", "map"), kind),
+            (translate("embeddings", "coloured by"), column or translate("embeddings", "nothing")),
+        ]
+
+    def _layer_lines(self) -> Lines:
+        said = self._vectors_card.layer_said()
+        return [(translate("embeddings", "layer"), said)] if said else []

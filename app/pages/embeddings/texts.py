@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.labels import label, tip
-from app.look.widgets import Card, button, tidy_spin
+from app.look.layout import STRETCH, Item, column, form_rows
+from app.look.widgets import Card, button, named, tidy_spin
 from app.pages.embeddings.requests import Source, sample_rows, typed_lines
 from app.session import Session
 from engine.inspect.example_texts import Senses, Topics, senses_for, topics_for
@@ -42,8 +43,6 @@ class SourceCard(Card):
         self._connect()
         self._show_table()
         self._show_kind()
-
-    # ---- for the page
 
     @property
     def kind(self) -> str:
@@ -133,8 +132,6 @@ class SourceCard(Card):
             self._choose(self.kind_box, TYPED)
             self.entered.emit()
 
-    # ---- parts
-
     def _make_choices(self) -> None:
         self.kind_box = self._box(
             "embeddings_kind",
@@ -172,9 +169,7 @@ class SourceCard(Card):
         self.contexts = self._edit(
             "embeddings_contexts", self.tr("One sentence a line.\nsense | sentence colours it.")
         )
-        self.word = QLineEdit()
-        self.word.setObjectName("embeddings_word")
-        self.word.setAccessibleName(self.tr("The word"))
+        self.word = named(QLineEdit(), "embeddings_word", self.tr("The word"))
         self.word.setClearButtonEnabled(False)
         self.topics_button = button(
             self.tr("Example: sentences of several topics"), "link", name="embeddings_topics"
@@ -183,21 +178,30 @@ class SourceCard(Card):
 
     def _lay_out(self) -> None:
         self.add(self.kind_box)
-        self.table_grid = _grid(
-            [
-                (self.tr("Text"), self.column_box),
-                (self.tr("Rows"), self.rows),
-                ("", self.way_box),
-                (self.tr("Seed"), self.seed),
-                (self.tr("Longest"), self.length),
-            ]
+        self.table_grid = QWidget()
+        form_rows(
+            (self.tr("Text"), self.column_box),
+            (self.tr("Rows"), self.rows),
+            ("", self.way_box),
+            (self.tr("Seed"), self.seed),
+            (self.tr("Longest"), self.length),
+            role="muted",
+            caption_gap=8,
+            parent=self.table_grid,
         )
-        table = _column([self.table_words, self.open_button, self.table_grid])
-        typed = _column([self.typed, self.topics_button])
+        word_rows = form_rows(
+            (self.tr("Word"), self.word),
+            (self.tr("Found"), self.place_box),
+            role="muted",
+            caption_gap=8,
+        )
         self.word_words = label("", "muted", wrap=True)
-        grid = _grid([(self.tr("Word"), self.word), (self.tr("Found"), self.place_box)])
-        word = _column([grid, self.contexts, self.word_words, self.senses_button])
-        self._parts = {TABLE: table, TYPED: typed, WORD: word}
+        at_left = Qt.AlignmentFlag.AlignLeft
+        self._parts = {
+            TABLE: _part(self.table_words, (self.open_button, at_left), self.table_grid),
+            TYPED: _part(self.typed, (self.topics_button, at_left)),
+            WORD: _part(word_rows, self.contexts, self.word_words, (self.senses_button, at_left)),
+        }
         for part in self._parts.values():
             self.add(part)
 
@@ -205,12 +209,12 @@ class SourceCard(Card):
         self.kind_box.activated.connect(self._show_kind)
         self.place_box.activated.connect(self._show_kind)
         self.way_box.activated.connect(self._show_kind)
-        self.column_box.activated.connect(self._tell)
+        self.column_box.activated.connect(self.changed)
         for spin in (self.rows, self.seed, self.length):
-            spin.valueChanged.connect(self._tell)
+            spin.valueChanged.connect(self.changed)
         for edit in (self.typed, self.contexts):
-            edit.textChanged.connect(self._tell)
-        self.word.textChanged.connect(self._tell)
+            edit.textChanged.connect(self.changed)
+        self.word.textChanged.connect(self.changed)
         self.word.returnPressed.connect(self.entered)
         self.topics_button.clicked.connect(self.show_topics)
         self.senses_button.clicked.connect(self.show_senses)
@@ -218,8 +222,6 @@ class SourceCard(Card):
         self._session.table_changed.connect(self._show_table)
         self._session.table_changed.connect(self._leave_example)
         self._session.roles_changed.connect(self._show_table)
-
-    # ---- showing
 
     @Slot()
     def _leave_example(self) -> None:
@@ -263,10 +265,6 @@ class SourceCard(Card):
         else:
             said = self.tr("Every row of {name} is searched, column {column}.")
             self.word_words.setText(said.format(name=table.path.name, column=self.column_box.currentText()))
-        self._tell()
-
-    @Slot()
-    def _tell(self) -> None:
         self.changed.emit()
 
     def _table_words(self, count: int, seed: int | None) -> str:
@@ -302,15 +300,12 @@ class SourceCard(Card):
         spin = SpinBox(minimum=least, maximum=most, value=value, singleStep=max(1, value // 10))
         spin.setGroupSeparatorShown(True)
         spin.setKeyboardTracking(False)
-        spin.setObjectName(name)
-        spin.setAccessibleName(accessible)
-        tidy_spin(spin)
+        tidy_spin(named(spin, name, accessible))
         return spin
 
     def _edit(self, name: str, placeholder: str) -> QPlainTextEdit:
         edit = QPlainTextEdit(placeholderText=placeholder, tabChangesFocus=True)
-        edit.setObjectName(name)
-        edit.setAccessibleName(self.tr("Sentences, one a line"))
+        named(edit, name, self.tr("Sentences, one a line"))
         edit.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         edit.setMinimumHeight(150)
         return edit
@@ -320,29 +315,8 @@ def _lines(sentences: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{group} | {sentence}" for group, sentence in sentences)
 
 
-def _grid(rows: Sequence[tuple[str, QWidget]]) -> QWidget:
-    """Return captions with their inputs beside them."""
+def _part(*items: Item) -> QWidget:
+    """Return the inputs for one kind of texts, under each other."""
     inner = QWidget()
-    grid = QGridLayout(inner)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(8)
-    grid.setVerticalSpacing(8)
-    grid.setColumnStretch(1, 1)
-    for row, (text, widget) in enumerate(rows):
-        caption = label(text, "muted")
-        caption.setBuddy(widget)
-        grid.addWidget(caption, row, 0)
-        grid.addWidget(widget, row, 1)
-    return inner
-
-
-def _column(widgets: Sequence[QWidget]) -> QWidget:
-    inner = QWidget()
-    column = QVBoxLayout(inner)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(8)
-    for widget in widgets:
-        is_link = widget.property("role") == "link"
-        column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if is_link else Qt.AlignmentFlag(0))
-    column.addStretch(1)
+    column(*items, STRETCH, parent=inner)
     return inner

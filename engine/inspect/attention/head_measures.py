@@ -15,7 +15,14 @@ import numpy as np
 from engine.errors import UserError, marked
 from engine.events import Event, Noted, Progress
 from engine.inspect.attention.views import token_groups
-from engine.inspect.attention.weights import Floats, Look, embedded, explained_memory, layers_of, read_only
+from engine.inspect.attention.weights import (
+    AttentionMaps,
+    Floats,
+    embedded,
+    explained_memory,
+    layers_of,
+    read_only,
+)
 from engine.inspect.subject import Subject, looking
 from engine.text.examples import Example, Roles, examples_from
 from engine.text.table import Table
@@ -107,7 +114,7 @@ class TableMeasures:
     num_cut: int
 
 
-def measure(seen: Look) -> dict[str, Floats]:
+def measure(seen: AttentionMaps) -> dict[str, Floats]:
     """Return each measure's value for each head, name -> (L, H). Its names are keys of MEASURES."""
     groups = token_groups(seen.encoding)
     layers = [_measured(maps, groups) for maps in seen.attentions]

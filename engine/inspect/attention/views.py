@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from engine.errors import UserError, marked
 from engine.inspect.attention.alignment import Pairs, line_up
-from engine.inspect.attention.weights import Floats, Look, mean_of, read_only
+from engine.inspect.attention.weights import AttentionMaps, Floats, mean_of, read_only
 from engine.text.wordpiece import Encoding
 
 # L layers, H heads, T tokens, R rows and C columns of what is shown
@@ -52,7 +52,7 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class MatrixView:
     """A matrix to be drawn: who looks (rows) at what (columns).
 
     values: (R, C) float32, read-only. places: for each row or column the tokens it stands for, as places in
@@ -124,7 +124,7 @@ class _Plan:
     rows, columns: what stands on the axes. Raises: UserError: nothing would be left.
     """
 
-    def __init__(self, seen: Look, wanted: View) -> None:
+    def __init__(self, seen: AttentionMaps, wanted: View) -> None:
         self._wanted = wanted
         items = _words(seen) if wanted.unit == "words" else _pieces(seen)
         if "b" in wanted.block and not any(item.segment for item in items):
@@ -169,7 +169,7 @@ class _Plan:
         return wanted.specials != "hide" and wanted.block == "all" and wanted.top_share == 1
 
 
-def view(seen: Look, wanted: View) -> Shown:
+def view(seen: AttentionMaps, wanted: View) -> MatrixView:
     """Return what is to be shown of a look.
 
     Raises: UserError: a block of B without B, nothing left without special tokens. IndexError: no such head.
@@ -181,7 +181,9 @@ def view(seen: Look, wanted: View) -> Shown:
     return replace(_shown(values, plan.rows, plan.columns), rows_are_shares=plan.rows_are_shares())
 
 
-def difference(one: Look, other: Look, wanted: View, other_wanted: View | None = None) -> Shown:
+def difference(
+    one: AttentionMaps, other: AttentionMaps, wanted: View, other_wanted: View | None = None
+) -> MatrixView:
     """Return one minus the other, signed: two heads, sentences, models or checkpoints.
 
     A and B are lined up each by itself. Equally many tokens are compared place by place, labelled "he / she"
@@ -206,7 +208,7 @@ def difference(one: Look, other: Look, wanted: View, other_wanted: View | None =
     return replace(_shown(changed, row_items, column_items), signed=True, left_out=left_out)
 
 
-def block_masses(seen: Look, heads: Sequence[tuple[int, int]]) -> BlockMasses:
+def block_masses(seen: AttentionMaps, heads: Sequence[tuple[int, int]]) -> BlockMasses:
     """Return how much of A's and of B's attention goes to A, B, [CLS] and [SEP], averaged over words, heads.
 
     The rows of [CLS] and [SEP] themselves do not count.
@@ -233,7 +235,7 @@ def token_groups(encoding: Encoding) -> Floats:
     return np.stack(columns, 1).astype(np.float32)
 
 
-def strongest(shown: Shown, count: int) -> Cells:
+def strongest(shown: MatrixView, count: int) -> Cells:
     """Return the strongest cells that are not 0, at most `count`; of a difference the largest either way."""
     flat = shown.values.ravel()
     size = np.abs(flat)
@@ -259,7 +261,7 @@ def tile_maxima(attentions: Floats, size: int) -> Floats:
     return tiles_
 
 
-def tiles(seen: Look, wanted: View, size: int) -> Floats:
+def tiles(seen: AttentionMaps, wanted: View, size: int) -> Floats:
     """Return `tile_maxima` of all heads as a view shows them; its heads, rollout and top_share do not count.
 
     Returns: (L, H, min(size, R), min(size, C)) float32. Raises: as `view`.
@@ -272,20 +274,20 @@ def tiles(seen: Look, wanted: View, size: int) -> Floats:
     return made
 
 
-def _averaged(seen: Look, wanted: View) -> Floats:
+def _averaged(seen: AttentionMaps, wanted: View) -> Floats:
     """Return the weights that a view begins with, (T, T)."""
     if wanted.rollout is not None:
         return np.asarray(seen.rolled_out[wanted.rollout])
     return mean_of([seen.attentions[layer, head] for layer, head in wanted.heads])
 
 
-def _pieces(seen: Look) -> list[_Item]:
+def _pieces(seen: AttentionMaps) -> list[_Item]:
     encoding = seen.encoding
     parts = zip(encoding.tokens, encoding.token_type_ids, encoding.special_tokens_mask, strict=True)
     return [_Item(token, (n,), segment, bool(special)) for n, (token, segment, special) in enumerate(parts)]
 
 
-def _words(seen: Look) -> list[_Item]:
+def _words(seen: AttentionMaps) -> list[_Item]:
     """Return words, and special tokens where they stand; their places are neighbours."""
     items = {word.pieces[0]: _Item(word.text, word.pieces, word.segment, False) for word in seen.words}
     of_words = {place for word in seen.words for place in word.pieces}
@@ -293,8 +295,8 @@ def _words(seen: Look) -> list[_Item]:
     return [items[place] for place in sorted(items)]
 
 
-def _shown(values: Floats, rows: Sequence[_Item], columns: Sequence[_Item]) -> Shown:
-    return Shown(
+def _shown(values: Floats, rows: Sequence[_Item], columns: Sequence[_Item]) -> MatrixView:
+    return MatrixView(
         values=read_only(values),
         row_labels=tuple(item.label for item in rows),
         column_labels=tuple(item.label for item in columns),

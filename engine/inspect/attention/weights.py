@@ -39,14 +39,14 @@ _SHARE_OF_FREE = 0.8  # other programs and the picture need some too
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class AttentionMaps:
     """What a model's heads looked at while it read a text or pair.
 
     encoding: the text's WordPieces, T of them. words: its whole words, without special tokens. attentions:
     (L, H, T, T), read-only; [layer, head, query, key], each row of keys sums to 1. hidden_states: (L + 1, T,
     D), read-only, the embeddings first; None unless asked for. on: (L, H) bool, False where a head was
     switched off: its own weights are told all the same, but nothing after it saw what it found; None where
-    all were on. Layers and heads are counted from 0.
+    all were on. folder: of the model. Layers and heads are counted from 0.
     """
 
     text: str
@@ -58,6 +58,14 @@ class Look:
     model_name: str = ""
     fingerprint: str = ""
     on: Switches | None = None
+    folder: Path = Path()
+
+    @property
+    def off(self) -> frozenset[tuple[int, int]]:
+        """The heads that were switched off: layer and head."""
+        return (
+            frozenset() if self.on is None else frozenset((int(i), int(j)) for i, j in np.argwhere(~self.on))
+        )
 
     @property
     def num_layers(self) -> int:
@@ -86,9 +94,9 @@ class Detail:
 
     query: (d,), of the token at `place`. keys: (T, d). products: (T, d), query * keys, what each dimension
     adds. scores: (T,), their sums over the square root of d. weights: (T,), the softmax of the scores: the
-    row of `Look.attentions`. values: (T, d). output: (d,), the sum of weights * values: what the head hands
-    on for this token. is_on: False where the look has switched the head off, so that its output counts as
-    zero.
+    row of `AttentionMaps.attentions`. values: (T, d). output: (d,), the sum of weights * values: what the
+    head hands on for this token. is_on: False where the look has switched the head off, so that its output
+    counts as zero.
     """
 
     layer: int
@@ -158,7 +166,7 @@ def look(
     *,
     on: Switches | None = None,
     want_hidden: bool = False,
-) -> Look:
+) -> AttentionMaps:
     """Return where every head looks. Takes as long as one forward pass.
 
     Args:   on: (L, H), False switches a head off: what it found counts as zero. None: all on.
@@ -182,7 +190,7 @@ def look(
                     states[number : number + 2] = torch.cat([hidden, hidden_after]).cpu().numpy()
                 hidden = hidden_after
                 del maps
-    return Look(
+    return AttentionMaps(
         text=text,
         text_pair=text_pair,
         encoding=encoding,
@@ -192,6 +200,7 @@ def look(
         model_name=subject.name,
         fingerprint=subject.fingerprint,
         on=None if on is None else read_only(on.copy()),
+        folder=subject.folder,
     )
 
 
@@ -250,7 +259,7 @@ def mean_of(maps: Sequence[Floats]) -> Floats:
     return np.asarray(total)
 
 
-def detail(subject: Subject, seen: Look, layer: int, head: int, place: int) -> Detail:
+def detail(subject: Subject, seen: AttentionMaps, layer: int, head: int, place: int) -> Detail:
     """Return how one head treats one token, from query to output; runs the layers before it.
 
     Args: seen: a look of this subject; heads that were off in it are off here.

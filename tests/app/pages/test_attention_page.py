@@ -11,8 +11,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.pages.attention.ablation import digits_for
+from app.pages.attention.captions import EffectRow
 from app.pages.attention.compare import CompareDialog
-from app.pages.attention.ablation import EffectRow, digits_for
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import Chosen, Comparison
 from app.session import Session
@@ -44,7 +45,7 @@ def settle(page: AttentionPage, qtbot: QtBot) -> None:
     """Wait until everything that was asked is answered and shown."""
 
     def is_settled() -> bool:
-        return page.laboratory.is_idle and not page.switcher.is_waiting
+        return page.laboratory.is_idle and not page.ablation.is_waiting
 
     qtbot.waitUntil(is_settled)
     qtbot.wait(1)
@@ -72,19 +73,19 @@ def test_without_the_look_of_the_model_that_was_chosen_nothing_is_asked_of_the_o
     model = tiny_pretraining(num_hidden_layers=1, num_attention_heads=2)
     save_model(tmp_path / "small", model, tiny_wordpiece(), {})
     failed, told = [], []
-    looking.switcher.failed.connect(failed.append)
+    looking.ablation.refused.connect(failed.append)
     looking.session.problem.connect(told.append)
-    old, small = looking.desk.looked, Subject.open(tmp_path / "small").about
+    old, small = looking.maps, Subject.open(tmp_path / "small").about
     chosen = looking.chosen.fitted((1, 2)).choose(0, 1)
-    looking.switcher.take(small, old, chosen, 0.0)  # as when the model has just changed
+    looking.ablation.set_chosen(small, old, chosen, 0.0)  # as when the model has just changed
     settle(looking, qtbot)
-    assert failed == [] and told == [] and looking.switcher.effects is None
+    assert failed == [] and told == [] and looking.ablation.effects is None
     assert looking.effects.reason.text() == "There is nothing to compare yet."
 
 
 def weights(page: AttentionPage, layer: int, head: int) -> np.ndarray:
-    assert page.desk.looked is not None
-    return page.desk.looked.look.attentions[layer, head]
+    assert page.maps is not None
+    return page.maps.attentions[layer, head]
 
 
 def shown(page: AttentionPage) -> np.ndarray:
@@ -174,7 +175,7 @@ def test_a_text_that_is_too_long_is_offered_its_beginning_and_nothing_old_stays(
     assert f"reads at most {most}" in looking.banner.text()
     assert "[MASK]" not in looking.heads.help.text() and looking.heads.list.order == ()
     click(looking, qtbot, "looking_banner_action_1")
-    assert looking.desk.looked.look.num_tokens == most and looking.banner.text() == ""
+    assert looking.maps.num_tokens == most and looking.banner.text() == ""
 
 
 def test_typing_in_a_text_box_switches_nothing(looking: AttentionPage, qtbot: QtBot) -> None:
@@ -284,13 +285,13 @@ def test_sorted_by_sep_the_first_row_chooses_the_head_that_looks_there_most(
     qtbot.mouseClick(heads.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(top))
     settle(looking, qtbot)
     assert looking.chosen.current == (layer, head)
-    assert looking.heads.list.held is not None
-    np.testing.assert_allclose(looking.heads.list.held.values, mass, atol=1e-5)
+    assert looking.heads.list.head_values is not None
+    np.testing.assert_allclose(looking.heads.list.head_values.values, mass, atol=1e-5)
 
 
 def test_the_head_that_matters_most_is_at_the_top(looking: AttentionPage, qtbot: QtBot) -> None:
     click(looking, qtbot, "attention_ranking")
-    held = looking.heads.list.held
+    held = looking.heads.list.head_values
     assert held is not None and held.kind == "change"
     first = looking.heads.list.order[0]
     assert abs(held.values[first]) == np.abs(held.values).max() > 0
@@ -303,7 +304,7 @@ def test_heads_are_measured_over_the_open_table(looking: AttentionPage, qtbot: Q
     qtbot.waitUntil(lambda: looking.session.study is not None)
     choose(looking, qtbot, "attention_sort", "entropy")
     choose(looking, qtbot, "attention_over", "table")
-    held = looking.heads.list.held
+    held = looking.heads.list.head_values
     assert held is not None and held.values.shape == (2, 3)
     assert "7 texts" in looking.heads.help.text()
 
@@ -332,11 +333,11 @@ def test_a_look_that_memory_does_not_suffice_for_is_refused_beforehand(
     looking: AttentionPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.inspect.attention.weights.free_bytes", lambda: 1000)
-    before = looking.desk.looked
+    before = looking.maps
     looking.laboratory.set_text("bad film")
     settle(looking, qtbot)
     assert looking.banner.isVisible() and "GB" in looking.banner.text()
-    assert looking.desk.looked is before
+    assert looking.maps is before
 
 
 def test_an_encoder_without_heads_shows_attention_and_says_what_it_lacks(
@@ -379,10 +380,10 @@ def test_the_command_names_model_and_texts(looking: AttentionPage, qtbot: QtBot)
 
 
 def test_a_saved_figure_names_model_text_layer_and_head(looking: AttentionPage) -> None:
-    assert looking.desk.looked is not None
+    assert looking.maps is not None
     caption = dict(looking.picture.heatmap.caption)
     assert caption["text"] == TEXT and caption["layer"] == "1" and caption["head"] == "1"
-    assert caption["weights, sha256"] == looking.desk.looked.look.fingerprint
+    assert caption["weights, sha256"] == looking.maps.fingerprint
 
 
 def test_the_views_begin_at_one_place_as_buttons_and_as_a_box(looking: AttentionPage, qtbot: QtBot) -> None:

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.look import theme
 from app.pages.attention import attribution as attention_attribution
-from app.pages.attention.attribution import KEY, AttributionCard
+from app.pages.attention.attribution import AttributionCard
 from app.plots.attribution import AttributedBars, AttributedText, Scored, signed
 from app.plots.figure import save_figure
 from app.session import Session
@@ -162,7 +162,7 @@ def test_what_takes_long_waits_for_the_button_and_can_be_stopped(
     show(qtbot, session, card, model_folder(tmp_path / "labels", seed=5), TEXT)
     qtbot.wait(30)
     go = card.findChild(QPushButton, "attribution_go")
-    assert "Press Explain" in said(card, "attribution_state") and not session.laboratory.is_asking(KEY)
+    assert "Press Explain" in said(card, "attribution_state") and not card.is_asking
     quick, pause = attribution_path.Path.slopes, threading.Event()
 
     def slopes(path: attribution_path.Path, places: np.ndarray) -> np.ndarray | None:

@@ -137,7 +137,7 @@ def vectors(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     page.vectors_card.set_layer(1)
     page.compute()
     page.map_settings.color_box.setCurrentIndex(page.map_settings.color_box.findData("my label"))
-    qtbot.waitUntil(lambda: page.views.map_card.held is not None and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: page.vectors is not None and page.laboratory.is_idle)
     return page, []
 
 
@@ -148,9 +148,7 @@ def word_in_sentences(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     choose(page.source_card.place_box, "typed")
     choose(page.source_card.kind_box, "word")
     page.compute()
-    qtbot.waitUntil(
-        lambda: bool(page.views.map_card.held and page.views.map_card.held.spans) and page.laboratory.is_idle
-    )
+    qtbot.waitUntil(lambda: bool(page.vectors and page.vectors.spans) and page.laboratory.is_idle)
     return page, []
 
 
@@ -162,9 +160,7 @@ def word_in_table(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     choose(page.source_card.place_box, "table")
     choose(page.source_card.kind_box, "word")
     page.compute()
-    qtbot.waitUntil(
-        lambda: bool(page.views.map_card.held and page.views.map_card.held.spans) and page.laboratory.is_idle
-    )
+    qtbot.waitUntil(lambda: bool(page.vectors and page.vectors.spans) and page.laboratory.is_idle)
     return page, []
 
 
@@ -217,7 +213,7 @@ def test_the_copied_line_runs_and_gives_what_is_on_screen(
     if scene is surprise:
         assert float(page.surprise_view.value.text()) == round(float(printed.split()[-1]), 1)
     if scene is vectors:
-        held, pooling = page.views.map_card.held, page.vectors_card.pooling()
+        held, pooling = page.vectors, page.vectors_card.pooling()
         assert held is not None and pooling is not None
         found = np.load(COMMAND_FILE)
         np.testing.assert_allclose(found["embeddings"], held.at(pooling), atol=1e-6)
@@ -231,8 +227,8 @@ def test_the_copied_line_writes_the_vectors_of_the_word_that_are_on_screen(
     page, _ = scene(session, qtbot)
     line = copied(page, qtbot)
     assert line[0] == "word-in-context" and main(line) == 0
-    held, found = page.views.map_card.held, np.load(WORD_FILE)
-    np.testing.assert_allclose(found["vectors"], held.vectors, atol=1e-6)
+    held, found = page.vectors, np.load(WORD_FILE)
+    np.testing.assert_allclose(found["vectors"], held.values, atol=1e-6)
     cut = [text[a:b] for text, a, b in zip(found["sentences"], found["starts"], found["stops"], strict=True)]
     assert cut == ["film"] * len(held.spans) and len(cut) > 1
     np.testing.assert_allclose(found["background"], held.background, atol=1e-6)
@@ -251,7 +247,7 @@ def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: Qt
     page.tabs.setCurrentIndex(LAYERS)
     assert "A piece within a word" in lacking(page)
     embeddings = shown(EmbeddingsPage(session), qtbot)
-    qtbot.waitUntil(lambda: embeddings.views.map_card.held is not None and session.laboratory.is_idle)
+    qtbot.waitUntil(lambda: embeddings.vectors is not None and session.laboratory.is_idle)
     assert "not typed sentences" in lacking(embeddings)
     tokenizer = shown(TokenizerPage(session), qtbot)
     tokenizer.show_view(1)

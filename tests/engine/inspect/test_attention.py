@@ -12,7 +12,7 @@ import torch
 
 from engine.errors import UserError
 from engine.inspect.attention import weights as attention
-from engine.inspect.attention.weights import Look, detail, estimate_bytes, look, rollout
+from engine.inspect.attention.weights import AttentionMaps, detail, estimate_bytes, look, rollout
 from engine.inspect.subject import Subject
 from engine.model.config import BertConfig
 from engine.model.weights import save_model
@@ -41,7 +41,7 @@ def eager(folder: Path) -> Any:
 
 
 @torch.no_grad()
-def read(reference: Any, seen: Look) -> tuple[np.ndarray, np.ndarray]:
+def read(reference: Any, seen: AttentionMaps) -> tuple[np.ndarray, np.ndarray]:
     """Return attentions (L, H, T, T) and hidden states (L + 1, T, D) of `transformers`."""
     encoding = seen.encoding
     found = reference(

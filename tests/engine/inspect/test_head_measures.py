@@ -19,7 +19,7 @@ from engine.inspect.attention.head_measures import (
     patterns,
     ranked,
 )
-from engine.inspect.attention.weights import Look, look
+from engine.inspect.attention.weights import AttentionMaps, look
 from engine.inspect.subject import Subject
 from engine.text.examples import Roles
 from engine.text.table import Table, read_table
@@ -80,7 +80,7 @@ def test_a_head_that_looks_at_one_token_has_no_spread(subject: Subject) -> None:
     seen = look(subject, A)
     previous = np.eye(6, k=-1, dtype=np.float32)
     previous[0, 0] = 1.0
-    found = measure(Look(A, None, seen.encoding, seen.words, np.stack([[previous]])))
+    found = measure(AttentionMaps(A, None, seen.encoding, seen.words, np.stack([[previous]])))
     assert (found["entropy"], found["previous"], found["distance"]) == (0.0, 1.0, 1.0)
     assert patterns(found) == (("previous",),)
 

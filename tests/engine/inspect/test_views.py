@@ -24,7 +24,7 @@ from engine.inspect.attention.views import (
     tiles,
     view,
 )
-from engine.inspect.attention.weights import Look
+from engine.inspect.attention.weights import AttentionMaps
 from engine.text.words import Word, words_of
 from tests.fakes import tiny_wordpiece
 
@@ -33,13 +33,13 @@ PIECES = ("[CLS]", "good", "film", "##ing", "x", "[SEP]", "bad", "play", "##ing"
 SPECIAL = (0, 5, 10)
 
 
-def looked(text: str = A, text_pair: str | None = B, seed: int = 0) -> Look:
+def looked(text: str = A, text_pair: str | None = B, seed: int = 0) -> AttentionMaps:
     """Return a look with random weights, (2, 3, T, T), each row of which sums to 1."""
     encoding = tiny_wordpiece().encode(text, text_pair)
     length = len(encoding.tokens)
     weights = np.random.default_rng(seed).random((2, 3, length, length), np.float32) ** 4
     weights /= weights.sum(-1, keepdims=True)
-    return Look(text, text_pair, encoding, words_of(encoding, text, text_pair), weights)
+    return AttentionMaps(text, text_pair, encoding, words_of(encoding, text, text_pair), weights)
 
 
 def test_one_head_is_shown_as_it_is() -> None:
@@ -269,6 +269,6 @@ def test_a_view_that_there_is_not_is_our_mistake(changes: dict[str, Any]) -> Non
 
 def test_tokens_that_no_word_holds_stay_pieces() -> None:
     seen = looked()
-    bare = Look(A, B, seen.encoding, (Word("filming", 5, 12, 0, (2, 3)),), seen.attentions)
+    bare = AttentionMaps(A, B, seen.encoding, (Word("filming", 5, 12, 0, (2, 3)),), seen.attentions)
     shown = view(bare, View(unit="words"))
     assert shown.row_labels[:4] == ("[CLS]", "good", "filming", "x") and len(shown.row_labels) == 10
