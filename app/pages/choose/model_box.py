@@ -122,10 +122,11 @@ class ModelBox(ChoiceBox):
         Args: said: what the box says of it in place of its name.
         """
         own = {one.data for one in (*self._before, *self._after)}
-        if choice is None or choice in own:
-            self._choice = None if choice is None else str(choice)
-        else:
-            self._choice = str(Path(choice).absolute())
+        if choice is not None:
+            choice = str(choice) if choice in own else str(Path(choice).absolute())
+        if choice != self._choice:
+            self.show_refusal("")  # it was of another folder
+        self._choice = choice
         self._words = said
         self.refresh()
 
