@@ -30,6 +30,7 @@ from benchmarks.measure import (
     flops_per_token,
     machine,
     matrix_peaks,
+    need,
     spread,
 )
 from benchmarks.work import Work, make_work, read_rows, steps_of, write_table
@@ -67,13 +68,14 @@ class Result:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 1 if the loss curves lie apart."""
     chosen = _parser().parse_args(argv)
+    peers = [name for name in chosen.peers.split(",") if name]
+    need(*["accelerate"] * bool(peers), *["datasets"] * ("P0" in peers))
     os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TRANSFORMERS_VERBOSITY="error")
     os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] = os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
     torch.set_num_threads(chosen.threads or num_cores())
     print(machine(), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         work = make_work(chosen.work, chosen.preset, Path(folder))
-        peers = [name for name in chosen.peers.split(",") if name]
         result = _take_turns(work, peers, chosen, Path(folder))
         if not chosen.no_curves:
             result.curve_difference = _compare_curves(work, chosen, Path(folder))

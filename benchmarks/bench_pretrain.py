@@ -34,6 +34,7 @@ from benchmarks.measure import (
     flops_per_token,
     machine,
     matrix_peaks,
+    need,
     spread,
 )
 from benchmarks.pretrain_work import (
@@ -75,6 +76,7 @@ class Result:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 1 if a median is below its floor, or loss curves lie apart."""
     chosen = _parser().parse_args(argv)
+    need("accelerate")
     os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TRANSFORMERS_VERBOSITY="error")
     os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
     torch.set_num_threads(chosen.threads or num_cores())

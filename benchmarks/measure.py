@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -152,6 +153,15 @@ def _best(product: Callable[[], torch.Tensor], flops: int, repeats: int = 40) ->
             torch.cuda.synchronize()
         times.append(time.perf_counter() - start)
     return flops / min(times)
+
+
+def need(*packages: str) -> None:
+    """End in a sentence where packages that the peers need are not installed."""
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        raise SystemExit(
+            f"The peers need {' and '.join(missing)}. Install what benchmarks take: pip install -e '.[bench]'"
+        )
 
 
 def machine() -> str:
