@@ -69,6 +69,7 @@ def looks(window: MainWindow, qtbot: QtBot, key: str) -> None:
     qtbot.waitUntil(lambda: window.session.laboratory.is_idle)
 
 
+@pytest.mark.slow
 def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     opened: Open, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -131,6 +132,7 @@ def test_what_is_no_head_and_no_table_is_passed_over(value: object, qtbot: QtBot
     session.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", range(3))
 def test_no_settings_file_keeps_the_window_from_opening(
     turn: int, opened: Open, qtbot: QtBot, tmp_path: Path

@@ -42,7 +42,7 @@ def ready(page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> EmbeddingsPage:
 
 def press(page: EmbeddingsPage, button: QPushButton, qtbot: QtBot) -> None:
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.laboratory.is_idle, timeout=60_000)
+    qtbot.waitUntil(lambda: page.laboratory.is_idle)
 
 
 @pytest.mark.usefixtures("no_models_ship")
@@ -55,7 +55,7 @@ def test_without_a_table_examples_are_shown_until_one_is_opened(
     page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
     page.laboratory.choose(model_folder(tmp_path / "model"))
-    qtbot.waitUntil(lambda: len(page.views.map_card.plot.numbers()) == 37, timeout=60_000)
+    qtbot.waitUntil(lambda: len(page.views.map_card.plot.numbers()) == 37)
     (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
     page.session.open_table(tmp_path / "films.csv")
     qtbot.waitUntil(lambda: page.source_card.kind == "table")
@@ -128,9 +128,7 @@ def test_tsne_says_what_its_distances_mean_and_which_perplexity_was_used(
     box.setCurrentIndex(1)
     box.activated.emit(1)
     caption = ready.views.map_card.plot
-    qtbot.waitUntil(
-        lambda: "t-SNE, perplexity 2, seed 1" in dict(caption.caption).get("map", ""), timeout=60_000
-    )
+    qtbot.waitUntil(lambda: "t-SNE, perplexity 2, seed 1" in dict(caption.caption).get("map", ""))
     assert "a third of the 7 points" in ready.map_settings.note.text()
 
 
@@ -210,7 +208,7 @@ def test_another_checkpoint_moves_the_same_texts(ready: EmbeddingsPage, tmp_path
     press(ready, ready.compute_button, qtbot)
     before = ready.views.map_card.plot.numbers()
     ready.laboratory.choose(model_folder(tmp_path / "other", seed=5))
-    qtbot.waitUntil(lambda: ready.views.map_card.plot.numbers() != before, timeout=60_000)
+    qtbot.waitUntil(lambda: ready.views.map_card.plot.numbers() != before)
     assert [row[3] for row in ready.views.map_card.plot.numbers()] == [row[3] for row in before]
 
 

@@ -7,13 +7,13 @@ import os
 import shlex
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from engine.commands.command_line import finetune_command, main, predict_command
+from engine.commands.command_line import finetune_command, predict_command
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
@@ -29,26 +29,10 @@ from tests.engine.tiny_runs import (
     tiny_config,
     write_table,
 )
+from tests.engine.typed import Engine, is_one_sentence
 from tests.fakes import TOKENS, model_folder, tiny_wordpiece
 
-Engine = Callable[..., tuple[int, str, str]]
 QUICK = ("--set", "num_epochs=1", "--set", "max_length=23", "--set", "num_threads=1", "--set", "device=cpu")
-
-
-@pytest.fixture
-def engine(capsys: pytest.CaptureFixture[str], unsynced: None) -> Engine:
-    """Run a command in this process; give its exit code, stdout and stderr."""
-
-    def run(*words: str | Path) -> tuple[int, str, str]:
-        capsys.readouterr()
-        try:
-            code = main([str(word) for word in words])
-        except SystemExit as left:
-            code = int(left.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
 
 
 @pytest.fixture
@@ -57,10 +41,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tiny_config(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def is_one_sentence(err: str) -> bool:
-    return err.count("\n") == 1 and err.endswith(".\n") and "Traceback" not in err
 
 
 FINETUNE = (

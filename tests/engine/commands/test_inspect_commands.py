@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine.commands.command_line import main
 from engine.commands.inspect import attention_command
 from engine.commands.screen import percent
 from engine.inspect.masked.follows import follows
@@ -21,25 +19,8 @@ from engine.inspect.masked.probe import probe
 from engine.inspect.masked.row_scores import result_of
 from engine.inspect.subject import Subject
 from engine.model.weights import save_model
+from tests.engine.typed import Engine
 from tests.fakes import LABELS, model_folder, tiny_pretraining, tiny_wordpiece
-
-Engine = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def engine(capsys: pytest.CaptureFixture[str], unsynced: None) -> Engine:
-    """Run a command in this process; give its exit code, stdout and stderr."""
-
-    def run(*words: str | Path) -> tuple[int, str, str]:
-        capsys.readouterr()
-        try:
-            code = main([str(word) for word in words])
-        except SystemExit as left:
-            code = int(left.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
 
 
 @pytest.fixture

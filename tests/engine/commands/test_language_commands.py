@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from engine.commands.command_line import main
 from engine.commands.language import pretrain_command
 from engine.model.weights import save_model
 from engine.settings.config import values_of
@@ -18,25 +16,8 @@ from engine.train.pretrain import pretrain
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.runs import read_config, read_metrics, read_status
 from tests.engine.tiny_texts import SPECIALS, encoder_folder, promised, text_config, word_vocabulary, words_of
+from tests.engine.typed import Engine, is_one_sentence
 from tests.fakes import TOKENS, model_folder, tiny_pretraining, tiny_wordpiece
-
-Engine = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def engine(capsys: pytest.CaptureFixture[str], unsynced: None) -> Engine:
-    """Run a command in this process; give its exit code, stdout and stderr."""
-
-    def run(*words: str | Path) -> tuple[int, str, str]:
-        capsys.readouterr()
-        try:
-            code = main([str(word) for word in words])
-        except SystemExit as left:
-            code = int(left.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
 
 
 @pytest.fixture
@@ -47,10 +28,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     text_config(tmp_path)
     save_model(tmp_path / "start", tiny_pretraining(), tiny_wordpiece())
     return tmp_path
-
-
-def is_one_sentence(err: str) -> bool:
-    return err.count("\n") == 1 and err.endswith(".\n") and "Traceback" not in err
 
 
 SETTINGS = {
