@@ -170,7 +170,7 @@ class ScatterPlot(LayeredFigure):
     def let_go(self) -> bool:
         was_chosen = self._chosen >= 0
         self._choose(-1)
-        return was_chosen
+        return super().let_go() or was_chosen
 
     def current_changed(self) -> None:
         self.hovered.emit(self.current)
