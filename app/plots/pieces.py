@@ -64,7 +64,7 @@ class PiecesPlot(ScrolledFigure):
     def set_columns(self, columns: Sequence[Column], *, has_beside: bool = False) -> None:
         """Show these words. Args: has_beside: keep a line for the second vocabulary."""
         self.columns, self.has_beside = tuple(columns), has_beside
-        self.place()
+        self.place_anew()
         self._hovered = -1
         self._walked = self._walked if self._walked in self._of_row else -1
         self.setAccessibleDescription(self.summary())

@@ -41,6 +41,11 @@ class ScrolledFigure(PointedFigure):
     def place(self) -> None:
         """Lay out anew what depends on the canvas's width."""
 
+    def place_anew(self) -> None:
+        """Lay out other things than before; shown first, for only then has the canvas its width."""
+        self._scroll.setVisible(not self.is_empty)
+        self.place()
+
     def set_content_height(self, height: int) -> None:
         """Make room for what is painted, and show it if there is something."""
         self._scroll.setVisible(not self.is_empty)

@@ -63,7 +63,7 @@ class TokensPlot(ScrolledFigure):
     def set_strips(self, strips: Sequence[Strip]) -> None:
         """Show these examples."""
         self.strips = tuple(strips)
-        self.place()
+        self.place_anew()
         self.forget()
 
     def clear(self) -> None:

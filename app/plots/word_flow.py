@@ -60,7 +60,7 @@ class WordFlow(ScrolledFigure):
         """
         is_same = len(texts) == len(self.texts)
         self.texts, self.segments, self.joined = tuple(texts), tuple(segments), tuple(joined)
-        self.place()
+        self.place_anew()
         if not is_same:
             self.forget()
             self._walked = 0 if self.hasFocus() and self.texts else None

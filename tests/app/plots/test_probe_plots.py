@@ -139,6 +139,22 @@ def test_b_begins_a_line_and_chinese_stands_closer(qtbot) -> None:
     assert right[0] > left[0] > 300
 
 
+def test_words_that_come_later_take_the_lines_that_they_need_at_the_width_there_is(qtbot) -> None:
+    plot = shown(qtbot, WordStrip("Surprise"), width=620)
+    plot.set_words([Rated("a", 0, 1.0, "1.0")])
+    plot.clear()
+    plot.resize(200, plot.height())
+    plot.set_words([Rated(f"word{i}", 0, 1.0, "1.0") for i in range(10)])
+    narrow = plot.height()
+    plot.clear()
+    plot.resize(620, plot.height())
+    plot.set_words([Rated(f"word{i}", 0, 1.0, "1.0") for i in range(10)])
+    assert plot.height() < narrow
+    heights = {plot.height()}
+    QApplication.processEvents()
+    assert {plot.height()} == heights
+
+
 def test_keys_move_over_lines_and_words(qtbot) -> None:
     plot = shown(qtbot, WordChips("Sentence"), width=150)
     plot.set_chips([Chip("word", 0) for _ in range(7)])
