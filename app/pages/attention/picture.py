@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
@@ -253,8 +253,17 @@ class PictureCard(Card):
         self._footer = QWidget()
         self._make_shares()
         row((self._shares, 1), self.layout_link, gap=6, parent=self._footer)
-        self._footer.setFixedHeight(self.layout_link.sizeHint().height())
+        self._fit_footer()
         self.add(self._footer)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_footer"):
+            self._fit_footer()
+
+    def _fit_footer(self) -> None:
+        """Keep the footer as high as its link, whether that is shown or not."""
+        self._footer.setFixedHeight(self.layout_link.sizeHint().height())
 
     def _make_shares(self) -> None:
         self.mass_texts: list[str] = []
