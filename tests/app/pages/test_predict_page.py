@@ -83,19 +83,16 @@ class Counted:
         return partial(self, owner)
 
 
-def session_of(page: PredictPage) -> Session:
-    found: Session = page.session  # type: ignore[attr-defined]
-    return found
-
-
 def run_file(page: PredictPage, qtbot: QtBot) -> None:
     qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: page.run_button.isVisible() and not page.is_asking)
 
 
-def test_without_a_model_the_page_leads_to_fine_tuning(page: PredictPage, qtbot: QtBot) -> None:
+def test_without_a_model_the_page_leads_to_fine_tuning(
+    page: PredictPage, session: Session, qtbot: QtBot
+) -> None:
     assert page.empty.isVisible() and not page.run_button.isEnabled()
-    with qtbot.waitSignal(session_of(page).page_requested) as asked:
+    with qtbot.waitSignal(session.page_requested) as asked:
         qtbot.mouseClick(page.empty.button, Qt.MouseButton.LeftButton)
     assert asked.args == ["finetune"]
 
