@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gc
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.pages.attention import requests
 from app.pages.attention.ablation import digits_for
 from app.pages.attention.captions import EffectRow
 from app.pages.attention.compare import CompareDialog
@@ -161,6 +164,33 @@ def test_keys_move_through_heads_and_layers(looking: AttentionPage, qtbot: QtBot
     assert looking.chosen.current == (1, 1)
     press(looking, qtbot, "[")
     np.testing.assert_allclose(shown(looking), weights(looking, 1, 0), atol=1e-7)
+
+
+def test_a_picture_is_drawn_once_for_what_it_shows(
+    looking: AttentionPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, draw = [], requests.draw_view
+    monkeypatch.setattr(requests, "draw_view", lambda *asked: drawn.append(asked[1]) or draw(*asked))
+    looking.lock(2)
+    looking.show_picture("attribution")
+    looking.show_picture("heatmap")
+    settle(looking, qtbot)
+    assert drawn == [] and looking.picture.heatmap.locked_row == 2
+    looking.choose_head(1, 2)
+    settle(looking, qtbot)
+    assert [chosen.current for chosen in drawn] == [(1, 2)]
+
+
+def test_maps_of_a_text_that_is_gone_take_no_memory(looking: AttentionPage, qtbot: QtBot) -> None:
+    click(looking, qtbot, "attention_view_query_key")  # asks the model about the maps
+    click(looking, qtbot, "attention_heads_as_list")  # and measures them
+    looking.show_picture("attribution")  # so that nothing of the kind is asked again
+    looking.heads.sort_by("position")
+    maps = weakref.ref(looking.maps)
+    looking.laboratory.set_text("bad film")
+    settle(looking, qtbot)
+    gc.collect()
+    assert maps() is None
 
 
 def test_a_text_that_is_too_long_is_offered_its_beginning_and_nothing_old_stays(
