@@ -118,12 +118,12 @@ def _filled(
             layout.addStretch(1)
             continue
         part, *how = item if isinstance(item, tuple) else (item,)
-        stretch = next((one for one in how if isinstance(one, int)), 0)
+        aligned = [one for one in how if isinstance(one, Qt.AlignmentFlag)]  # a flag is an int, too
+        stretch = next((one for one in how if not isinstance(one, Qt.AlignmentFlag)), 0)
         if isinstance(part, QWidget):
             layout.addWidget(part, stretch)
         else:
             layout.addLayout(part, stretch)
-        for one in how:
-            if isinstance(one, Qt.AlignmentFlag):
-                layout.setAlignment(part, one)
+        for one in aligned:
+            layout.setAlignment(part, one)
     return layout

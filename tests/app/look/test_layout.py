@@ -48,6 +48,15 @@ def test_an_item_takes_the_share_and_the_place_that_stand_beside_it(qtbot: QtBot
     assert small.geometry().bottom() + 1 == 200
 
 
+def test_an_item_that_is_only_aligned_takes_no_share_of_the_spare_room(qtbot: QtBot) -> None:
+    owner, wide, at_top, at_left = QWidget(), QWidget(), label("short"), QWidget()
+    row((wide, 1), (at_top, Qt.AlignmentFlag.AlignTop), gap=0, parent=owner)
+    shown(qtbot, owner)
+    assert at_top.width() == at_top.sizeHint().width() and wide.width() == 300 - at_top.width()
+    under = column((at_left, 1, Qt.AlignmentFlag.AlignLeft), gap=0)  # 1, as the share is
+    assert under.stretch(0) == 1 and under.itemAt(0).alignment() == Qt.AlignmentFlag.AlignLeft
+
+
 def test_the_keyboard_goes_through_nested_layouts_in_the_order_in_which_they_are_written(
     qtbot: QtBot,
 ) -> None:
