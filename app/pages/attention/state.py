@@ -14,7 +14,6 @@ from engine.inspect.attention.views import View
 Head = tuple[int, int]  # layer, head
 
 PICTURES = ("heatmap", "arcs", "query_key", "heads", "attribution")
-OF = ("heads", "layer", "model", "rollout")  # whose attention is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Chosen:
     shape: tuple[int, int] = (1, 1)  # L layers, H heads of the model
     picture: str = "heatmap"
     heads: tuple[Head, ...] = ((0, 0),)  # the first is the current one; the others are averaged with it
-    of: str = "heads"
+    of: str = "heads"  # whose attention is shown: "heads", "layer", "model" or "rollout"
     specials: str = "show"
     unit: str = "pieces"
     block: str = "all"
@@ -72,8 +71,6 @@ class Chosen:
             against = against if against.head[0] < layers and against.head[1] < heads else None
         return replace(self, shape=shape, heads=kept or ((0, 0),), off=off, comparison=against)
 
-    # ---- which heads
-
     def choose(self, layer: int, head: int) -> Chosen:
         """Return the choice of one head alone; an average over the layer stays one."""
         of = "heads" if self.of == "model" else self.of
@@ -100,8 +97,6 @@ class Chosen:
         layers = range(num_layers) if self.of == "model" else (self.layer,)
         return tuple((layer, head) for layer in layers for head in range(num_heads))
 
-    # ---- what is switched off
-
     def switch(self, heads: tuple[Head, ...]) -> Chosen:
         """Return the choice with these heads off, or on again when all of them were off."""
         asked = frozenset(heads)
@@ -110,8 +105,6 @@ class Chosen:
     def layer_heads(self, layer: int) -> tuple[Head, ...]:
         """Return all heads of a layer."""
         return tuple((layer, head) for head in range(self.shape[1]))
-
-    # ---- how it is shown
 
     def changed(self, name: str, value: Any) -> Chosen:
         """Return the choice with another value of a field."""
