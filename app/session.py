@@ -14,9 +14,9 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal, S
 
 from app.settings import AppSettings
 from app.shipped import assets
-from app.work.inspector import Laboratory
+from app.work.inspector import Inspector
 from app.work.library import Looked, ModelLibrary, look
-from app.work.tables import ModelInfo, Study, open_table, read_model, study
+from app.work.tables import ModelInfo, TableSummary, open_table, read_model, summary
 from app.work.training import TrainConfig, Training, TrainingState, run_name
 from app.work.worker import Channel, Workers
 from engine.events import Event, Progress
@@ -53,7 +53,7 @@ class Session(QObject):
     table_changed = Signal()
     roles_changed = Signal()
     model_changed = Signal()
-    study_changed = Signal()
+    summary_changed = Signal()
     max_length_changed = Signal(int)
     busy_changed = Signal(str)
     problem = Signal(object)
@@ -77,7 +77,7 @@ class Session(QObject):
         self.roles_before: Roles | None = None  # those that a person changed last, to go back to
         self.label_choices: dict[str, bool] = dict.fromkeys(LABEL_CHOICES, False)
         self._choices_before = self.label_choices
-        self.study: Study | None = None
+        self.summary: TableSummary | None = None
         self.model: ModelInfo | None = None
         self.max_length: int = DataConfig().max_length
         self.training_config: TrainConfig | None = None
@@ -92,11 +92,11 @@ class Session(QObject):
         self.workers.problem.connect(self.problem)
         self._table_asked = Channel(self, self.workers.files)
         self._study_asked = Channel(self, self.workers.files)
-        self._model_asked = Channel(self, self.workers.pictures)
-        self._runs_asked = Channel(self, self.workers.pictures)
+        self._model_asked = Channel(self, self.workers.quick)
+        self._runs_asked = Channel(self, self.workers.quick)
         self.library = ModelLibrary(self.settings, self)
         self.library.look_wanted.connect(self.find_runs)
-        self.laboratory = Laboratory(self.settings, self.library, self.workers, self)
+        self.inspector = Inspector(self.settings, self.library, self.workers, self)
         self._training = Training(self)
         self._connect_training()
 
@@ -145,9 +145,9 @@ class Session(QObject):
         self._take_roles(roles, _kept(self.label_choices, self.roles, roles))
 
     def _take_roles(self, roles: Roles, choices: dict[str, bool]) -> None:
-        self.roles, self.label_choices, self.study = roles, choices, None
+        self.roles, self.label_choices, self.summary = roles, choices, None
         self.roles_changed.emit()
-        self._study()
+        self._summarize()
 
     def set_role(self, column: str, role: str) -> None:
         """Give a column a role; "" for no column, or for no role. Two columns with a role change places."""
@@ -169,10 +169,10 @@ class Session(QObject):
         """Make one of LABEL_CHOICES, as in the settings; the table is studied again."""
         if self.table is not None and value != self.label_choices[name]:
             self.label_choices = {**self.label_choices, name: value}
-            self._study()
+            self._summarize()
 
     @property
-    def is_studying(self) -> bool:
+    def is_summarizing(self) -> bool:
         return self._study_asked.is_asking
 
     def _read_table(
@@ -198,34 +198,34 @@ class Session(QObject):
         self.table, self.roles = opened
         self.label_choices = _kept(choices, asked, self.roles)
         self.table_overrides, self.roles_before = overrides, None
-        self.study = None  # it was of the table before
+        self.summary = None  # it was of the table before
         self.settings.add_recent_file(self.table.path)
         self.table_changed.emit()
         self.roles_changed.emit()
-        self._study()
+        self._summarize()
 
-    def _study(self) -> None:
-        self.study = None
+    def _summarize(self) -> None:
+        self.summary = None
         self._study_asked.drop()
         if self.table is not None and self.roles is not None and self.roles.text:
             self._study_asked.ask(
                 self.table.path,
-                partial(study, self.table, self.roles, self.model, **self.label_choices),
-                heard=self._take_study,
+                partial(summary, self.table, self.roles, self.model, **self.label_choices),
+                heard=self._take_summary,
                 refused=self.table_problem.emit,
                 progress=self._show_study,
-                ended=partial(self._show_idle, "study"),
+                ended=partial(self._show_idle, "summary"),
             )
-        self.study_changed.emit()
+        self.summary_changed.emit()
 
     def _show_study(self, event: Event) -> None:
         if isinstance(event, Progress) and event.total:
             words = self.tr("Measuring texts: %1 %").replace("%1", str(100 * event.done // event.total))
-            self._show_busy("study", words)
+            self._show_busy("summary", words)
 
-    def _take_study(self, found: Study) -> None:
-        self.study = found
-        self.study_changed.emit()
+    def _take_summary(self, found: TableSummary) -> None:
+        self.summary = found
+        self.summary_changed.emit()
 
     # ---- model and length
 
@@ -254,7 +254,7 @@ class Session(QObject):
             self.library.remember(info.model)
         self.model_changed.emit()
         self.set_max_length(min(self.max_length, self.max_length_limit))
-        self._study()
+        self._summarize()
 
     @property
     def max_length_limit(self) -> int:

@@ -39,7 +39,7 @@ class StatusBar(QStatusBar):
         row(*parts, gap=20, margins=(10, 2, 10, 2), parent=inner)
         self.addWidget(inner, 1)
         session.model_changed.connect(self._show_open)
-        session.laboratory.model_changed.connect(self._show_open)
+        session.inspector.model_changed.connect(self._show_open)
         session.table_changed.connect(self._show_open)
         session.training_started.connect(self._show_open)
         session.training_ended.connect(self._show_open)
@@ -68,7 +68,7 @@ class StatusBar(QStatusBar):
             return
         self.model.setText(words.shorten(model.words, 40) if model else self.tr("no model"))
         self.model.setToolTip(tip(model.model) if model else "")
-        about = session.laboratory.about
+        about = session.inspector.about
         if self._is_looking and about is not None:
             config = about.config
             size = f"{config.num_hidden_layers}×{config.hidden_size}"

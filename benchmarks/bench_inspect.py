@@ -3,7 +3,7 @@
     python -m benchmarks.bench_inspect
 
 A model of random weights is opened in the real page, drawn offscreen. Each figure is the time from a key, or
-a question, to the picture on screen, by way of the laboratory's workers; it takes turns with an idle control:
+a question, to the picture on screen, by way of the inspector's workers; it takes turns with an idle control:
 the same way with nothing to compute and a bare widget to paint. What the machine adds, the control shows too.
 """
 

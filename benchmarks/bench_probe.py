@@ -18,9 +18,9 @@ from pathlib import Path
 import torch
 from torch.nn import functional as F
 
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.lens import lens
 from engine.inspect.masked.probe import probe, score_words
-from engine.inspect.subject import Subject
 from engine.model.bert import initialize
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
@@ -63,14 +63,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return int(statistics.median(taken["one word"]) > GOAL_MS)
 
 
-def base_model(folder: Path) -> Subject:
+def base_model(folder: Path) -> LoadedModel:
     """Return a model of BERT-base's shape with random weights."""
     specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     words = [f"w{number}" for number in range(VOCAB_SIZE - len(specials))]
     model = PreTraining(BertConfig(vocab_size=VOCAB_SIZE))
     initialize(model, 0.02, seed=0)
     save_model(folder, model, WordPiece.from_tokens(specials + words, lowercase=True))
-    return Subject.open(folder, "cpu")
+    return LoadedModel.open(folder, "cpu")
 
 
 def products() -> None:

@@ -100,7 +100,7 @@ def serve_window(line: Line, values: dict[str, Any], folder: Path) -> None:
     window.show_page("finetune")
     session.open_table(values["data"])
     session.set_model(values["model"])
-    _spin(lambda: session.study is not None and session.model is not None and not session.is_studying)
+    _spin(lambda: session.summary is not None and session.model is not None and not session.is_summarizing)
     session.start_training(with_values(FineTuneConfig(), {**session.values(), **values}))
     _spin(lambda: bool(tap.steps))
     session.pause_training()

@@ -42,10 +42,10 @@ class Scene:
         self._window.show()
         self._window.activateWindow()
         self._hover = 0
-        lab = self._session.laboratory
-        lab.set_text(text)
-        lab.choose(model)
-        _wait(lambda: self._page.maps is not None and lab.is_idle)
+        inspector = self._session.inspector
+        inspector.set_text(text)
+        inspector.choose(model)
+        _wait(lambda: self._page.maps is not None and inspector.workers.is_idle)
         shown = view(self._page.maps, View())
         self._arcs = ArcsPlot("Arcs")
         self._arcs.resize(self._page.picture.heatmap.size())
@@ -73,7 +73,7 @@ class Scene:
         if name in ("hover", "repaint", "arcs"):
             return _repainted(self._plain)
         painted = self._plain if name != "mask" else None
-        return self._asked(self._session.workers.pictures, _nothing, self._plain.update, painted)
+        return self._asked(self._session.workers.quick, _nothing, self._plain.update, painted)
 
     def close(self) -> None:
         """End all work and the window."""
@@ -112,10 +112,10 @@ class Scene:
     def _mosaic(self) -> float:
         plot = self._page.heads.mosaic
         work = partial(draw_mosaic, self._page.maps, View())
-        return self._asked(self._session.workers.pictures, work, plot.set_mosaic, plot)
+        return self._asked(self._session.workers.quick, work, plot.set_mosaic, plot)
 
     def _masked(self) -> float:
-        work = partial(_guess, self._session.laboratory.open_models, self._model, self._text)
+        work = partial(_guess, self._session.inspector.open_models, self._model, self._text)
         return self._asked(self._session.workers.models, work, None, None)
 
     def _asked(self, worker: Worker, work: Callable[[], Any], take: Any, painted: QWidget | None) -> float:
@@ -134,7 +134,7 @@ class Scene:
         ended = watch.at if watch is not None else has_come[0]
         if watch is not None:
             watch.stop()
-        _wait(lambda: self._session.laboratory.is_idle)
+        _wait(lambda: self._session.inspector.workers.is_idle)
         return (ended - began) * 1000
 
 

@@ -13,8 +13,8 @@ from assets.models.make import STAGES, recipe
 from benchmarks.work import SAMPLES
 from engine.device import open_device
 from engine.events import Evaluated
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.probe import probe
-from engine.inspect.subject import Subject
 from engine.model.bert import initialize
 from engine.model.heads import PreTraining
 from engine.model.weights import load_pretraining, read_config, save_model
@@ -88,7 +88,7 @@ def on_held_out(model_dir: Path, data: Path, num_tokens: int) -> Iterator[tuple[
 
 def cloze_sentences(model_dir: Path, top_k: int = 5) -> list[dict[str, Any]]:
     """Return each of the fifty written sentences with its first guesses and the sensible ones."""
-    subject = Subject.open(model_dir)
+    subject = LoadedModel.open(model_dir)
     rows = []
     for entry in json.loads((SAMPLES / "cloze50.json").read_text(encoding="utf-8")):
         guesses = [guess.word for guess in probe(subject, entry["text"], top_k=top_k).answers[0].guesses]

@@ -86,19 +86,20 @@ class Demo:
         """Open the table and the model, and set the form."""
         session = self.session
         session.open_table(Path(chosen.data) if chosen.data else sample_data_path())
-        self._until(lambda: session.study is not None)
-        study, roles, table = session.study, session.roles, session.table
-        assert study is not None and roles is not None and table is not None
+        self._until(lambda: session.summary is not None)
+        summary, roles, table = session.summary, session.roles, session.table
+        assert summary is not None and roles is not None and table is not None
         print(f"Opened {table.path.name}: {number(table.num_rows)} rows, {table.format}")
         print(
-            f"Guessed: {roles.text!r} is the text, {roles.label!r} the label ({', '.join(study.labels[:5])})"
+            f"Guessed: {roles.text!r} is the text, {roles.label!r} the label "
+            f"({', '.join(summary.labels[:5])})"
         )
         starter = None if chosen.vocab else starter_model()
         if starter is not None:
             session.set_model(str(starter))
         else:
             session.set_model("new:tiny", chosen.vocab or str(sample_vocabulary()))
-        self._until(lambda: session.model is not None and session.study is not None)
+        self._until(lambda: session.model is not None and session.summary is not None)
         assert session.model is not None
         values = dict(QUICK if starter is not None else RANDOM)
         if chosen.epochs:
@@ -168,8 +169,8 @@ class Demo:
     def _keep_start(self, _run_dir: object) -> None:
         """Keep what the first training begins with: a person may open other things meanwhile."""
         session = self.session
-        if not self._trained and session.model is not None and session.study is not None:
-            self._trained = {"start": session.model.model, "num_rows": session.study.num_examples}
+        if not self._trained and session.model is not None and session.summary is not None:
+            self._trained = {"start": session.model.model, "num_rows": session.summary.num_examples}
 
     def _tell_evaluations(self, events: Sequence[Any]) -> None:
         for event in events:
@@ -189,7 +190,7 @@ class Demo:
         elif key == "reasons" and scenes.told_reasons():
             self._found["counts_most"] = scenes.told_reasons()
             told = ", ".join(f"{word} {value:+.2f}" for word, value in scenes.told_reasons()[:3])
-            print(f"What the answer to “{self.session.laboratory.text}” rests on: {told}")
+            print(f"What the answer to “{self.session.inspector.text}” rests on: {told}")
         elif key == "guesses" and scenes.told_guesses():
             self._found["guesses"] = scenes.told_guesses()
             told = ", ".join(f"{word} {probability(value)}" for word, value in scenes.told_guesses())

@@ -190,5 +190,5 @@ def _oklab(linear: np.ndarray) -> np.ndarray:
     return np.asarray(np.cbrt(linear @ _CONES.T) @ _LAB.T)
 
 
-def _linear_of(lab: np.ndarray) -> np.ndarray:
-    return np.asarray((lab @ np.linalg.inv(_LAB).T) ** 3 @ np.linalg.inv(_CONES).T)
+def _linear_of(inspector: np.ndarray) -> np.ndarray:
+    return np.asarray((inspector @ np.linalg.inv(_LAB).T) ** 3 @ np.linalg.inv(_CONES).T)

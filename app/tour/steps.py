@@ -79,7 +79,9 @@ class Scenes(InsideScenes):
             return
         if session.table is None:
             session.open_table(sample_data_path())
-        yield lambda: session.study is not None or (session.table is not None and not session.is_studying)
+        yield (
+            lambda: session.summary is not None or (session.table is not None and not session.is_summarizing)
+        )
 
     def data_words(self) -> str:
         """Say what the open table is and what was guessed about it."""
@@ -111,7 +113,7 @@ class Scenes(InsideScenes):
         session, starter = self.session, starter_model()
         if session.model is None and starter is not None:
             session.set_model(str(starter))
-        yield lambda: not session.is_reading_model and not session.is_studying
+        yield lambda: not session.is_reading_model and not session.is_summarizing
 
     def _setup_words(self) -> str:
         told = self.tr(
@@ -286,13 +288,13 @@ class Scenes(InsideScenes):
         )
 
     def _explain(self) -> Acting:
-        laboratory, page, folder = self.laboratory, self.page("attention"), self.classifier()
+        inspector, page, folder = self.inspector, self.page("attention"), self.classifier()
         if folder is None:
             return
-        if laboratory.folder != folder:
-            laboratory.choose(folder)
+        if inspector.folder != folder:
+            inspector.choose(folder)
         text, pair = self.page("predict").text_card.texts()
-        laboratory.set_text(text or REVIEW, pair)
+        inspector.set_text(text or REVIEW, pair)
         page.show_picture("attribution")
         yield lambda: page.attribution.result is not None
 

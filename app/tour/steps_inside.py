@@ -58,7 +58,7 @@ class InsideScenes(QObject):
     def __init__(self, window: Host) -> None:
         super().__init__(cast(QObject, window))
         self.window, self.session = window, window.session
-        self.laboratory = window.session.laboratory
+        self.inspector = window.session.inspector
         self.reader = language_model(window.session)
         self._has_hidden = False  # the word of the tour's own sentence
 
@@ -104,7 +104,7 @@ class InsideScenes(QObject):
         page = self.page("probe")
         yield from self._open_reader()
         page.tabs.setCurrentIndex(0)
-        yield lambda: page.state.about is self.laboratory.about
+        yield lambda: page.state.about is self.inspector.about
         page.state.go(Question(CLOZE, "", (HIDDEN,)))
         self._has_hidden = True
         plot = page.words_view.cards[0].plots[0]
@@ -159,9 +159,9 @@ class InsideScenes(QObject):
 
     def _find_head(self) -> Acting:
         """Show the head that looks most from a main word of the second sentence to one of the first."""
-        page, laboratory = self.page("attention"), self.laboratory
+        page, inspector = self.page("attention"), self.inspector
         yield from self._open_reader()
-        laboratory.set_text(FIRST, SECOND)
+        inspector.set_text(FIRST, SECOND)
         page.end_comparison()
         page.show_picture("heatmap")
         yield lambda: self._pair_maps() is not None
@@ -173,7 +173,7 @@ class InsideScenes(QObject):
     def _pair_maps(self) -> AttentionMaps | None:
         maps = cast(AttentionMaps | None, self.page("attention").maps)
         fits = maps is not None and (maps.text, maps.text_pair) == (FIRST, SECOND)
-        return maps if fits and maps is not None and maps.folder == self.laboratory.folder else None
+        return maps if fits and maps is not None and maps.folder == self.inspector.folder else None
 
     def link(self) -> Link | None:
         """Return the strongest look from a main word of the second sentence to one of the first."""
@@ -252,15 +252,15 @@ class InsideScenes(QObject):
 
     def _open_reader(self) -> Acting:
         """Look into the model that guesses words; into the classifier where there is none."""
-        laboratory, folder = self.laboratory, self.reader or self.classifier()
-        if folder is not None and laboratory.folder != folder:
-            laboratory.choose(folder)
-        yield lambda: laboratory.about is not None
+        inspector, folder = self.inspector, self.reader or self.classifier()
+        if folder is not None and inspector.folder != folder:
+            inspector.choose(folder)
+        yield lambda: inspector.about is not None
 
 
 def language_model(session: Session) -> Path | None:
     """Return a model that guesses masked words: the starter, the open one, or the one with a history."""
-    starter, about, run = starter_model(), session.laboratory.about, history_run()
+    starter, about, run = starter_model(), session.inspector.about, history_run()
     if starter is not None:
         return starter
     if about is not None and about.has_masked_words:

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from shiboken6 import delete
 
 from app.settings import AppSettings
 from app.work.library import ModelLibrary
 from app.work.models import OpenModels
 from app.work.worker import Channel, Workers
-from engine.events import Event
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 
 FIRST_TEXT = "The bank by the river was steep."
 TEXT, PAIR = "looking/text", "looking/text_pair"  # what was looked at last
 LONGEST_KEPT = 20_000  # characters
 
 
-Bench = OpenModels
-Question = Callable[[OpenModels], Iterator[Event]]
-
-
-class Laboratory(QObject):
-    """The model and text under study, and the workers that answer about them."""
+class Inspector(QObject):
+    """The model and the text that are looked into, on whatever page is open."""
 
     model_changed = Signal()
     text_changed = Signal()
@@ -41,9 +33,8 @@ class Laboratory(QObject):
         self.workers = workers
         self.open_models = OpenModels()  # for work on the models worker
         self._opening = Channel(self, workers.models)
-        self._channels: dict[tuple[str, bool], Channel] = {}  # of the pages that ask by a key
         self.folder: Path | None = None
-        self.about: About | None = None
+        self.about: ModelSummary | None = None
         self.refusal: BaseException | None = None
         self.text = settings.value(TEXT, FIRST_TEXT)[:LONGEST_KEPT]
         self.text_pair = settings.value(PAIR, "")[:LONGEST_KEPT]
@@ -69,7 +60,7 @@ class Laboratory(QObject):
         )
         self.model_changed.emit()
 
-    def _take(self, about: About) -> None:
+    def _take(self, about: ModelSummary) -> None:
         if about.folder == self.folder:
             self.about = about
             self._library.remember(about.folder)
@@ -86,7 +77,7 @@ class Laboratory(QObject):
     # ---- the text
 
     def set_text(self, text: str, text_pair: str = "") -> None:
-        """Study this text, or pair, from now on, on whatever page is open."""
+        """Look at this text, or pair, from now on, on whatever page is open."""
         if (text, text_pair) != (self.text, self.text_pair):
             self.text, self.text_pair = text, text_pair
             self._settings.set_value(TEXT, text[:LONGEST_KEPT])
@@ -97,53 +88,3 @@ class Laboratory(QObject):
     def pair(self) -> str | None:
         """The second text as the engine takes it: None where there is none."""
         return self.text_pair if self.text_pair.strip() else None
-
-    # ---- asking by a key: what is not yet a channel of its page
-
-    def ask(
-        self,
-        key: str,
-        task: Question,
-        *,
-        heard: Callable[[Any], None] | None = None,
-        failed: Callable[[BaseException], None] | None = None,
-        ended: Callable[[], None] | None = None,
-        heard_progress: Callable[[Event], None] | None = None,
-        light: bool = False,
-    ) -> None:
-        """Ask something in place of what was asked by this key; see `Channel.ask`."""
-        self.drop(key)
-        worker = self.workers.pictures if light else self.workers.models
-        if (key, light) not in self._channels:
-            self._channels[key, light] = Channel(self, worker)
-        self._channels[key, light].ask(
-            object(),
-            partial(task, self.open_models),
-            heard=heard or (lambda _value: None),
-            refused=failed,
-            progress=heard_progress,
-            ended=ended,
-        )
-
-    def _of(self, key: str) -> list[Channel]:
-        return [channel for (name, _), channel in self._channels.items() if name == key]
-
-    def drop(self, key: str) -> None:
-        """Forget the question of this key."""
-        for channel in self._of(key):
-            channel.drop()
-
-    def forget(self, key: str) -> None:
-        """Forget it, and call nobody any more."""
-        for light in (False, True):
-            channel = self._channels.pop((key, light), None)
-            if channel is not None:
-                delete(channel)
-
-    def is_asking(self, key: str) -> bool:
-        """Whether a question of this key waits or is under way."""
-        return any(channel.is_asking for channel in self._of(key))
-
-    @property
-    def is_idle(self) -> bool:
-        return self.workers.models.is_idle and self.workers.pictures.is_idle

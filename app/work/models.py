@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.work.titles import model_title
+from engine.inspect.loaded_model import LoadedModel, ModelSummary, Stamps, stamps
 from engine.inspect.predict import Predictor
-from engine.inspect.subject import About, Stamps, Subject, stamps
 
 KEPT_BYTES = 640 * 2**20  # of models that stay open beside the newest two
 
@@ -21,7 +21,7 @@ class _Open:
     """A model in memory. stamps: of its files when it was read. predictor: over the subject's weights."""
 
     stamps: Stamps
-    subject: Subject
+    subject: LoadedModel
     predictor: Predictor | None = None
 
 
@@ -31,7 +31,7 @@ class OpenModels:
     def __init__(self) -> None:
         self._open: OrderedDict[Path, _Open] = OrderedDict()
 
-    def subject(self, folder: Path | str) -> Subject:
+    def subject(self, folder: Path | str) -> LoadedModel:
         """Return a model for looking inside; slow the first time. Raises: ModelError, DataError."""
         return self._opened(folder).subject
 
@@ -42,7 +42,7 @@ class OpenModels:
             opened.predictor = opened.subject.predictor()
         return opened.predictor
 
-    def about(self, folder: Path | str) -> About:
+    def about(self, folder: Path | str) -> ModelSummary:
         """Return what is known of a model once it is open. Raises: ModelError, DataError."""
         return self.subject(folder).about
 
@@ -57,7 +57,7 @@ class OpenModels:
         if folder in self._open and self._open[folder].stamps != now:
             del self._open[folder]  # a training has put another model in its place
         if folder not in self._open:
-            self._open[folder] = _Open(now, Subject.open(folder, name=model_title(folder)))
+            self._open[folder] = _Open(now, LoadedModel.open(folder, name=model_title(folder)))
         self._open.move_to_end(folder)
         while len(self._open) > 2 and self.num_bytes > KEPT_BYTES:
             self._open.popitem(last=False)

@@ -83,7 +83,7 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class TableSummary:
     """What is known of a table in its roles, with the lengths that the chosen model's vocabulary gives."""
 
     roles: Roles
@@ -149,15 +149,15 @@ def read_model(model: str, vocab: str, lowercase: str) -> ModelInfo:
     return _new_model(model, vocab, lowercase) if model.startswith(NEW) else _folder_model(model)
 
 
-def study(
+def summary(
     table: Table,
     roles: Roles,
     model: ModelInfo | None,
     *,
     merge_labels: bool = False,
     whole_labels: bool = False,
-) -> Generator[Event, None, Study]:
-    """Return the `Study` of a table, step by step; what cannot be trained on is still measured.
+) -> Generator[Event, None, TableSummary]:
+    """Return the `TableSummary` of a table, step by step; what cannot be trained on is still measured.
 
     Raises: DataError.
     """
@@ -170,7 +170,7 @@ def study(
     doubtful = doubtful_rows(found)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     lengths, unknown = yield from _measure(found.examples, model)
-    return Study(
+    return TableSummary(
         roles=roles,
         num_rows=table.num_rows,
         num_examples=len(found.examples),

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QDateTime, QLocale
 
 from app import shipped, words
-from engine.inspect.subject import name_of
+from engine.inspect.loaded_model import name_of
 from engine.model.config import BertConfig
 from engine.train.run.history import run_of
 from engine.train.run.runs import MODEL

@@ -255,9 +255,9 @@ class Channel(QObject):
 class Workers(QObject):
     """The lasting threads of a session: one for each kind of work that must not wait for another kind.
 
-    models: opens models and asks them; nothing else touches `OpenModels`. pictures: all that is quick and
-    asks no model, such as pictures, and what folders and runs say of themselves. files: reads and measures
-    tables and texts, and may take long.
+    models: opens models and asks them; nothing else touches `OpenModels`. quick: all that takes moments and
+    asks no model, such as composing a picture, or what folders and runs say of themselves. files: reads and
+    measures tables and texts, and may take long.
     """
 
     problem = Signal(object)
@@ -265,9 +265,9 @@ class Workers(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.models = Worker(self, name="models")
-        self.pictures = Worker(self, name="pictures")
+        self.quick = Worker(self, name="quick")
         self.files = Worker(self, name="files", interval_ms=CALM_MS)
-        self._all = (self.models, self.pictures, self.files)
+        self._all = (self.models, self.quick, self.files)
         for worker in self._all:
             worker.problem.connect(self.problem)
 
@@ -278,7 +278,7 @@ class Workers(QObject):
     def close(self) -> None:
         """Drop every question and join the threads; a large file that is being read is not waited for."""
         self.models.close()
-        self.pictures.close()
+        self.quick.close()
         self.files.close(PATIENCE_S)
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from engine.inspect.attention.weights import AttentionMaps
     from engine.inspect.attribution.gradients import Attribution
     from engine.inspect.attribution.target import Target
+    from engine.inspect.loaded_model import LoadedModel
     from engine.inspect.masked.score import Guess
-    from engine.inspect.subject import Subject
 
 Found = TypeVar("Found")
 TARGETS = {"mask": "masked_words", "next": "next_sentence"}
@@ -172,11 +172,11 @@ def _add_templates(commands: Any) -> None:
 # --- what they do --------------------------------------------------------------------------------------
 
 
-def open_subject(options: argparse.Namespace) -> Subject:
+def open_subject(options: argparse.Namespace) -> LoadedModel:
     """Return the model that was named. Raises: ModelError, DataError."""
-    from engine.inspect.subject import Subject
+    from engine.inspect.loaded_model import LoadedModel
 
-    return Subject.open(options.model)
+    return LoadedModel.open(options.model)
 
 
 def _answer(task: Generator[Event, None, Found]) -> tuple[int, Found | None]:
@@ -212,7 +212,7 @@ def _guess_document(guess: Guess) -> dict[str, Any]:
     return {"token": guess.word, "id": guess.ids[0], "probability": guess.probability}
 
 
-def _fill_jointly(options: argparse.Namespace, subject: Subject) -> int:
+def _fill_jointly(options: argparse.Namespace, subject: LoadedModel) -> int:
     from engine.inspect.masked.joint import fill_jointly
     from engine.inspect.masked.masked import mask
 
@@ -275,7 +275,7 @@ def _write_look(out: Path, seen: AttentionMaps) -> None:
         np.savez(file, **arrays)
 
 
-def switches(off: Sequence[str], subject: Subject) -> np.ndarray | None:
+def switches(off: Sequence[str], subject: LoadedModel) -> np.ndarray | None:
     """Return (L, H) bool of the heads that stay on, or None for all. Raises: UserError."""
     if not off:
         return None
@@ -319,7 +319,7 @@ def _attribute(options: argparse.Namespace) -> int:
     return code
 
 
-def _target(options: argparse.Namespace, subject: Subject) -> Target:
+def _target(options: argparse.Namespace, subject: LoadedModel) -> Target:
     from engine.inspect.attribution.target import Target
 
     question = TARGETS.get(options.target, "labels")

@@ -17,8 +17,8 @@ from engine.events import Event, Finished, Noted
 
 if TYPE_CHECKING:
     from engine.inspect.embeddings.contexts import Contexts
+    from engine.inspect.loaded_model import LoadedModel
     from engine.inspect.masked.score import GapAnswer
-    from engine.inspect.subject import Subject
 
 
 def add_layer_commands(commands: Any) -> None:
@@ -95,7 +95,7 @@ def _word(options: argparse.Namespace) -> int:
     return show(_write_word(options, open_subject(options)))
 
 
-def _write_word(options: argparse.Namespace, subject: Subject) -> Iterator[Event]:
+def _write_word(options: argparse.Namespace, subject: LoadedModel) -> Iterator[Event]:
     from engine.inspect.embeddings.contexts import embed_word
     from engine.text.table import read_table
 
@@ -111,7 +111,7 @@ def _write_word(options: argparse.Namespace, subject: Subject) -> Iterator[Event
     yield Finished(path=options.out, seconds=0.0)
 
 
-def _write(out: Path, subject: Subject, found: Contexts, texts: list[str]) -> None:
+def _write(out: Path, subject: LoadedModel, found: Contexts, texts: list[str]) -> None:
     """Write vectors (layers + 1, places, width), where each stands, and how alike any two tokens are."""
     places = found.places
     arrays: dict[str, Any] = {

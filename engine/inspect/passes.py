@@ -15,7 +15,7 @@ from torch import Tensor
 
 from engine.device import CPU_MICRO_BATCH_TOKENS, CUDA_MICRO_BATCH_TOKENS
 from engine.errors import UserError, marked
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.text.batch import Bounds
 
 # R texts of a part, N tokens of all of them, P places that are asked for, V words of the vocabulary
@@ -40,7 +40,7 @@ class Row:
         return Row(tuple(ids), self.types, wanted)
 
 
-def check_row(subject: Subject, row: Row) -> Row:
+def check_row(subject: LoadedModel, row: Row) -> Row:
     """Return the row. Raises: UserError if it is longer than the model reads."""
     if len(row.ids) > subject.max_length:
         template = marked(
@@ -50,7 +50,7 @@ def check_row(subject: Subject, row: Row) -> Row:
     return row
 
 
-def parts(subject: Subject, rows: Sequence[Row]) -> Iterator[list[int]]:
+def parts(subject: LoadedModel, rows: Sequence[Row]) -> Iterator[list[int]]:
     """Yield places in `rows`, longest first, so many at a time as go through the model together."""
     most = _tokens_at_once(subject)
     room = max(1, SCORES_BYTES // (4 * subject.config.vocab_size))
@@ -66,7 +66,7 @@ def parts(subject: Subject, rows: Sequence[Row]) -> Iterator[list[int]]:
         yield part
 
 
-def word_logs(subject: Subject, rows: Sequence[Row], on: np.ndarray | None = None) -> Tensor:
+def word_logs(subject: LoadedModel, rows: Sequence[Row], on: np.ndarray | None = None) -> Tensor:
     """Return the log of each piece's probability at the wanted places, row after row; inside `looking`.
 
     Args:   rows: a part, the longest first. on: (L, H) bool, False switches a head off.
@@ -79,14 +79,14 @@ def word_logs(subject: Subject, rows: Sequence[Row], on: np.ndarray | None = Non
     return logits[:, : subject.wordpiece.vocab_size]
 
 
-def layer_states(subject: Subject, row: Row, on: np.ndarray | None = None) -> Tensor:
+def layer_states(subject: LoadedModel, row: Row, on: np.ndarray | None = None) -> Tensor:
     """Return the hidden states of the wanted places, (L + 1, P, D), embeddings first; inside `looking`."""
     found = subject.bert(**_packed(subject, [row], on), output_hidden_states=True)
     wanted = _wanted([row], subject.device)
     return torch.stack([states.index_select(0, wanted) for states in found.hidden_states])
 
 
-def follow_log_odds(subject: Subject, rows: Sequence[Row], on: np.ndarray | None = None) -> Tensor:
+def follow_log_odds(subject: LoadedModel, rows: Sequence[Row], on: np.ndarray | None = None) -> Tensor:
     """Return (R,) the log-odds of "B follows A" for each row of a part; inside `looking`."""
     model = subject.next_sentence_head()
     first = torch.zeros(1, dtype=torch.long, device=subject.device)  # no words are asked for
@@ -95,7 +95,7 @@ def follow_log_odds(subject: Subject, rows: Sequence[Row], on: np.ndarray | None
     return odds
 
 
-def _tokens_at_once(subject: Subject) -> int:
+def _tokens_at_once(subject: LoadedModel) -> int:
     if subject.device.type != "cpu":
         return CUDA_MICRO_BATCH_TOKENS
     config = subject.config
@@ -103,7 +103,7 @@ def _tokens_at_once(subject: Subject) -> int:
     return min(CPU_MICRO_BATCH_TOKENS, int(PART_FLOPS / (2 * config.num_hidden_layers * weights)))
 
 
-def _packed(subject: Subject, rows: Sequence[Row], on: np.ndarray | None) -> dict[str, Any]:
+def _packed(subject: LoadedModel, rows: Sequence[Row], on: np.ndarray | None) -> dict[str, Any]:
     device = subject.device
     lengths = [len(row.ids) for row in rows]
     given: dict[str, Any] = {

@@ -70,7 +70,7 @@ class Inventory:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """What the model can be asked: "labels", or "masked_words" and "next_sentence", as Subject has it."""
+        """What it can be asked: "labels", or "masked_words", "next_sentence", as LoadedModel has it."""
         if self.heads.num_labels:
             return ("labels",)
         found = []

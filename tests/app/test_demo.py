@@ -20,7 +20,7 @@ from app.session import Session
 from app.settings import AppSettings
 from app.tour.guide import Guide
 from app.words import probability
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from tests.looks.looking_scenes import NUM_HEADS, NUM_LAYERS, language_model
 from tests.looks.scenes import TWO, write_table, write_vocabulary
 
@@ -48,7 +48,7 @@ def test_the_demo_goes_through_the_tour_and_leaves_what_it_showed(
     assert results["start"] == str(starter)
     assert (results["num_rows"], results["num_train"], results["num_validation"]) == (80, 64, 16)
     assert results["num_steps"] == results["planned_steps"] == 4
-    assert len(results["answers"]) == 6 and Subject.open(out / "model").labels == TWO
+    assert len(results["answers"]) == 6 and LoadedModel.open(out / "model").labels == TWO
 
     said = capsys.readouterr().out
     assert "No starter model" not in said and "Trained for 4 of 4 steps." in said
@@ -105,7 +105,7 @@ def attended(qtbot: QtBot, tmp_path: Path) -> Iterator[Demo]:
     window.show()
     (tmp_path / "out").mkdir()
     yield Demo(window, session, tmp_path / "out", windowless=False)
-    qtbot.waitUntil(lambda: session.laboratory.is_idle)
+    qtbot.waitUntil(lambda: session.inspector.workers.is_idle)
     window.close()
     assert session.wait_idle()
     window.deleteLater()

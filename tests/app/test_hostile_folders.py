@@ -18,8 +18,8 @@ from app.work.library import read_folder
 from app.work.tables import read_model
 from engine.errors import UserError
 from engine.inspect.embeddings.vectors import layer_mix
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.predict import evaluate_file, predict_file
-from engine.inspect.subject import Subject
 from engine.settings.finetune import DataConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.finetune import fine_tune
@@ -50,7 +50,7 @@ def predicted(folder: Path) -> None:
 
 
 def looked_inside(folder: Path) -> None:
-    subject = Subject.open(folder, "cpu")
+    subject = LoadedModel.open(folder, "cpu")
     layer_mix(subject.about)
     subject.require("labels")
 

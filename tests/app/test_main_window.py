@@ -85,11 +85,11 @@ def test_the_keys_of_a_page_work_when_it_was_opened_by_its_number(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
-    window.session.laboratory.choose(tmp_path / "lm")
+    window.session.inspector.choose(tmp_path / "lm")
     page = window.page("attention")
     window.rail.findChild(QWidget, "rail_welcome").setFocus()
     qtbot.keyClick(window, Qt.Key.Key_8, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: page.has_maps and window.session.laboratory.is_idle)
+    qtbot.waitUntil(lambda: page.has_maps and window.session.inspector.workers.is_idle)
     assert window.current_page == "attention"
     qtbot.keyClicks(window.focusWidget(), "]")
     assert page.chosen.current == (0, 1)

@@ -45,7 +45,7 @@ def opened(qtbot: QtBot, tmp_path: Path) -> Iterator[Open]:
     def close() -> None:
         if made:
             window = made.pop()
-            qtbot.waitUntil(lambda: window.session.laboratory.is_idle)
+            qtbot.waitUntil(lambda: window.session.inspector.workers.is_idle)
             window.close()
             assert window.session.wait_idle()
             window.deleteLater()
@@ -66,7 +66,7 @@ def opened(qtbot: QtBot, tmp_path: Path) -> Iterator[Open]:
 
 def looks(window: MainWindow, qtbot: QtBot, key: str) -> None:
     window.show_page(key)
-    qtbot.waitUntil(lambda: window.session.laboratory.is_idle)
+    qtbot.waitUntil(lambda: window.session.inspector.workers.is_idle)
 
 
 @pytest.mark.slow
@@ -78,12 +78,12 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     table.write_text("kind,words,said\n" + "a,good film,x\nb,bad play,y\n" * 9, encoding="utf-8")
     window = opened()
     session = window.session
-    session.laboratory.choose(tmp_path / "lm")
+    session.inspector.choose(tmp_path / "lm")
     session.open_table(table)
     qtbot.waitUntil(lambda: session.roles is not None)
     session.set_roles(Roles(text="said", label="kind"))
     looks(window, qtbot, "attention")
-    session.laboratory.set_text("good film, playing", "bad [MASK]!")
+    session.inspector.set_text("good film, playing", "bad [MASK]!")
     window.page("attention").choose_head(1, 2)
     window.page("attention").show_picture("arcs")
     looks(window, qtbot, "probe")
@@ -92,12 +92,12 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
 
     window = opened()
     session = window.session
-    assert (session.laboratory.text, session.laboratory.text_pair) == ("good film, playing", "bad [MASK]!")
+    assert (session.inspector.text, session.inspector.text_pair) == ("good film, playing", "bad [MASK]!")
     qtbot.waitUntil(lambda: session.table is not None)
     assert session.table.path == table and session.roles == Roles(text="said", label="kind")
     assert window.page("probe").tabs.currentIndex() == NEXT
     assert window.page("embeddings").views.currentIndex() == 2
-    session.laboratory.choose(tmp_path / "lm")
+    session.inspector.choose(tmp_path / "lm")
     looks(window, qtbot, "attention")
     page = window.page("attention")
     qtbot.waitUntil(lambda: page.has_maps)
@@ -149,15 +149,15 @@ def test_no_settings_file_keeps_the_window_from_opening(
     window = opened()
     told: list[object] = []
     window.session.problem.connect(told.append)
-    window.session.laboratory.choose(tmp_path / "lm")
+    window.session.inspector.choose(tmp_path / "lm")
     for key in ("attention", "probe", "embeddings"):
         looks(window, qtbot, key)
     page = window.page("attention")
     assert told == [] and page.chosen.picture == "heatmap"
     assert page.chosen.layer < 2 and page.chosen.head < 3
     assert window.page("probe").tabs.currentIndex() == WORDS
-    assert isinstance(window.session.laboratory.text, str)
+    assert isinstance(window.session.inspector.text, str)
 
 
 def test_a_first_start_shows_the_first_text(opened: Open) -> None:
-    assert opened().session.laboratory.text == FIRST_TEXT
+    assert opened().session.inspector.text == FIRST_TEXT

@@ -84,13 +84,13 @@ def endless(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
 def test_opening_a_table_guesses_roles_and_counts_what_is_in_it(session: Session, table_file: Path) -> None:
     session.open_table(table_file)
     assert session.wait_idle()
-    study = session.study
+    summary = session.summary
     assert session.roles == Roles("text", "", "label")
-    assert study is not None and study.unit == "words" and study.unknown_share is None
-    assert study.labels == ("bad", "good") and study.counts.tolist() == [12, 25]
-    assert study.num_duplicates == 1
-    assert [bad.line for bad in study.reported] == [39]
-    assert study.num_examples + len(study.reported) == study.num_rows == 38
+    assert summary is not None and summary.unit == "words" and summary.unknown_share is None
+    assert summary.labels == ("bad", "good") and summary.counts.tolist() == [12, 25]
+    assert summary.num_duplicates == 1
+    assert [bad.line for bad in summary.reported] == [39]
+    assert summary.num_examples + len(summary.reported) == summary.num_rows == 38
     assert session.settings.recent_files == [str(table_file)]
 
 
@@ -98,13 +98,13 @@ def test_a_model_turns_words_into_wordpieces(session: Session, table_file: Path,
     session.open_table(table_file)
     session.set_model("new:tiny", str(vocab))
     assert session.wait_idle()
-    study, model = session.study, session.model
+    summary, model = session.summary, session.model
     assert model is not None and model.is_new and model.words == "tiny · 2×128"
-    assert study is not None and study.unit == "pieces"
-    assert study.lengths[0] == 8 + 1  # [CLS] a film number [UNK] that play ##s [SEP]
-    assert study.cut_share(8) == 1.0 and study.cut_share(9) == 0.0
-    assert study.num_tokens(5) == 5 * study.num_examples
-    assert study.unknown_share == pytest.approx(1 / 9)
+    assert summary is not None and summary.unit == "pieces"
+    assert summary.lengths[0] == 8 + 1  # [CLS] a film number [UNK] that play ##s [SEP]
+    assert summary.cut_share(8) == 1.0 and summary.cut_share(9) == 0.0
+    assert summary.num_tokens(5) == 5 * summary.num_examples
+    assert summary.unknown_share == pytest.approx(1 / 9)
 
 
 def test_an_unreadable_file_leaves_the_old_table_open(
@@ -165,9 +165,9 @@ def test_one_class_only_is_said_and_lengths_are_still_counted(session: Session, 
     assert session.wait_idle()
     session.set_roles(Roles("text", "", "label"))
     assert session.wait_idle()
-    assert session.study is not None
-    assert "same label" in str(session.study.refusal)
-    assert session.study.lengths.tolist() == [2] * 9
+    assert session.summary is not None
+    assert "same label" in str(session.summary.refusal)
+    assert session.summary.lengths.tolist() == [2] * 9
 
 
 def test_a_second_training_is_refused_and_stopping_keeps_the_model(
@@ -200,7 +200,7 @@ def test_a_table_opened_in_place_of_another_is_the_one_that_stays(
     session.open_table(other)
     assert session.busy_words == "Reading other.csv"
     assert session.wait_idle()
-    assert told == ["other.csv"] and session.study.num_rows == 2 and session.busy_words == ""  # type: ignore[union-attr]
+    assert told == ["other.csv"] and session.summary.num_rows == 2 and session.busy_words == ""  # type: ignore[union-attr]
 
 
 def test_a_finished_training_is_remembered(
@@ -233,7 +233,7 @@ def test_a_guess_is_answered_while_a_table_of_100_mb_is_read(
     row = f"good,{'a film that plays ' * 60}\n"
     path.write_text("label,text\n" + row * (100 * 2**20 // len(row) + 1), encoding="utf-8")
     save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
-    models, answered = session.laboratory.open_models, []
+    models, answered = session.inspector.open_models, []
 
     def guess(text: str) -> Probed:
         subject = models.subject(tmp_path / "lm")

@@ -245,7 +245,7 @@ def window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     made.resize(1280, 800)
     made.show()
     yield made
-    qtbot.waitUntil(lambda: made.session.laboratory.is_idle)
+    qtbot.waitUntil(lambda: made.session.inspector.workers.is_idle)
     made.close()
     assert made.session.wait_idle()
     made.deleteLater()
@@ -295,7 +295,7 @@ def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
     shares = look.attentions[:, :, rows][..., columns]
     assert shares[chosen.layer, chosen.head].max() == shares.max()
     assert f"{100 * shares.max():.0f} %" in said["attention"]
-    assert window.session.laboratory.folder == tmp_path / "assets" / "models" / "starter"
+    assert window.session.inspector.folder == tmp_path / "assets" / "models" / "starter"
 
 
 @pytest.mark.slow
@@ -339,7 +339,7 @@ def test_a_table_of_ones_own_is_not_trained_on_unasked(
     language_model(tmp_path / "assets" / "models" / "starter")
     window.session.settings.add_recent_model(classifier(tmp_path / "labels"))
     window.session.open_table(write_table(tmp_path / "own.csv", TWO))
-    qtbot.waitUntil(lambda: window.session.study is not None)
+    qtbot.waitUntil(lambda: window.session.summary is not None)
     said = walk(Tour(window), qtbot)
     keys = ["rail", "data", "setup", "ask", "reasons", "hide", "guesses", "attention", "heads"]
     assert list(said) == keys and "own.csv" in said["data"]

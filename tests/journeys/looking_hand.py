@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
-from app.work.inspector import Laboratory
+from app.work.inspector import Inspector
 from tests.app.hand import Hand
 
 LEFT = Qt.MouseButton.LeftButton
@@ -23,7 +23,7 @@ class LookingHand(Hand):
 
     def __init__(self, window: MainWindow, qtbot: QtBot) -> None:
         super().__init__(window, qtbot)
-        self.laboratory: Laboratory = window.session.laboratory
+        self.inspector: Inspector = window.session.inspector
 
     def wait(self, is_seen: Callable[[], bool]) -> None:
         self.qtbot.waitUntil(is_seen, timeout=PATIENCE_MS)
@@ -35,7 +35,7 @@ class LookingHand(Hand):
     def open_model(self, folder: Path) -> None:
         """Choose a model's folder where the page says that there is none."""
         self.open_dialog("looking_choose", folder)
-        self.wait(lambda: self.laboratory.about is not None and self.laboratory.about.folder == folder)
+        self.wait(lambda: self.inspector.about is not None and self.inspector.about.folder == folder)
         self.come_back()
 
     def choose(self, name: str, text: str) -> None:

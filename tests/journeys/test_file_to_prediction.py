@@ -23,13 +23,13 @@ def test_a_table_becomes_a_model_that_answers(window: MainWindow, qtbot: QtBot, 
     assert window.current_page == "welcome"
     hand.click("rail_data")
     hand.open_dialog("empty_open", table)
-    qtbot.waitUntil(lambda: session.study is not None)
+    qtbot.waitUntil(lambda: session.summary is not None)
     assert session.roles is not None and (session.roles.text, session.roles.label) == ("text", "label")
     hand.click("finetune_with_this")
     assert window.current_page == "finetune"
 
     hand.choose("model_choice", "Random weights")
-    qtbot.waitUntil(lambda: session.model is not None and session.study is not None)
+    qtbot.waitUntil(lambda: session.model is not None and session.summary is not None)
     hand.type("setting_learning_rate", "2e-3")
     hand.type("setting_num_epochs", "8")
     hand.type("setting_batch_size", "16")

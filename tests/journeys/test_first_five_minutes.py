@@ -59,7 +59,7 @@ def test_twelve_clicks_are_enough_for_a_guess_an_attention_picture_and_a_classif
 
     hand.click("rail_welcome")
     hand.click("welcome_reviews")
-    hand.wait(lambda: session.model is not None and session.study is not None)
+    hand.wait(lambda: session.model is not None and session.summary is not None)
     hand.click("start")
     hand.wait(lambda: session.training.step is not None and not session.is_training)
     assert session.training.outcome == "finished", session.training.error

@@ -20,10 +20,10 @@ from engine.inspect.attention.ablation import all_on, effects
 from engine.inspect.attention.weights import look
 from engine.inspect.embeddings.contexts import embed_word
 from engine.inspect.embeddings.similarity import similarities
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.joint import fill_jointly
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe
-from engine.inspect.subject import Subject
 from tests.engine.tiny_texts import result_of
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.language_scenes import write_text
@@ -80,7 +80,7 @@ def test_two_words_are_masked_by_clicks_and_one_comes_back_by_ctrl_z(
         lambda: all(plot.isVisible() and not (plot.is_empty or plot.is_dim) for plot in [*plots, joint])
     )
 
-    subject = Subject.open(model)
+    subject = LoadedModel.open(model)
     expected = probe(subject, SENTENCE, words=hidden, top_k=6)
     for plot, answer in zip(plots, expected.answers, strict=True):
         top = plot.guesses[: plot.num_top]
@@ -112,12 +112,12 @@ def test_the_head_with_most_sep_is_found_switched_off_and_its_picture_saved(
     hand.write("attention_text_a", A)
     hand.write("attention_text_b", B)
     heatmap = hand.find("attention_heatmap")
-    hand.wait(lambda: hand.laboratory.text_pair == B and heatmap.shown is not None)
+    hand.wait(lambda: hand.inspector.text_pair == B and heatmap.shown is not None)
     hand.choose("attention_sort", "[SEP]")
     heads = hand.find("attention_head_list")
     hand.wait(lambda: heads.isVisible() and heads.model().rowCount() == NUM_LAYERS * NUM_HEADS)
 
-    subject = Subject.open(model)
+    subject = LoadedModel.open(model)
     seen = look(subject, A, B)
     special = np.array(seen.encoding.special_tokens_mask, bool)
     seps = [place for place, token in enumerate(seen.encoding.tokens) if token == "[SEP]"]
@@ -185,7 +185,7 @@ def test_bank_is_followed_through_four_sentences(hand: LookingHand, qtbot: QtBot
     hand.click_at(points, points.position_of(2))
     neighbours = hand.find("embeddings_neighbours")
     hand.wait(lambda: neighbours.isVisible() and neighbours.model().rowCount() == 3)
-    found = result_of(embed_word(Subject.open(model), "bank", sentences))
+    found = result_of(embed_word(LoadedModel.open(model), "bank", sentences))
     cosines = similarities(found.vectors[-1])[2]
     order = [place for place in np.argsort(-cosines).tolist() if place != 2]
     seen = neighbours.model()
@@ -236,21 +236,21 @@ def test_a_run_is_looked_into_and_an_arrow_key_goes_back_to_weights_it_kept(
     qtbot.waitUntil(lambda: session.training.outcome == "finished", timeout=60_000)
 
     hand.click("look_inside")
-    hand.wait(lambda: hand.window.current_page == "probe" and hand.laboratory.about is not None)
+    hand.wait(lambda: hand.window.current_page == "probe" and hand.inspector.about is not None)
     slider, step = hand.find("looking_history"), hand.find("looking_step")
     hand.wait(lambda: slider.isVisible() and slider.current == len(slider.kept) - 1)
     assert len(slider.kept) > 2 and step.text() == "step 12"
     guesses = hand.find("probe_guesses_1")
     hand.wait(lambda: is_answered(guesses))
-    last, now = hand.laboratory.about.folder, guesses.numbers()
+    last, now = hand.inspector.about.folder, guesses.numbers()
     slider.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(slider, Qt.Key.Key_Left)
     hand.wait(lambda: guesses.numbers() != now and not guesses.is_dim)
-    kept = hand.laboratory.about.folder
+    kept = hand.inspector.about.folder
     assert kept != last and kept.parent.name == "history" and step.text() == f"step {slider.kept[-2]}"
     chips = hand.find("probe_words").chips
     hidden = [place for place, chip in enumerate(chips) if chip.gap]
-    expected = probe(Subject.open(kept), hand.laboratory.text, words=hidden).answers[0].guesses[0]
+    expected = probe(LoadedModel.open(kept), hand.inspector.text, words=hidden).answers[0].guesses[0]
     assert guesses.guesses[0].text == expected.word
     assert guesses.guesses[0].probability == pytest.approx(expected.probability, rel=1e-4)
     qtbot.keyClick(slider, Qt.Key.Key_End)
@@ -267,8 +267,8 @@ def test_an_answer_of_a_classifier_leads_to_what_it_rests_on_and_to_what_each_he
     qtbot.keyClick(hand.find("text"), Qt.Key.Key_Return)
     hand.wait(lambda: not hand.find("answer_bars").is_empty)
     hand.click("predict_look_inside")
-    hand.wait(lambda: hand.window.current_page == "attention" and hand.laboratory.about is not None)
-    assert hand.laboratory.about.folder == model
+    hand.wait(lambda: hand.window.current_page == "attention" and hand.inspector.about is not None)
+    assert hand.inspector.about.folder == model
     assert hand.find("attention_text_a").toPlainText() == "the boat is old"
     card = hand.find("attribution_card")  # what was promised
     hand.wait(lambda: card.isVisible() and card.result is not None)
@@ -276,7 +276,7 @@ def test_an_answer_of_a_classifier_leads_to_what_it_rests_on_and_to_what_each_he
     hand.click("attention_view_heatmap")
     heatmap, table = hand.find("attention_heatmap"), hand.find("attention_effects")
     hand.wait(lambda: heatmap.shown is not None and len(table.rows) == 3)
-    subject = Subject.open(model)
+    subject = LoadedModel.open(model)
     np.testing.assert_allclose(
         heatmap.shown.values, look(subject, "the boat is old").attentions[0, 0], atol=1e-6
     )

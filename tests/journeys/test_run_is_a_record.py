@@ -126,10 +126,10 @@ def trained(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> tuple[Path, Pat
     session, hand = window.session, Hand(window, qtbot)
     page: Any = window.page("finetune")
     session.open_table(table)
-    qtbot.waitUntil(lambda: session.study is not None)
+    qtbot.waitUntil(lambda: session.summary is not None)
     window.show_page("finetune")
     hand.choose("model_choice", "Random weights")
-    qtbot.waitUntil(lambda: session.model is not None and session.study is not None)
+    qtbot.waitUntil(lambda: session.model is not None and session.summary is not None)
     page.setup.set_values({"test_data": str(test), "num_epochs": 6, "max_length": 16, "learning_rate": 2e-3})
     qtbot.waitUntil(page.start_button.isEnabled)
     assert "apart.csv" in page.setup.prediction.text()
@@ -159,7 +159,7 @@ def test_every_remark_of_a_run_is_true_live_and_reopened_with_another_table_open
     second = reopened(qtbot, tmp_path / "settings.ini")
     try:
         second.session.open_table(tmp_path / "other.csv")
-        qtbot.waitUntil(lambda: second.session.study is not None)
+        qtbot.waitUntil(lambda: second.session.summary is not None)
         page: Any = second.page("finetune")
         second.show_page("finetune")
         assert page.setup.isVisible() and not page.run_card.isVisible()
@@ -176,7 +176,7 @@ def test_every_remark_of_a_run_is_true_live_and_reopened_with_another_table_open
         hand.click("new_run")
         assert page.setup.isVisible() and not second.session.is_training
         qtbot.waitUntil(lambda: second.session.table.path.name == "planted.csv")  # type: ignore[union-attr]
-        qtbot.waitUntil(lambda: second.session.study is not None and page.start_button.isEnabled())
+        qtbot.waitUntil(lambda: second.session.summary is not None and page.start_button.isEnabled())
         values = page.setup.config().data
         assert (Path(values.test_data).name, values.max_length) == ("apart.csv", 16)
         assert page.charts.loss.num_points == 0  # the form does not stand beside that run's curves

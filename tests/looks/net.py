@@ -140,9 +140,9 @@ def with_data(stage: Stage) -> Iterator[str]:
 
 
 def looking(stage: Stage) -> Iterator[str]:
-    lab = stage.session.laboratory
-    lab.choose(language_model(stage.root / "language"))
-    lab.set_text(SENTENCE)
+    inspector = stage.session.inspector
+    inspector.choose(language_model(stage.root / "language"))
+    inspector.set_text(SENTENCE)
     for key in ("tokenizer", "probe", "attention", "embeddings", "models"):
         page = stage.page(key)
         stage.rest()
@@ -157,7 +157,7 @@ def looking(stage: Stage) -> Iterator[str]:
         view.click()
         stage.rest()
         yield view.objectName()
-    lab.choose(classifier(stage.root / "classifier"))
+    inspector.choose(classifier(stage.root / "classifier"))
     for key in ("probe", "attention"):
         stage.page(key)
         stage.rest()
@@ -228,13 +228,13 @@ def refused(stage: Stage) -> Iterator[str]:
     stage.page("finetune")
     stage.rest()
     yield "finetune"
-    stage.session.laboratory.choose(broken)
+    stage.session.inspector.choose(broken)
     for key in ("probe", "attention"):
         stage.page(key)
         stage.rest()
         yield key
-    stage.session.laboratory.choose(language_model(stage.root / "language"))
-    stage.session.laboratory.set_text(TOO_LONG)
+    stage.session.inspector.choose(language_model(stage.root / "language"))
+    stage.session.inspector.set_text(TOO_LONG)
     for key in ("tokenizer", "probe", "attention"):
         stage.page(key)
         stage.rest()

@@ -178,7 +178,7 @@ def states(hand: LookingHand) -> Iterator[str]:
     attention: Any = hand.window.page("attention")
 
     def rest() -> None:
-        hand.wait(lambda: hand.laboratory.is_idle and not attention.ablation.is_waiting)
+        hand.wait(lambda: hand.inspector.workers.is_idle and not attention.ablation.is_waiting)
 
     hand.window.show_page(list(PAGES)[-1])  # the first page, too, shall be entered anew and know what is new
     for key in PAGES:
@@ -202,9 +202,9 @@ def test_tab_reaches_every_control_and_shows_where_it_is(
 ) -> None:
     hand = LookingHand(window, qtbot)
     window.session.open_table(write_table(tmp_path / "reviews.csv", TWO))
-    hand.laboratory.choose(language_model(tmp_path / "model"))
-    hand.laboratory.set_text(SENTENCE, "")
-    hand.wait(lambda: hand.laboratory.about is not None and window.session.table is not None)
+    hand.inspector.choose(language_model(tmp_path / "model"))
+    hand.inspector.set_text(SENTENCE, "")
+    hand.wait(lambda: hand.inspector.about is not None and window.session.table is not None)
     faults, looked_at = [], set()
     for state in states(hand):
         page = window.page(window.current_page)

@@ -33,7 +33,7 @@ from app.plots.figure import Figure
 from app.session import Session
 from app.settings import AppSettings
 from engine.inspect.attention.weights import AttentionMaps, look
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.looking_scenes import (
     CHINESE,
@@ -83,9 +83,9 @@ def hand(window: MainWindow, qtbot: QtBot) -> LookingHand:
 
 def look_into(hand: LookingHand, folder: Path, text: str, pair: str = "") -> None:
     """Open a model and a text on all pages."""
-    hand.laboratory.choose(folder)
-    hand.laboratory.set_text(text, pair)
-    hand.wait(lambda: hand.laboratory.about is not None)
+    hand.inspector.choose(folder)
+    hand.inspector.set_text(text, pair)
+    hand.wait(lambda: hand.inspector.about is not None)
 
 
 def come_to_rest(hand: LookingHand, page: str) -> None:
@@ -95,10 +95,10 @@ def come_to_rest(hand: LookingHand, page: str) -> None:
 
     def is_at_rest() -> bool:
         waits = page == "attention" and shown.ablation.is_waiting
-        return bool(hand.laboratory.is_idle and not waits)
+        return bool(hand.inspector.workers.is_idle and not waits)
 
     hand.wait(is_at_rest)
-    if page == "embeddings" and hand.laboratory.about is not None and hand.find("embeddings_map").is_empty:
+    if page == "embeddings" and hand.inspector.about is not None and hand.find("embeddings_map").is_empty:
         hand.click("embeddings_demo_word")
         hand.wait(lambda: is_at_rest() and not hand.find("embeddings_map").is_empty)
 
@@ -207,7 +207,7 @@ def test_every_page_can_be_read_without_a_model(hand: LookingHand, tmp_path: Pat
             assert shown.empty.isVisible() and shown.empty.button.isVisible()
             assert "Choose the model to look into" in shown.empty.label.text()
     (tmp_path / "empty").mkdir()
-    hand.laboratory.choose(tmp_path / "empty")
+    hand.inspector.choose(tmp_path / "empty")
     come_to_rest(hand, "attention")
     judge(hand.window, f"attention-refused-{mode}")
     look_into(hand, classifier(tmp_path / "labels"), *PAIR)
@@ -295,7 +295,7 @@ def test_the_strongest_colour_is_where_the_strongest_attention_is(
     text, pair = "She has a riverbank, the old boat.", "The river is near!"
     look_into(hand, folder, text, pair)
     come_to_rest(hand, "attention")
-    seen = look(Subject.open(folder), text, pair)
+    seen = look(LoadedModel.open(folder), text, pair)
     words = np.array([token not in ("[CLS]", "[SEP]") for token in seen.encoding.tokens])
     heatmap = hand.find("attention_heatmap")
     shown: list[set[tuple[int, int]]] = []

@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app import words
 from app.pages.advice.remark import Remark, in_order
-from app.work.tables import Study
+from app.work.tables import TableSummary
 from engine.text.examples import Roles
 from engine.text.label_kinds import is_of_another_task
 from engine.text.labels import MOST_SPELLINGS, spelling_words
@@ -34,18 +34,18 @@ class Counted:
     """A table in its roles, and what was counted in it. max_length: pieces that are kept of a text."""
 
     table: Table
-    study: Study
+    summary: TableSummary
     max_length: int
 
 
 Check = Callable[[Counted], Iterator[Remark]]
 
 
-def on_table(table: Table, roles: Roles, study: Study | None, max_length: int) -> list[Remark]:
-    """Return what a person should know before training with this table. Args: study: once it is counted."""
+def on_table(table: Table, roles: Roles, summary: TableSummary | None, max_length: int) -> list[Remark]:
+    """Return what a person should know before training with this table. Args: summary: once it is counted."""
     found = [*_lines(table), *_roles(roles)]
-    if study is not None:
-        found += on_counted(Counted(table, study, max_length), CHECKS)
+    if summary is not None:
+        found += on_counted(Counted(table, summary, max_length), CHECKS)
     found += [Remark("note", words.say(sentence)) for sentence in table.notes]
     return in_order(found)
 
@@ -88,61 +88,61 @@ def _roles(roles: Roles) -> Iterator[Remark]:
 
 def unusable_rows(counted: Counted) -> Iterator[Remark]:
     """Say which rows lack what is to be read or learned."""
-    table, study = counted.table, counted.study
-    has_label = bool(study.roles.label) and study.refusal is None
-    if not study.reported:
+    table, summary = counted.table, counted.summary
+    has_label = bool(summary.roles.label) and summary.refusal is None
+    if not summary.reported:
         text = translate("advice", "No row lacks its text or label.")
         yield Remark("fine", text if has_label else translate("advice", "No row lacks its text."))
         return
     text = words.counted(
-        len(study.reported),
+        len(summary.reported),
         translate("advice", "The row in line {lines} lacks a text or a label and is left out."),
         translate("advice", "{count} rows lack a text or a label and are left out: lines {lines}."),
     )
     if not has_label:
         text = words.counted(
-            len(study.reported),
+            len(summary.reported),
             translate("advice", "The row in line {lines} lacks a text and is left out."),
             translate("advice", "{count} rows lack a text and are left out: lines {lines}."),
         )
-    rows = np.searchsorted(table.lines, [bad.line for bad in study.reported])
+    rows = np.searchsorted(table.lines, [bad.line for bad in summary.reported])
     what = translate("advice", "a text or a label is lacking")
-    yield Remark("look", text.format(lines=line_list(study.reported)), rows, what)
+    yield Remark("look", text.format(lines=line_list(summary.reported)), rows, what)
 
 
 def _refused_labels(counted: Counted) -> Iterator[Remark]:
     """Say why nothing can be learned from the labels as they are, or that they were taken nevertheless."""
-    study = counted.study
-    if study.refusal is not None:
-        whole = ("whole_labels", True) if is_of_another_task(study.refusal) else None
-        yield Remark("wrong", words.say(study.refusal), mend=whole)
-    if study.is_whole:
+    summary = counted.summary
+    if summary.refusal is not None:
+        whole = ("whole_labels", True) if is_of_another_task(summary.refusal) else None
+        yield Remark("wrong", words.say(summary.refusal), mend=whole)
+    if summary.is_whole:
         text = translate("advice", "Labels are taken as they stand, also what looks like several in one.")
         yield Remark("note", text, mend=("whole_labels", False))
 
 
 def lone_labels(counted: Counted) -> Iterator[Remark]:
     """Say which labels stand in one row only."""
-    for note in counted.study.notes:
+    for note in counted.summary.notes:
         what = translate("advice", "no other row has the label")
-        yield Remark("look", words.say(note), counted.study.doubtful.lone, what)
+        yield Remark("look", words.say(note), counted.summary.doubtful.lone, what)
 
 
 def _spellings(counted: Counted) -> Iterator[Remark]:
     """Say which labels are nearly equal, or have been made one, with the way there or back."""
-    table, study = counted.table, counted.study
-    if not study.spellings:
-        if study.is_merged:
+    table, summary = counted.table, counted.summary
+    if not summary.spellings:
+        if summary.is_merged:
             text = translate("advice", "Nearly equal labels count as one.")
             yield Remark("note", text, mend=("merge_labels", False))
         return
-    named = "; ".join(words.say(spelling_words(table, each)) for each in study.spellings[:MOST_SPELLINGS])
-    if more := len(study.spellings[MOST_SPELLINGS:]):
+    named = "; ".join(words.say(spelling_words(table, each)) for each in summary.spellings[:MOST_SPELLINGS])
+    if more := len(summary.spellings[MOST_SPELLINGS:]):
         more_words = translate("advice", "{spellings}; and {count} more")
         named = more_words.format(spellings=named, count=words.number(more))
-    rows = np.concatenate([each.rows for each in study.spellings])
+    rows = np.concatenate([each.rows for each in summary.spellings])
     what = translate("advice", "the label is nearly equal to a commoner one")
-    if study.is_merged:
+    if summary.is_merged:
         text = words.counted(
             len(rows),
             translate("advice", "Nearly equal labels count as one. One row changed: {spellings}."),
@@ -155,22 +155,22 @@ def _spellings(counted: Counted) -> Iterator[Remark]:
         translate("advice", "One row has a label that is nearly equal to a commoner one: {spellings}."),
         translate("advice", "{count} rows have a label that is nearly equal to a commoner one: {spellings}."),
     )
-    leaves_some = len(study.labels) - len(study.spellings) > 1
+    leaves_some = len(summary.labels) - len(summary.spellings) > 1
     merge = ("merge_labels", True) if leaves_some else None
     yield Remark("look", text.format(spellings=named), rows, what, mend=merge)
 
 
 def _balance(counted: Counted) -> Iterator[Remark]:
     """Say how evenly the labels are spread: a judgement where it is clear, the shares where it is not."""
-    study = counted.study
-    if study.refusal is not None or not study.labels:
+    summary = counted.summary
+    if summary.refusal is not None or not summary.labels:
         return
-    most, least = int(study.counts.argmax()), int(study.counts.argmin())
-    largest, smallest = int(study.counts[most]), int(study.counts[least])
-    total = int(study.counts.sum())
+    most, least = int(summary.counts.argmax()), int(summary.counts.argmin())
+    largest, smallest = int(summary.counts[most]), int(summary.counts[least])
+    total = int(summary.counts.sum())
     values = {
-        "most": words.shorten(study.shown_labels[most], 40),
-        "least": words.shorten(study.shown_labels[least], 40),
+        "most": words.shorten(summary.shown_labels[most], 40),
+        "least": words.shorten(summary.shown_labels[least], 40),
         "largest": words.share(largest / total),
         "smallest": words.share(smallest / total),
     }
@@ -203,7 +203,7 @@ def _balance(counted: Counted) -> Iterator[Remark]:
 
 def contradictions(counted: Counted) -> Iterator[Remark]:
     """Say how many texts carry more than one label."""
-    doubtful = counted.study.doubtful
+    doubtful = counted.summary.doubtful
     if doubtful.num_contradicting:
         text = words.counted(
             doubtful.num_contradicting,
@@ -216,7 +216,7 @@ def contradictions(counted: Counted) -> Iterator[Remark]:
 
 def _repeats(counted: Counted) -> Iterator[Remark]:
     """Say how many rows repeat a text, and how many of these a random split would tear apart."""
-    study, doubtful = counted.study, counted.study.doubtful
+    summary, doubtful = counted.summary, counted.summary.doubtful
     text = translate("advice", "No text appears twice.")
     if doubtful.num_repeats:
         text = words.counted(
@@ -224,11 +224,11 @@ def _repeats(counted: Counted) -> Iterator[Remark]:
             translate("advice", "One row repeats an earlier text."),
             translate("advice", "{count} rows repeat an earlier text."),
         )
-    elif study.num_leaking:
+    elif summary.num_leaking:
         text = translate("advice", "Some pairs appear twice, with their two texts swapped.")
-    if study.num_leaking:
+    if summary.num_leaking:
         text += " " + words.counted(
-            study.num_leaking,
+            summary.num_leaking,
             translate(
                 "advice",
                 "After a random split one validation row is in training too, so results look better than "
@@ -241,19 +241,19 @@ def _repeats(counted: Counted) -> Iterator[Remark]:
             ),
         )
     what = translate("advice", "a text that stands in several rows, row beside row")
-    level = "look" if doubtful.num_repeats or study.num_leaking else "fine"
+    level = "look" if doubtful.num_repeats or summary.num_leaking else "fine"
     yield Remark(level, text, doubtful.repeating, what)
 
 
 def cut_texts(counted: Counted) -> Iterator[Remark]:
     """Say how many texts are longer than what is read of them."""
-    study = counted.study
-    if study.unit != "pieces":
+    summary = counted.summary
+    if summary.unit != "pieces":
         text = translate("advice", "Lengths are in words until a model is chosen: its vocabulary counts.")
         yield Remark("note", text)
         return
-    cut, length = study.cut_share(counted.max_length), words.number(counted.max_length)
-    rows = study.rows[study.lengths > counted.max_length]
+    cut, length = summary.cut_share(counted.max_length), words.number(counted.max_length)
+    rows = summary.rows[summary.lengths > counted.max_length]
     what = translate("advice", "longer than {length} pieces").format(length=length)
     if cut >= MUCH_IS_CUT:
         text = translate(
@@ -270,9 +270,9 @@ def cut_texts(counted: Counted) -> Iterator[Remark]:
 
 def _unknown_pieces(counted: Counted) -> Iterator[Remark]:
     """Say how well the model's vocabulary suits the texts."""
-    if counted.study.unit != "pieces":
+    if counted.summary.unit != "pieces":
         return
-    unknown = counted.study.unknown_share or 0.0
+    unknown = counted.summary.unknown_share or 0.0
     if unknown > MUCH_UNKNOWN:
         text = translate(
             "advice", "{share} of pieces are [UNK]: the model's vocabulary does not suit these texts."

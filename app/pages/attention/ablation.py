@@ -26,7 +26,7 @@ from app.session import Session
 from app.work.worker import Channel
 from engine.inspect.attention.ablation import Effects
 from engine.inspect.attention.weights import AttentionMaps
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 from engine.text.words import Word
 
 SOON_MS, LATER_MS = 120, 700
@@ -185,9 +185,9 @@ class HeadAblation(QObject):
 
     def __init__(self, session: Session, card: EffectsCard, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._models, self._card = session.laboratory.open_models, card
+        self._models, self._card = session.inspector.open_models, card
         self._effects_asked = Channel(self, session.workers.models)
-        self._about: About | None = None
+        self._about: ModelSummary | None = None
         self._maps: AttentionMaps | None = None
         self._chosen = Chosen()
         self._rest = QTimer(self, singleShot=True)
@@ -196,7 +196,7 @@ class HeadAblation(QObject):
         card.mask_wanted.connect(self._mask)
 
     def set_chosen(
-        self, about: About | None, maps: AttentionMaps | None, chosen: Chosen, seconds: float
+        self, about: ModelSummary | None, maps: AttentionMaps | None, chosen: Chosen, seconds: float
     ) -> None:
         """Show what changes for this choice. Args: seconds: that maps take.
 

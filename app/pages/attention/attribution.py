@@ -29,7 +29,7 @@ from engine.errors import UserError
 from engine.events import Event, Progress
 from engine.inspect.attribution.gradients import FEWEST_STEPS, INTEGRATED, Attribution
 from engine.inspect.attribution.path import num_operations
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 from engine.settings.shared import DeviceConfig
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word, words_of
@@ -46,9 +46,9 @@ class AttributionCard(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("attribution_card")
-        self._models = session.laboratory.open_models
+        self._models = session.inspector.open_models
         self._result_asked = Channel(self, session.workers.models)
-        self._about: About | None = None
+        self._about: ModelSummary | None = None
         self._text = ""
         self._pair: str | None = None
         self._encoding: Encoding | None = None
@@ -124,7 +124,7 @@ class AttributionCard(QWidget):
         super().showEvent(event)
         self._later.start()
 
-    def set_subject(self, text: str, text_pair: str | None, about: About | None) -> None:
+    def set_subject(self, text: str, text_pair: str | None, about: ModelSummary | None) -> None:
         """Ask about this text, or pair, and this model from now on; None while there is no model."""
         if (text, text_pair, about) == (self._text, self._pair, self._about) and self._encoding is not None:
             return

@@ -23,7 +23,7 @@ from engine.inspect.attribution.target import (
     RANDOM,
     Target,
 )
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word
 
@@ -168,7 +168,7 @@ class AttributionChoices(QWidget):
         """Whether a word that is clicked can be hidden and asked for."""
         return self._has_masked_words
 
-    def set_subject(self, about: About, encoding: Encoding, found: tuple[Word, ...]) -> None:
+    def set_subject(self, about: ModelSummary, encoding: Encoding, found: tuple[Word, ...]) -> None:
         """Offer what this model can answer of this text; the choice stays where it can."""
         before = self.question.currentData()
         self._has_masked_words, is_same = about.has_masked_words, found == self._words
@@ -191,7 +191,7 @@ class AttributionChoices(QWidget):
             self.baseline.removeItem(place)
         self._show_answers()
 
-    def _offer_words(self, about: About, encoding: Encoding) -> None:
+    def _offer_words(self, about: ModelSummary, encoding: Encoding) -> None:
         places = _masks(about, encoding)
         several = self.tr("the word at [MASK] {number}")
         said = several if len(places) > 1 else self.tr("the word at [MASK]")
@@ -202,7 +202,7 @@ class AttributionChoices(QWidget):
             said = self.tr("Click a word of the text to hide that one.")
             self.question.setItemData(self.question.count() - 1, said, TOOLTIP)
 
-    def _first_mask(self, about: About, encoding: Encoding) -> tuple[str, int] | None:
+    def _first_mask(self, about: ModelSummary, encoding: Encoding) -> tuple[str, int] | None:
         """Return the question about the first [MASK] that was typed: it comes before a word that was not."""
         return next(((MASKED_WORDS, place) for place in _masks(about, encoding)), None)
 
@@ -299,7 +299,7 @@ class AttributionChoices(QWidget):
         self.baseline.setEnabled(self.method.currentData() == INTEGRATED)
 
 
-def _masks(about: About, encoding: Encoding) -> list[int]:
+def _masks(about: ModelSummary, encoding: Encoding) -> list[int]:
     """Return the tokens that are [MASK] as typed."""
     return [place for place, number in enumerate(encoding.input_ids) if number == about.wordpiece.mask_id]
 

@@ -50,8 +50,8 @@ class CompareDialog(QDialog):
         self._kinds = QButtonGroup(self)
         self.radios: dict[str, QRadioButton] = {}
         self._add_kind("head", self.tr("Another head"), self._head_row(chosen))
-        lab = session.laboratory
-        self._add_kind("text", self.tr("Another text"), self._text_boxes(lab.text, lab.text_pair))
+        inspector = session.inspector
+        self._add_kind("text", self.tr("Another text"), self._text_boxes(inspector.text, inspector.text_pair))
         self._add_kind("model", self.tr("Another model"), self._model_row(session, kept))
         self.radios["head"].setChecked(True)
         self._lay_out()
@@ -103,7 +103,7 @@ class CompareDialog(QDialog):
         self.model_box = ModelBox("compare_model_box", self.tr("Another model or checkpoint"), session)
         self.model_box.setPlaceholderText(self.tr("Choose a model"))
         steps = [Choice(name, str(path), str(path)) for name, path in kept]
-        self.model_box.set_own(steps, leave_out=session.laboratory.folder)
+        self.model_box.set_own(steps, leave_out=session.inspector.folder)
         self.model_box.chosen.connect(self.take_folder)
         choice = QWidget()
         column(self.model_box, self.model_box.refusal, gap=6, parent=choice)

@@ -32,8 +32,8 @@ class HeadSearch(QObject):
 
     def __init__(self, session: Session, card: HeadsCard, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._models, self._card = session, session.laboratory.open_models, card
-        self._text_asked = Channel(self, session.workers.pictures)
+        self._session, self._models, self._card = session, session.inspector.open_models, card
+        self._text_asked = Channel(self, session.workers.quick)
         self._table_asked = Channel(self, session.workers.models)
         self._ranking_asked = Channel(self, session.workers.models)
         self._found: dict[Channel, Any] = {}  # what each was answered last

@@ -40,7 +40,7 @@ from engine.commands.inspect import attention_command
 from engine.errors import UserError
 from engine.inspect.attention.views import BlockMasses, block_masses
 from engine.inspect.attention.weights import AttentionMaps, Detail
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 
 COMMAND_FILE = "attention.npz"
 VIEW, HEADS = "attention/view", "attention/heads"  # kept for the next start
@@ -64,7 +64,7 @@ class AttentionPage(LookingPage):
         self.maps: AttentionMaps | None = None  # an old answer stays until a new one comes
         self.other: AttentionMaps | None = None  # what they are compared with
         self._kept_heads = kept_heads(session.settings, HEADS)  # until there is a model
-        self._about: About | None = None
+        self._about: ModelSummary | None = None
         self._dialog: CompareDialog | None = None
         self._counted = ""
         self._began = self._seconds = 0.0  # the last maps were asked for; how long they took
@@ -82,9 +82,9 @@ class AttentionPage(LookingPage):
         self._maps_asked = Channel(self, workers.models)
         self._other_asked = Channel(self, workers.models)
         self._row_asked = Channel(self, workers.models)
-        self._view_asked = Channel(self, workers.pictures)
-        self._masses_asked = Channel(self, workers.pictures)
-        self._mosaic_asked = Channel(self, workers.pictures)
+        self._view_asked = Channel(self, workers.quick)
+        self._masses_asked = Channel(self, workers.quick)
+        self._mosaic_asked = Channel(self, workers.quick)
         self._drawn = (self._row_asked, self._view_asked, self._masses_asked, self._mosaic_asked)
         self._channels = (self._maps_asked, self._other_asked, *self._drawn)
 
@@ -137,14 +137,14 @@ class AttentionPage(LookingPage):
         self.effects.layer_wanted.connect(self.switch_layer)
         self.effects.all_on_wanted.connect(self.switch_all_on)
         self.effects.ranking_wanted.connect(self.heads.rank)
-        self.ablation.text_wanted.connect(self.laboratory.set_text)
+        self.ablation.text_wanted.connect(self.inspector.set_text)
         self.ablation.changed.connect(self._effects_changed)
         for asker in (self.search, self.ablation):
             asker.refused.connect(self._refuse)
         self._patience.timeout.connect(self._say_busy)
         self.session.table_changed.connect(self._show_chosen)
-        self.laboratory.model_changed.connect(self._show_chosen)
-        self.laboratory.explanation_wanted.connect(self.explain)
+        self.inspector.model_changed.connect(self._show_chosen)
+        self.inspector.explanation_wanted.connect(self.explain)
 
     def _add_keys(self) -> None:
         for keys, call in (
@@ -165,7 +165,7 @@ class AttentionPage(LookingPage):
         shortcut.setContext(Qt.ShortcutContext.WindowShortcut)  # while the page is shown, whatever has focus
         shortcut.activated.connect(call)
 
-    def model_ready(self, about: About) -> None:
+    def model_ready(self, about: ModelSummary) -> None:
         """Look into another model; what is chosen stays where it has the same heads."""
         self._about = about
         config = about.config
@@ -178,19 +178,22 @@ class AttentionPage(LookingPage):
 
     def text_ready(self) -> None:
         """Look at the shared text."""
-        lab, about = self.laboratory, self._about
+        inspector, about = self.inspector, self._about
         if about is None:
             return
-        self.attribution.set_subject(lab.text, lab.pair, about)
+        self.attribution.set_subject(inspector.text, inspector.pair, about)
         try:
-            encoding = about.encode(lab.text, lab.pair)
+            encoding = about.encode(inspector.text, inspector.pair)
         except UserError as error:
             self._show_unreadable(error)
             return
         self.accept()
         self._counted = captions.count_words(encoding.token_type_ids, about.config)
         self.count.setText(self._counted)
-        if self.maps is not None and (self.maps.text, self.maps.text_pair) != (lab.text, lab.pair):
+        if self.maps is not None and (self.maps.text, self.maps.text_pair) != (
+            inspector.text,
+            inspector.pair,
+        ):
             self.chosen = replace(self.chosen, locked=-1)
         self._ask_maps()
 
@@ -281,7 +284,7 @@ class AttentionPage(LookingPage):
         self.heads.set_can_measure(has_pair=has_pair, table=table.path.name if table is not None else "")
         self.ablation.set_chosen(self._about, maps, chosen, self._seconds)
         for action in (self.save_button, self.compare_button, self.copy_button):
-            action.setEnabled(maps is not None and self.laboratory.refusal is None)
+            action.setEnabled(maps is not None and self.inspector.refusal is None)
 
     @property
     def has_maps(self) -> bool:
@@ -301,8 +304,8 @@ class AttentionPage(LookingPage):
         """Ask where the heads look, and where those look that they are compared with."""
         if self._about is None:
             return
-        lab = self.laboratory
-        asked = Asked(self._about.folder, lab.text, lab.pair, self.chosen.off)
+        inspector = self.inspector
+        asked = Asked(self._about.folder, inspector.text, inspector.pair, self.chosen.off)
         if self._ask_model(self._maps_asked, asked, self._take_maps):
             self._began = time.perf_counter()
         other = requests.other_asked(asked, self.chosen.comparison)
@@ -314,7 +317,7 @@ class AttentionPage(LookingPage):
         self._show_busy()
 
     def _ask_model(self, channel: Channel, asked: Asked, heard: Callable[[AttentionMaps], None]) -> bool:
-        work = partial(requests.find_maps, self.laboratory.open_models, asked)
+        work = partial(requests.find_maps, self.inspector.open_models, asked)
         return channel.ask(asked, work, heard=heard, refused=self._refuse, ended=self._show_busy)
 
     def _take_maps(self, maps: AttentionMaps) -> None:
@@ -395,7 +398,7 @@ class AttentionPage(LookingPage):
     def _ask_row(self, maps: AttentionMaps) -> None:
         last, head = maps.num_tokens - 1, self.chosen.current
         place = min(self.chosen.locked, last) if self.chosen.locked >= 0 else min(1, last)
-        work = partial(requests.explain_row, self.laboratory.open_models, maps, head, place)
+        work = partial(requests.explain_row, self.inspector.open_models, maps, head, place)
         self._row_asked.ask((maps, head, place), work, heard=self._take_detail, refused=self._refuse)
 
     def _take_drawn(self, drawn: Drawn) -> None:
@@ -436,9 +439,9 @@ class AttentionPage(LookingPage):
     @Slot()
     def open_compare(self) -> None:
         """Ask what to compare with."""
-        lab = self.laboratory
+        inspector = self.inspector
         kept = [(f"{self.tr('step')} {words.number(one.step)}", one.path) for one in self.subject_bar.kept]
-        steps = [one for one in kept if one[1] != lab.folder]
+        steps = [one for one in kept if one[1] != inspector.folder]
         self._dialog = CompareDialog(self.session, self.chosen, steps, self)
         self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._dialog.compared.connect(self.compare)

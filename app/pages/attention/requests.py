@@ -26,7 +26,7 @@ from engine.inspect.attention.views import Cells, MatrixView, View, difference, 
 from engine.inspect.attention.weights import AttentionMaps, Detail
 from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import Target
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.text.examples import Roles
 from engine.text.table import Table
 
@@ -134,7 +134,7 @@ def explain_answer(
     )
 
 
-def switched(subject: Subject, off: frozenset[Head]) -> np.ndarray | None:
+def switched(subject: LoadedModel, off: frozenset[Head]) -> np.ndarray | None:
     """Return (L, H) bool, False where a head of this model is off; None when all are on."""
     if not off:
         return None

@@ -38,7 +38,7 @@ class FolderQuestion(QObject):
         self.setObjectName(name)
         self._session, self._parent = session, parent
         self._vocabulary_will_do = vocabulary_will_do
-        self._asked = Channel(self, session.workers.pictures)
+        self._asked = Channel(self, session.workers.quick)
 
     @Slot()
     def ask(self) -> None:

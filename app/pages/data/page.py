@@ -29,7 +29,7 @@ from app.pages.data.table import TableCard
 from app.plots.bars import BarsPlot
 from app.plots.histogram import HistogramPlot
 from app.session import Session, sample_data_path
-from app.work.tables import Study
+from app.work.tables import TableSummary
 from engine.errors import UserError, marked
 
 MOST_BARS = 200  # labels drawn; more are said in words
@@ -59,7 +59,7 @@ class DataPage(Page):
         undo.activated.connect(session.undo_roles)
         session.table_changed.connect(self._show_table)
         session.roles_changed.connect(self._show_state)
-        session.study_changed.connect(self._show_study)
+        session.summary_changed.connect(self._show_study)
         session.model_changed.connect(self._show_length)
         session.max_length_changed.connect(self._show_length)
         session.table_problem.connect(self._show_problem)
@@ -151,11 +151,11 @@ class DataPage(Page):
         if table is None or roles is None:
             return
         reason = "" if roles.text else self.tr("Say first which column holds the text.")
-        study = self.session.study
+        summary = self.session.summary
         if roles.text and not roles.label:
             reason = self.tr("Say first which column holds the label.")
-        elif study is not None and study.refusal is not None:
-            reason = words.say(study.refusal)
+        elif summary is not None and summary.refusal is not None:
+            reason = words.say(summary.refusal)
         self.next_button.setEnabled(not reason)
         self.next_button.setToolTip(reason or self.tr("Go on to training with this table"))
         self._show_advice()
@@ -163,7 +163,7 @@ class DataPage(Page):
     def _show_advice(self) -> None:
         table, roles = self.session.table, self.session.roles
         if table is not None and roles is not None:
-            found = on_table(table, roles, self.session.study, self.session.max_length)
+            found = on_table(table, roles, self.session.summary, self.session.max_length)
             actions = {remark.text: self._actions(remark) for remark in found}
             self.advice.set_items([(remark.level, remark.text) for remark in found], actions)
             hint = words.counted(len(found), self.tr("{count} remark"), self.tr("{count} remarks"))
@@ -186,10 +186,12 @@ class DataPage(Page):
 
     @Slot()
     def _show_study(self) -> None:
-        study = self.session.study
-        if study is None:
+        summary = self.session.summary
+        if summary is None:
             waiting = (
-                self.tr("Counting…") if self.session.is_studying else self.tr("Choose the text column above.")
+                self.tr("Counting…")
+                if self.session.is_summarizing
+                else self.tr("Choose the text column above.")
             )
             for plot in (self.labels_plot, self.lengths_plot):
                 plot.clear()
@@ -200,12 +202,12 @@ class DataPage(Page):
             for plot in (self.labels_plot, self.lengths_plot):
                 plot.set_caption([(self.tr("table"), path.name)] if path else [])
             self._show_state()
-            counts = map(int, study.counts)
-            bars = sorted(zip(study.shown_labels, counts, strict=True), key=lambda bar: -bar[1])
+            counts = map(int, summary.counts)
+            bars = sorted(zip(summary.shown_labels, counts, strict=True), key=lambda bar: -bar[1])
             lacking = self.tr("No label column is chosen. Choose one above the table.")
-            if study.refusal is not None:
+            if summary.refusal is not None:
                 lacking = self.tr("“{name}” cannot be the label. “Good to know” says why.").format(
-                    name=words.shorten(study.roles.label, 40)
+                    name=words.shorten(summary.roles.label, 40)
                 )
             self.labels_plot.set_empty_text(lacking)
             total = max(1, sum(count for _label, count in bars))
@@ -225,7 +227,7 @@ class DataPage(Page):
 
     @Slot()
     def _show_length(self) -> None:
-        study, model, maximum = self.session.study, self.session.model, self.session.max_length
+        summary, model, maximum = self.session.summary, self.session.model, self.session.max_length
         in_pieces = model is not None
         self._show_length_title()
         self.max_length_box.setVisible(in_pieces)
@@ -234,10 +236,10 @@ class DataPage(Page):
             self.max_length_box.setMaximum(self.session.max_length_limit)
             self.max_length_box.setValue(maximum)
         hint = ""
-        if study is not None:
-            counted = study.unit == "pieces"
-            self.lengths_plot.set_values(study.lengths, maximum if counted else None)
-            hint = self._cut_words(study) if counted else ""
+        if summary is not None:
+            counted = summary.unit == "pieces"
+            self.lengths_plot.set_values(summary.lengths, maximum if counted else None)
+            hint = self._cut_words(summary) if counted else ""
         self.lengths_card.set_hint(hint)
         self._show_advice()
 
@@ -248,9 +250,9 @@ class DataPage(Page):
         short = self.tr("WordPieces") if in_pieces else self.tr("Words")
         self.lengths_card.set_title(title if self.width() >= WIDE else short)
 
-    def _cut_words(self, study: Study) -> str:
+    def _cut_words(self, summary: TableSummary) -> str:
         """Return words that the box with the maximum length ends as a sentence."""
-        cut = study.cut_share(self.session.max_length)
+        cut = summary.cut_share(self.session.max_length)
         if not cut:
             return self.tr("none cut at")
         return self.tr("{share} cut at").format(share=words.share(cut, 0 if cut >= 0.095 else 1))

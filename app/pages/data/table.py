@@ -27,7 +27,7 @@ from app.look.widgets import PAGE_MARGIN, Card, button
 from app.pages.data.roles import ListBox, RolesStrip, role_menu
 from app.session import Session
 from app.work.table_rows import Rows
-from app.work.tables import Study
+from app.work.tables import TableSummary
 from engine.text.examples import Roles
 from engine.text.table import BadLine, Table
 
@@ -86,7 +86,7 @@ class TableCard(Card):
         session.table_changed.connect(self.show_table)
         session.roles_changed.connect(self._show_roles)
         session.roles_changed.connect(self.show_all)
-        session.study_changed.connect(self._show_hint)
+        session.summary_changed.connect(self._show_hint)
         session.busy_changed.connect(self._show_hint)
 
     @Slot()
@@ -123,14 +123,14 @@ class TableCard(Card):
     def show_lines(self) -> None:
         """Open the list of lines and rows that are left out."""
         if self._session.table is not None:
-            LinesDialog(self._session.table, self._session.study, self).open()
+            LinesDialog(self._session.table, self._session.summary, self).open()
 
     @Slot()
     def _show_hint(self) -> None:
-        table, study = self._session.table, self._session.study
+        table, summary = self._session.table, self._session.summary
         if table is None:
             return
-        num_unread, num_unused = len(table.reported), len(study.reported) if study else 0
+        num_unread, num_unused = len(table.reported), len(summary.reported) if summary else 0
         rows = words.counted(table.num_rows, self.tr("{count} row"), self.tr("{count} rows"))
         if num_unread or num_unused:
             rows = self.tr("{used} of {all} rows can be used").format(
@@ -325,13 +325,13 @@ class ReadingStrip(QWidget):
 class LinesDialog(QDialog):
     """Reported lines with their reasons; deletes itself when closed."""
 
-    def __init__(self, table: Table, study: Study | None, parent: QWidget | None = None) -> None:
+    def __init__(self, table: Table, summary: TableSummary | None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("lines_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Lines left out of {name}").format(name=table.path.name))
         self.resize(640, 400)
-        rows = study.reported if study else ()
+        rows = summary.reported if summary else ()
         unread = words.counted(
             len(table.reported),
             self.tr("One line could not be read"),

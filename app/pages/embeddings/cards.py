@@ -19,7 +19,7 @@ from app.plots.poolings import PoolingRow, PoolingsPlot
 from app.plots.similarity import SimilarityPlot
 from engine.inspect.embeddings.poolings import Comparison
 from engine.inspect.embeddings.vectors import KINDS
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 
 BY_GROUP, BY_LIKENESS = "group", "likeness"
 
@@ -214,7 +214,7 @@ class PoolingsCard(Card):
         self.own_button.setEnabled(not why_not)
         self.own_button.setToolTip(tip(why_not))
 
-    def show_comparison(self, found: Comparison, about: About, texts: str, layer: str) -> None:
+    def show_comparison(self, found: Comparison, about: ModelSummary, texts: str, layer: str) -> None:
         """Show what was measured. Args: texts: on what, in words. layer: of [CLS], mean and maximum."""
         rows = [
             PoolingRow(
@@ -245,7 +245,7 @@ class PoolingsCard(Card):
         self.more.setText("")
         self.set_hint("")
 
-    def _verdict(self, found: Comparison, about: About) -> str:
+    def _verdict(self, found: Comparison, about: ModelSummary) -> str:
         difference, cls, mean = found.difference("mean", "cls"), found.of("cls"), found.of("mean")
         assert difference is not None and cls is not None and mean is not None
         values = {

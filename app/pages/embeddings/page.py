@@ -27,7 +27,7 @@ from app.work.worker import Channel
 from engine.commands.command_line import embed_command, word_command
 from engine.events import Event, Progress
 from engine.inspect.embeddings.vectors import KINDS, LAYERED
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 
 COMMAND_FILE = "embeddings.npz"
 WORD_FILE = "word.npz"
@@ -44,7 +44,7 @@ class EmbeddingsPage(LookingPage):
         self.header.set_sentence(self.tr("See what is alike."))
         self._vectors_asked = Channel(self, session.workers.models)
         self.vectors: Vectors | None = None  # an old answer stays until a new one comes
-        self._about: About | None = None
+        self._about: ModelSummary | None = None
         self._is_stale = False
         self._make_parts()
         self._lay_out()
@@ -109,7 +109,7 @@ class EmbeddingsPage(LookingPage):
         self.views.progressed.connect(self._show_progress)
         self.views.bundled_wanted.connect(self._compare_bundled)
 
-    def model_ready(self, about: About) -> None:
+    def model_ready(self, about: ModelSummary) -> None:
         kinds = tuple(kind for kind in KINDS if kind != "mix" or about.info.get("layer_mix"))
         if not about.has_pooler:
             kinds = tuple(kind for kind in kinds if kind != "pooled")
@@ -135,14 +135,14 @@ class EmbeddingsPage(LookingPage):
 
     def _compute(self, source: Source) -> None:
         self.vectors_card.set_word(source.kind == WORD)
-        folder, pooling = self.laboratory.folder, self.vectors_card.pooling()
+        folder, pooling = self.inspector.folder, self.vectors_card.pooling()
         if folder is None or pooling is None or self._about is None:
             return
         self.accept()
         group = self.tr("sense") if source.kind == WORD else self.tr("group")
         self._vectors_asked.ask(
             (folder, self._about.fingerprint, source, pooling),
-            partial(requests.find_vectors, self.laboratory.open_models, folder, source, pooling, group),
+            partial(requests.find_vectors, self.inspector.open_models, folder, source, pooling, group),
             heard=self._take_vectors,
             refused=self.refuse,
             progress=self._show_progress,

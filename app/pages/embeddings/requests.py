@@ -30,7 +30,7 @@ from engine.inspect.embeddings.similarity import (
 )
 from engine.inspect.embeddings.table import notes_of
 from engine.inspect.embeddings.vectors import Pooling, embed, every_layer, kinds_of, num_bytes
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.text.table import Table
 
 WORD = "word"  # the kind of pooling of a word: the mean of its pieces
@@ -252,7 +252,7 @@ def _texts_of(source: Source, group: str) -> tuple[list[str], dict[str, list[str
 
 
 def _of_texts(
-    subject: Subject, source: Source, pooling: Pooling, group: str
+    subject: LoadedModel, source: Source, pooling: Pooling, group: str
 ) -> Generator[Event, None, Vectors]:
     texts, columns, rows = _texts_of(source, group)
     chosen = _worth_keeping(subject, len(texts), pooling)
@@ -268,7 +268,7 @@ def _of_texts(
     )
 
 
-def _of_word(subject: Subject, source: Source, group: str) -> Generator[Event, None, Vectors]:
+def _of_word(subject: LoadedModel, source: Source, group: str) -> Generator[Event, None, Vectors]:
     texts, columns, rows = _texts_of(source, group)
     found = yield from embed_word(subject, source.word, texts)
     places = np.array([place.sentence for place in found.places], np.int64)
@@ -291,7 +291,7 @@ def _of_word(subject: Subject, source: Source, group: str) -> Generator[Event, N
     )
 
 
-def _worth_keeping(subject: Subject, num_texts: int, pooling: Pooling) -> list[Pooling]:
+def _worth_keeping(subject: LoadedModel, num_texts: int, pooling: Pooling) -> list[Pooling]:
     """Return what is computed in one pass: every pooling at every layer, or less where that is too much."""
     about = subject.about
     everything = [one for kind in kinds_of(subject) for one in every_layer(about, kind)]
@@ -305,7 +305,7 @@ def _worth_keeping(subject: Subject, num_texts: int, pooling: Pooling) -> list[P
     return [pooling.of(about)]
 
 
-def _shared(subject: Subject, source: Source) -> dict[str, Any]:
+def _shared(subject: LoadedModel, source: Source) -> dict[str, Any]:
     return {
         "source": source,
         "folder": subject.folder,

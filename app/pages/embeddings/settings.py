@@ -14,7 +14,7 @@ from app.look.widgets import Card, named, tidy_spin
 from app.pages.embeddings.requests import WORD, Vectors
 from engine.inspect.embeddings.projection import MOST_TSNE, PERPLEXITY, most_perplexity
 from engine.inspect.embeddings.vectors import KINDS, LAYERED, Pooling
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 
 PCA, TSNE = "pca", "tsne"
 TIP = Qt.ItemDataRole.ToolTipRole
@@ -28,7 +28,7 @@ class VectorsCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.set_title(self.tr("Vectors"))
-        self._about: About | None = None
+        self._about: ModelSummary | None = None
         self._of_word = False
         self.kind_box = ChoiceBox("embeddings_pooling", self.tr("Pooling"))
         self.slider = named(Slider(Qt.Orientation.Horizontal), "embeddings_layer", self.tr("Layer"))
@@ -41,7 +41,7 @@ class VectorsCard(Card):
         self.slider.valueChanged.connect(self._moved)
         self._fill(tuple(kind for kind in KINDS if kind != "mix"))
 
-    def set_about(self, about: About, kinds: tuple[str, ...]) -> None:
+    def set_about(self, about: ModelSummary, kinds: tuple[str, ...]) -> None:
         """Offer what a model can give; the layer stays where it is, or at the last."""
         was_last = self._about is None or self.slider.value() == self.slider.maximum()
         depth = about.config.num_hidden_layers

@@ -23,7 +23,7 @@ from app.session import Session
 from app.work.worker import Channel
 from engine.inspect.embeddings.poolings import Comparison
 from engine.inspect.embeddings.vectors import LAYERED, Pooling
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 
 TAB, TABS = "embeddings/tab", ("map", "similarity", "layers", "poolings")  # kept for the next start
 Lines = list[tuple[str, str]]  # of a figure's caption: name and value
@@ -48,11 +48,11 @@ class Views(QTabWidget):
         super().__init__(parent, documentMode=True)
         named(self, "embeddings_tabs", self.tr("Views of the vectors"))
         self.tabBar().setDrawBase(False)
-        self._laboratory, self._store = session.laboratory, session.settings
+        self._inspector, self._store = session.inspector, session.settings
         self._vectors_card, self._settings = vectors_card, settings
         self._make_channels(session)
         self._vectors: Vectors | None = None
-        self._about: About | None = None
+        self._about: ModelSummary | None = None
         self._compared: Source | None = None
         self.map_card, self.similarity_card = MapCard(), SimilarityCard()
         self.layers_card, self.poolings_card = LayersCard(), PoolingsCard()
@@ -80,11 +80,11 @@ class Views(QTabWidget):
         self._map_asked = Channel(self, workers.models)
         self._layers_asked = Channel(self, workers.models)
         self._poolings_asked = Channel(self, workers.models)
-        self._neighbours_asked = Channel(self, workers.pictures)
-        self._matrix_asked = Channel(self, workers.pictures)
+        self._neighbours_asked = Channel(self, workers.quick)
+        self._matrix_asked = Channel(self, workers.quick)
         self._shown = (self._map_asked, self._layers_asked, self._neighbours_asked, self._matrix_asked)
 
-    def set_about(self, about: About) -> None:
+    def set_about(self, about: ModelSummary) -> None:
         """Take another model: what was compared with the one before is asked anew where it is seen."""
         self._about = about
         self._poolings_asked.drop()
@@ -117,12 +117,12 @@ class Views(QTabWidget):
 
     def compare(self, source: Source) -> None:
         """Measure the poolings on some texts."""
-        folder, layer, about = self._laboratory.folder, self._vectors_card.layer, self._about
+        folder, layer, about = self._inspector.folder, self._vectors_card.layer, self._about
         if folder is None or about is None:
             return
         column = self._settings.column if source.table is not None else ""
         self._compared = source
-        models = self._laboratory.open_models
+        models = self._inspector.open_models
         work = partial(requests.compare_poolings, models, folder, source, column, layer)
         heard = partial(self._take_comparison, source, about, layer)
         self._ask(self._poolings_asked, (folder, source, column, layer), work, heard)
@@ -281,7 +281,7 @@ class Views(QTabWidget):
         self.layers_card.show_layers(layers, self._groups()[1], self._vectors_card.layer)
         self.layers_card.plot.set_caption(self._lines(layers.vectors, with_layer=False))
 
-    def _take_comparison(self, source: Source, about: About, layer: int, found: Comparison) -> None:
+    def _take_comparison(self, source: Source, about: ModelSummary, layer: int, found: Comparison) -> None:
         at_layer = self.tr("{layer} of {depth}").format(layer=layer, depth=about.config.num_hidden_layers)
         self.poolings_card.show_comparison(found, about, source.words, at_layer)
         texts = (translate("embeddings", "texts"), source.words)

@@ -16,7 +16,7 @@ from app.look.widgets import Card, button, named, tidy_spin
 from app.pages.embeddings.requests import Source, sample_rows, typed_lines
 from app.session import Session
 from engine.inspect.example_texts import Senses, Topics, senses_for, topics_for
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 
 MOST_ROWS = 10_000
 ROWS, LENGTH = 1_000, 128
@@ -48,7 +48,7 @@ class SourceCard(Card):
     def kind(self) -> str:
         return str(self.kind_box.currentData())
 
-    def set_about(self, about: About) -> None:
+    def set_about(self, about: ModelSummary) -> None:
         """Offer the examples that a model can read."""
         self._senses, self._topics = senses_for(about.wordpiece), topics_for(about.wordpiece)
         self.length.setMaximum(about.max_length)

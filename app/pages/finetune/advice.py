@@ -167,6 +167,6 @@ def on_validation(validation: ValidationRows) -> Remark:
 
 
 def is_default_split(validation_share: float, split_seed: int) -> bool:
-    """Return whether a study's count of shared texts holds for these settings."""
+    """Return whether a summary's count of shared texts holds for these settings."""
     usual = DataConfig()
     return validation_share == usual.validation_share and split_seed == usual.split_seed

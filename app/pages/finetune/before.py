@@ -37,7 +37,7 @@ class BeforeRun(EmptyState):
         self._random.clicked.connect(chooser.start_from_random_weights)
         self._starter.clicked.connect(chooser.start_from_starter)
         session.table_problem.connect(self._data_failed)
-        session.study_changed.connect(self._data_changed)
+        session.summary_changed.connect(self._data_changed)
 
     def missing(self) -> str:
         """Return what a run still lacks: "data", "roles", "labels", "model"; "" for nothing."""
@@ -62,7 +62,7 @@ class BeforeRun(EmptyState):
                     "Choose what to start from: a pretrained BERT learns your labels soonest; "
                     "random weights know nothing yet."
                 )
-            case "" if self._session.study is not None:
+            case "" if self._session.summary is not None:
                 return ""
         return self._data_refusal() or self.tr("The texts are still being counted.")
 
@@ -78,9 +78,9 @@ class BeforeRun(EmptyState):
 
     def _data_refusal(self) -> str:
         """Return why nothing can be learned from the table as it is; "" where it can, or is not known yet."""
-        study = self._session.study
-        if study is not None:
-            return words.say(study.refusal) if study.refusal is not None else ""
+        summary = self._session.summary
+        if summary is not None:
+            return words.say(summary.refusal) if summary.refusal is not None else ""
         return words.say_error(self._data_problem) if self._data_problem is not None else ""
 
     @Slot()
@@ -92,7 +92,7 @@ class BeforeRun(EmptyState):
 
     @Slot(object)
     def _data_failed(self, error: BaseException) -> None:
-        if self._session.table is not None and self._session.study is None:
+        if self._session.table is not None and self._session.summary is None:
             self._data_problem = error  # it was read, but nothing can be learned from it
             self.changed.emit()
 

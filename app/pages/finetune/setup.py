@@ -76,7 +76,7 @@ class FineTuneSetup(SetupCard):
         self.form.changed.connect(self._form_changed)
         session.table_changed.connect(self._fill_data)
         session.roles_changed.connect(self._timer.start)
-        session.study_changed.connect(self._timer.start)
+        session.summary_changed.connect(self._timer.start)
         session.model_changed.connect(self._model_changed)
         session.max_length_changed.connect(self._length_changed)
         session.busy_changed.connect(self._busy_changed)
@@ -109,28 +109,28 @@ class FineTuneSetup(SetupCard):
 
     def remarks(self) -> list[Remark]:
         """Return what to know of the data before training; nothing while it is not known."""
-        table, study = self._session.table, self._session.study
-        if table is None or study is None or self.plan is None:
+        table, summary = self._session.table, self._session.summary
+        if table is None or summary is None or self.plan is None:
             return []
         values = self.form.values()
         is_own = bool(values.get("validation_data"))
         is_counted = is_default_split(float(values["validation_share"]), int(values["split_seed"]))
         validation = ValidationRows(
             count=self.plan.num_validation,
-            num_leaking=study.num_leaking if is_counted and not is_own else None,
-            num_duplicates=study.num_duplicates,
+            num_leaking=summary.num_leaking if is_counted and not is_own else None,
+            num_duplicates=summary.num_duplicates,
             is_own_table=is_own,
         )
-        return before_a_run(Counted(table, study, self._session.max_length), validation)
+        return before_a_run(Counted(table, summary, self._session.max_length), validation)
 
     def work_out(self) -> None:
         """Work out how many steps it will take and how long."""
         self.plan = None
         self.task_label.setText(self._task_words())
         config, session = self.config(), self._session
-        if session.study is not None and session.model is not None and session.study.refusal is None:
-            tokens = session.study.num_tokens(session.max_length)
-            examples = session.study.num_examples
+        if session.summary is not None and session.model is not None and session.summary.refusal is None:
+            tokens = session.summary.num_tokens(session.max_length)
+            examples = session.summary.num_examples
             self.plan = plan(config, num_examples=examples, num_tokens=tokens, model=session.model.config)
             self.form.set_auto("learning_rate", self._auto_words(self.plan.learning_rate))
 
@@ -139,8 +139,8 @@ class FineTuneSetup(SetupCard):
 
     def prediction_words(self) -> str:
         """Return how many steps there will be, and on which rows; what is under way until that is known."""
-        study, found = self._session.study, self.plan
-        if found is None or study is None:
+        summary, found = self._session.summary, self.plan
+        if found is None or summary is None:
             return self._session.busy_words
         from engine.device import describe_device
 
@@ -152,8 +152,8 @@ class FineTuneSetup(SetupCard):
             ),
             *self._parts_words(found),
         ]
-        cut = study.cut_share(self._session.max_length)
-        if cut > 0 and study.unit == "pieces":
+        cut = summary.cut_share(self._session.max_length)
+        if cut > 0 and summary.unit == "pieces":
             share = words.share(cut, 0 if cut >= 0.01 else 1)
             text = self.tr("{share} of texts are longer than {length} pieces and will be cut")
             lines.append(text.format(share=share, length=words.number(self._session.max_length)))
@@ -177,19 +177,19 @@ class FineTuneSetup(SetupCard):
         return said
 
     def _task_words(self) -> str:
-        study, roles = self._session.study, self._session.roles
+        summary, roles = self._session.summary, self._session.roles
         if roles is None:
             return "–"
         if not roles.text:
             return self.tr("No text column yet")
         if not roles.label:
             return self.tr("No label column yet")
-        if study is None:
+        if summary is None:
             return self.tr("Counting…")
         pair = (
-            self.tr("Two texts → {count} labels") if study.is_pair else self.tr("One text → {count} labels")
+            self.tr("Two texts → {count} labels") if summary.is_pair else self.tr("One text → {count} labels")
         )
-        return pair.format(count=words.number(len(study.labels)))
+        return pair.format(count=words.number(len(summary.labels)))
 
     @Slot()
     def _fill_data(self) -> None:

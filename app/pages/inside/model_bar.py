@@ -19,7 +19,7 @@ from app.session import Session
 from app.work.titles import answer_words, shape_words
 from app.work.worker import Channel
 from engine.events import Evaluated, Step
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.history import Kept, history, run_of
 from engine.train.run.runs import read_events
 
@@ -44,8 +44,8 @@ class SubjectBar(QWidget):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory = session.laboratory
-        self._history_asked = Channel(self, session.workers.pictures)
+        self._inspector = session.inspector
+        self._history_asked = Channel(self, session.workers.quick)
         self._kept: tuple[Kept, ...] = ()
         self._seen: Path | None = None
         self.box = ModelBox("looking_model", self.tr("Model"), session)
@@ -66,9 +66,9 @@ class SubjectBar(QWidget):
         self.step.setObjectName("looking_step")
         models = row(self.box, (self.about, 1), self.step, self.history, gap=10)
         column(models, self.box.refusal, gap=6, parent=self)
-        self.box.chosen.connect(self._laboratory.choose)
+        self.box.chosen.connect(self._inspector.choose)
         self.history.chosen.connect(self._choose_kept)
-        self._laboratory.model_changed.connect(self.refresh)
+        self._inspector.model_changed.connect(self.refresh)
         self._show_history(None)
         self.refresh()
 
@@ -80,17 +80,17 @@ class SubjectBar(QWidget):
     @Slot()
     def refresh(self) -> None:
         """Show the models there are and what is known of the one that is open."""
-        lab = self._laboratory
-        self.box.set_choice(lab.folder)
-        if lab.about is not None:
-            self.about.setText(about_words(lab.about))
-        elif lab.is_opening:
+        inspector = self._inspector
+        self.box.set_choice(inspector.folder)
+        if inspector.about is not None:
+            self.about.setText(about_words(inspector.about))
+        elif inspector.is_opening:
             self.about.setText(self.tr("Opening…"))
         else:
             self.about.setText("")
-        if lab.about is not None and lab.folder != self._seen:
-            self._seen = lab.folder
-            self._read_history(lab.about.folder)
+        if inspector.about is not None and inspector.folder != self._seen:
+            self._seen = inspector.folder
+            self._read_history(inspector.about.folder)
 
     def choose_folder(self) -> None:
         """Ask for a model folder."""
@@ -135,11 +135,11 @@ class SubjectBar(QWidget):
     def _choose_kept(self, place: int) -> None:
         path = self._kept[place].path
         self._show_step(place)
-        self._laboratory.choose(path)
+        self._inspector.choose(path)
         self.checkpoint_changed.emit(path)
 
 
-def about_words(about: About) -> str:
+def about_words(about: ModelSummary) -> str:
     """Return a model in a line: size, what it answers, its fingerprint."""
     heads = words.counted(
         about.config.num_attention_heads,

@@ -18,7 +18,7 @@ from app.look.widgets import GAP, Card, EmptyState, Page, button
 from app.pages.inside.model_bar import SubjectBar
 from app.session import Session
 from engine.errors import ModelError, UserError
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 
 EMPTY_WIDTH = 420
 
@@ -31,9 +31,9 @@ class LookingPage(Page):
 
     def __init__(self, session: Session, *, needs: str = "", parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
-        self.session, self.laboratory = session, session.laboratory
+        self.session, self.inspector = session, session.inspector
         self._needs = needs
-        self._shown: About | None = None
+        self._shown: ModelSummary | None = None
         self._studied: tuple[str, str] | None = None
         self.subject_bar = SubjectBar(session)
         self.banner = Banner(name="looking_banner")
@@ -45,13 +45,13 @@ class LookingPage(Page):
         self._lay_out_looking()
         self.empty.activated.connect(self.subject_bar.choose_folder)
         self.pretrain_button.clicked.connect(self._lead_to_training)
-        self.laboratory.model_changed.connect(self._catch_up)
-        self.laboratory.text_changed.connect(self._catch_up)
+        self.inspector.model_changed.connect(self._catch_up)
+        self.inspector.text_changed.connect(self._catch_up)
         self._catch_up()
 
     # ---- for the page
 
-    def model_ready(self, about: About) -> None:
+    def model_ready(self, about: ModelSummary) -> None:
         """Show what a model says; another one than before, or the first."""
 
     def text_ready(self) -> None:
@@ -67,7 +67,7 @@ class LookingPage(Page):
 
     def offer_beginning(self, error: UserError) -> None:
         """Say above the work that a text cannot be read; offer its beginning where it is too long."""
-        about = self.laboratory.about
+        about = self.inspector.about
         most = error.sentence.values.get("most")
         if about is None or most is None:
             self.refuse(error)
@@ -75,10 +75,10 @@ class LookingPage(Page):
         said = self.tr("Read the first {count}").format(count=words.number(int(most)))
         self.banner.show_text("look", words.say_error(error), [(said, partial(self._read_beginning, about))])
 
-    def _read_beginning(self, about: About, _checked: bool = False) -> None:
-        lab = self.laboratory
-        text, pair = about.beginning(lab.text, lab.pair)
-        lab.set_text(text, pair or "")
+    def _read_beginning(self, about: ModelSummary, _checked: bool = False) -> None:
+        inspector = self.inspector
+        text, pair = about.beginning(inspector.text, inspector.pair)
+        inspector.set_text(text, pair or "")
 
     # ---- the frame
 
@@ -105,48 +105,48 @@ class LookingPage(Page):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        lab = self.laboratory
-        if lab.folder is None:
+        inspector = self.inspector
+        if inspector.folder is None:
             known = self.session.library.offered()
             if known:
-                lab.choose(known[0].path)
+                inspector.choose(known[0].path)
         self.subject_bar.refresh()
         self._catch_up()
 
     @Slot()
     def _catch_up(self) -> None:
-        lab = self.laboratory
+        inspector = self.inspector
         lacking = self._lacking()
         self._show_empty(lacking)
-        if not self.isVisible() or lab.about is None or lacking:
+        if not self.isVisible() or inspector.about is None or lacking:
             return
-        if lab.about is not self._shown:
-            self._shown, self._studied = lab.about, None
+        if inspector.about is not self._shown:
+            self._shown, self._studied = inspector.about, None
             self.accept()
-            self.model_ready(lab.about)
-        if (lab.text, lab.text_pair) != self._studied:
-            self._studied = (lab.text, lab.text_pair)
+            self.model_ready(inspector.about)
+        if (inspector.text, inspector.text_pair) != self._studied:
+            self._studied = (inspector.text, inspector.text_pair)
             self.text_ready()
 
     def _lacking(self) -> str:
         """Return why there is nothing to show, or nothing."""
-        lab = self.laboratory
-        if lab.refusal is not None:
-            return words.say_error(lab.refusal)
-        if lab.folder is None:
+        inspector = self.inspector
+        if inspector.refusal is not None:
+            return words.say_error(inspector.refusal)
+        if inspector.folder is None:
             return self.tr(
                 "Choose the model to look into: a folder with config.json and weights, such as one that was "
                 "trained here."
             )
-        if lab.about is not None and self._needs:
+        if inspector.about is not None and self._needs:
             try:
-                lab.about.require(self._needs)
+                inspector.about.require(self._needs)
             except ModelError as error:
                 return words.say_error(error)
         return ""
 
     def _show_empty(self, lacking: str) -> None:
-        is_first = self.laboratory.about is None and self._shown is None
+        is_first = self.inspector.about is None and self._shown is None
         self.empty.set_text(lacking or self.tr("Opening the model…"))
         self.empty.button.setVisible(bool(lacking))
         self.pretrain_button.setVisible(bool(lacking))
@@ -157,8 +157,3 @@ class LookingPage(Page):
     @Slot()
     def _lead_to_training(self) -> None:
         self.session.page_requested.emit("finetune" if self._needs == "labels" else "pretrain")
-
-    def forget_when_gone(self, *keys: str) -> None:
-        """Let questions of these keys call nobody once the page is gone."""
-        for key in keys:
-            self.destroyed.connect(partial(self.laboratory.forget, key))

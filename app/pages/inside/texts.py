@@ -89,7 +89,7 @@ class TextBox(QPlainTextEdit):
 class TextPair(QWidget):
     """A and B beside each other; what is typed becomes the shared text when typing rests."""
 
-    edited = Signal()  # the person changed a text; the laboratory has it
+    edited = Signal()  # the person changed a text; the inspector has it
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class TextPair(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._laboratory = session.laboratory
+        self._inspector = session.inspector
         self._with_pair = with_pair
         self.box_a = TextBox(f"{name}_text_a", self.tr("Text A"), self.tr("A text to look at"))
         self.box_b = TextBox(f"{name}_text_b", self.tr("Text B"), self.tr("A second text, for a pair"))
@@ -118,7 +118,7 @@ class TextPair(QWidget):
         for box in (self.box_a, self.box_b):
             box.textChanged.connect(self._typed)
             box.entered.connect(self.settle)
-        self._laboratory.text_changed.connect(self.take)
+        self._inspector.text_changed.connect(self.take)
         self.take()
 
     @property
@@ -132,7 +132,7 @@ class TextPair(QWidget):
     @Slot()
     def take(self) -> None:
         """Show the shared text."""
-        for box, text in ((self.box_a, self._laboratory.text), (self.box_b, self._laboratory.text_pair)):
+        for box, text in ((self.box_a, self._inspector.text), (self.box_b, self._inspector.text_pair)):
             box.blockSignals(True)
             box.put(text)
             box.blockSignals(False)
@@ -141,9 +141,9 @@ class TextPair(QWidget):
     def settle(self) -> None:
         """Study what stands in the boxes now."""
         self._rest.stop()
-        pair = self.text_pair if self._with_pair else self._laboratory.text_pair
-        if (self.text, pair) != (self._laboratory.text, self._laboratory.text_pair):
-            self._laboratory.set_text(self.text, pair)
+        pair = self.text_pair if self._with_pair else self._inspector.text_pair
+        if (self.text, pair) != (self._inspector.text, self._inspector.text_pair):
+            self._inspector.set_text(self.text, pair)
             self.edited.emit()
 
     @Slot()
@@ -157,7 +157,7 @@ class TextPair(QWidget):
         return menu
 
     def _choose(self, text: str, pair: str) -> None:
-        self._laboratory.set_text(text, pair)
+        self._inspector.set_text(text, pair)
         self.edited.emit()
 
     def _lay_out(self) -> None:

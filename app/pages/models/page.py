@@ -32,7 +32,7 @@ from app.session import Session
 from app.work.library import ORIGINS, ModelEntry
 from app.work.titles import model_title
 from app.work.worker import Channel
-from engine.inspect.subject import take_fingerprint
+from engine.inspect.loaded_model import take_fingerprint
 from engine.model.arithmetic import Heads, arithmetic, preset_of
 from engine.model.config import BertConfig
 from engine.model.inventory import Inventory
@@ -46,13 +46,13 @@ class ModelsPage(Page):
         self.setObjectName("models_page")
         self.header.title_label.setText(self.tr("Models"))
         self.header.set_sentence(self.tr("What is here, what it holds, and where its weights are."))
-        self.session, self.laboratory = session, session.laboratory
+        self.session, self.inspector = session, session.inspector
         self.entry: ModelEntry | None = None  # None: a planned model is shown, or nothing yet
         self._detail: Detail | None = None
         self._is_planned = False
         self._wanted: Path | None = None  # to be chosen when the list has it
         self._fingerprints: dict[Path, str] = {}
-        quick = session.workers.pictures
+        quick = session.workers.quick
         self._detail_asked = Channel(self, quick)
         self._fingerprint_asked = Channel(self, quick)
         self._count_asked = Channel(self, quick)
@@ -139,7 +139,7 @@ class ModelsPage(Page):
         wanted = self._wanted or (self.entry.path if self.entry else None)
         if wanted is None and not self._is_planned:
             fit = [one.path for one in entries if one.problem is None]
-            wanted = self.laboratory.folder if self.laboratory.folder in fit else next(iter(fit), None)
+            wanted = self.inspector.folder if self.inspector.folder in fit else next(iter(fit), None)
         again = next((one for one in entries if one.path == wanted), None)
         if again is None and self._wanted is not None:
             return  # it is still to be read
@@ -294,7 +294,7 @@ class ModelsPage(Page):
             return
         answers = self._detail.answers if self._detail is not None else entry.inventory.answers
         can_guess = bool({"masked_words", "next_sentence"} & set(answers))
-        self.laboratory.choose(entry.path)
+        self.inspector.choose(entry.path)
         self.session.page_requested.emit("probe" if can_guess else "attention")
 
     @Slot()

@@ -43,7 +43,7 @@ from app.work.worker import Channel
 from engine.commands.command_line import predict_command
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
-from engine.inspect.subject import name_of
+from engine.inspect.loaded_model import name_of
 from engine.text.examples import Roles
 from engine.text.table import Table
 
@@ -60,7 +60,7 @@ class PredictPage(Page):
         self.header.set_sentence(self.tr("Ask a trained model about one text, or about every row of a file."))
         self.setAcceptDrops(True)
         self._session = session
-        self._models = session.laboratory.open_models
+        self._models = session.inspector.open_models
         self._model_asked = Channel(self, session.workers.models)
         self._text_asked = Channel(self, session.workers.models)
         self._rows_asked = Channel(self, session.workers.models)
@@ -275,9 +275,9 @@ class PredictPage(Page):
     def _look_inside(self) -> None:
         """Open the text and its model on the pages that look inside."""
         if self._folder is not None:
-            self._session.laboratory.choose(self._folder)
-            self._session.laboratory.set_text(*self.text_card.texts())
-            self._session.laboratory.explanation_wanted.emit()
+            self._session.inspector.choose(self._folder)
+            self._session.inspector.set_text(*self.text_card.texts())
+            self._session.inspector.explanation_wanted.emit()
             self._session.page_requested.emit("attention")
 
     # ---- a whole file

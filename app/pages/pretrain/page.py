@@ -211,7 +211,7 @@ class PretrainPage(TrainingPage):
             )
         elif self.model_folder is not None:
             pinned.say(self.tr("Asking the model…"))
-            models = self.session.laboratory.open_models
+            models = self.session.inspector.open_models
             self._question_asked.drop()
             self._question_asked.ask(
                 (self.model_folder, sentence),

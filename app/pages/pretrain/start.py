@@ -47,7 +47,7 @@ class StartChooser(QObject):
         self.vocab = ""  # a vocab.txt; "" to learn one
         self.info: ModelInfo | None = None  # of the folder or the vocab.txt, once it is read
         self.problem: BaseException | None = None
-        self._asked = Channel(self, session.workers.pictures)
+        self._asked = Channel(self, session.workers.quick)
         self.model_box = ModelBox("start_choice", self.tr("Start from"), session)
         self.model_box.set_own(before=[Choice(self.tr("A new model"), NEW)])
         self.size_box = ChoiceBox("pretrain_size_choice", self.tr("Size"))

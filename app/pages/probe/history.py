@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.pages.probe.question import Question
 from app.settings import AppSettings
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.history import run_of
 
 MOST_KEPT = 40
@@ -26,7 +26,7 @@ class Asked:
 class QuestionHistory:
     """What was asked of one model; the checkpoints of a run share theirs."""
 
-    def __init__(self, settings: AppSettings, about: About) -> None:
+    def __init__(self, settings: AppSettings, about: ModelSummary) -> None:
         run = run_of(about.folder)
         self._settings = settings
         self._key = f"probe_history/{run.name if run is not None else about.fingerprint}"

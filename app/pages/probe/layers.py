@@ -15,7 +15,7 @@ from app.pages.probe.requests import ask_layers
 from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.layers import Layer, LayersPlot
-from app.work.inspector import Laboratory
+from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.inspect.masked.lens import Lens
 
@@ -25,10 +25,10 @@ LEAST_HEIGHT = 160
 class LayersView(QWidget):
     """One gap at a time, a row a layer."""
 
-    def __init__(self, laboratory: Laboratory, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, inspector: Inspector, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory, self._state = laboratory, state
-        self._layers = Channel(self, laboratory.workers.models)
+        self._inspector, self._state = inspector, state
+        self._layers = Channel(self, inspector.workers.models)
         self._lens: Lens | None = None
         card = Card(self.tr("What each layer would say"))
         card.setObjectName("probe_layers")
@@ -70,7 +70,7 @@ class LayersView(QWidget):
             )
             return
         asked = (state.about.fingerprint, state.about.folder, state.question)
-        models = self._laboratory.open_models
+        models = self._inspector.open_models
         work = partial(ask_layers, models, state.about.folder, state.question)
         if self._layers.ask(asked, work, heard=self._hear, refused=self._refuse):
             self.plot.set_dim(True)

@@ -22,8 +22,8 @@ from app.session import Session
 from app.shipped import sample_sentences
 from app.work.worker import Channel
 from engine.errors import UserError
+from engine.inspect.loaded_model import name_of
 from engine.inspect.masked.follows import Follows, Influence
-from engine.inspect.subject import name_of
 
 
 class NextView(Scroller):
@@ -31,7 +31,7 @@ class NextView(Scroller):
 
     def __init__(self, session: Session, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory = session.laboratory
+        self._inspector = session.inspector
         self._state = state
         self._answers = Channel(self, session.workers.models)
         self.column.addWidget(self._make_bench(session))
@@ -111,7 +111,7 @@ class NextView(Scroller):
         asked = (about.fingerprint, about.folder, question.text, question.text_pair, state.beside)
         work = partial(
             ask_next,
-            self._laboratory.open_models,
+            self._inspector.open_models,
             folder=about.folder,
             beside=state.beside,
             a=question.text,
@@ -125,8 +125,8 @@ class NextView(Scroller):
     @Slot()
     def _swap(self) -> None:
         self.texts.settle()
-        lab = self._laboratory
-        lab.set_text(lab.text_pair, lab.text)
+        inspector = self._inspector
+        inspector.set_text(inspector.text_pair, inspector.text)
 
     # ---- answers
 
@@ -145,7 +145,7 @@ class NextView(Scroller):
         self.bars.hide()
         self.bars.clear()
         self.says.setText(why)
-        self.swap.setEnabled(bool(self._laboratory.text_pair.strip()))
+        self.swap.setEnabled(bool(self._inspector.text_pair.strip()))
         self.strip.clear()
         self.influence_card.hide()
 

@@ -48,7 +48,7 @@ from app.pages.probe.words import WordsView
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_TEXT
-from engine.inspect.subject import About, name_of
+from engine.inspect.loaded_model import ModelSummary, name_of
 
 TOP_CHOICES = (6, 10, 20, 50)
 FIRST_WORDS = (1,)  # of the first text, which a new model is asked for at once
@@ -65,7 +65,7 @@ class ProbePage(LookingPage):
         self.setObjectName("probe_page")
         self.header.title_label.setText(self.tr("Probe"))
         self.header.set_sentence(self.tr("Hide words and ask what belongs there."))
-        self.state = ProbeState(self.laboratory, self)
+        self.state = ProbeState(self.inspector, self)
         self._history: QuestionHistory | None = None
         self._answered: GapsAnswer | None = None
         self._remember = QTimer(self, singleShot=True, interval=REMEMBER_MS)
@@ -106,11 +106,11 @@ class ProbePage(LookingPage):
 
     def _make_views(self) -> None:
         self.sentence = SentenceCard(self.session, self.state)
-        self.words_view = WordsView(self.laboratory, self.state)
-        self.layers_view = LayersView(self.laboratory, self.state)
-        self.surprise_view = SurpriseView(self.laboratory, self.state)
+        self.words_view = WordsView(self.inspector, self.state)
+        self.layers_view = LayersView(self.inspector, self.state)
+        self.surprise_view = SurpriseView(self.inspector, self.state)
         self.next_view = NextView(self.session, self.state)
-        self.templates_view = TemplatesView(self.laboratory, self.state)
+        self.templates_view = TemplatesView(self.inspector, self.state)
         self.tabs = QTabBar(drawBase=False, expanding=False)
         self.tabs.setObjectName("probe_tabs")
         self.tabs.setAccessibleName(self.tr("Kind of question"))
@@ -164,7 +164,7 @@ class ProbePage(LookingPage):
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
         self.templates_view.shown.connect(self._offer_command)
-        self.laboratory.model_changed.connect(self._offer_command)
+        self.inspector.model_changed.connect(self._offer_command)
         self.words_view.step_chosen.connect(self.subject_bar.choose_step)
         self.subject_bar.kept_changed.connect(self._take_kept)
         for view in self.views:
@@ -174,7 +174,7 @@ class ProbePage(LookingPage):
 
     # ---- what changes
 
-    def model_ready(self, about: About) -> None:
+    def model_ready(self, about: ModelSummary) -> None:
         self._history = QuestionHistory(self.session.settings, about)
         self.sentence.history = self._history
         for view in self.views:
@@ -232,7 +232,7 @@ class ProbePage(LookingPage):
         """Return the command for the open tab."""
         tab, state = self.tabs.currentIndex(), self.state
         view = self.views[tab]
-        if self.laboratory.about is None:
+        if self.inspector.about is None:
             return Offer(lacking=self.tr("Choose a model first."))
         if view.currentIndex() == 1:
             return Offer(lacking=view.empty.label.text())
@@ -277,9 +277,9 @@ class ProbePage(LookingPage):
     def _fill_beside(self) -> None:
         self.beside_menu.clear()
         for entry in self.session.library.offered():
-            if entry.path != self.laboratory.folder:
+            if entry.path != self.inspector.folder:
                 self._offer_beside(self.beside_menu, entry.title, entry.path)
-        kept = [one for one in self.subject_bar.kept if one.path != self.laboratory.folder]
+        kept = [one for one in self.subject_bar.kept if one.path != self.inspector.folder]
         if kept:
             menu = self.beside_menu.addMenu(self.tr("Weights of this run"))
             for one in kept:
@@ -312,7 +312,7 @@ class ProbePage(LookingPage):
     def _use_starter(self) -> None:
         starter = starter_model()
         if starter is not None:
-            self.laboratory.choose(starter)
+            self.inspector.choose(starter)
 
     @Slot()
     def _lead_to_pretrain(self) -> None:

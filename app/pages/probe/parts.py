@@ -10,8 +10,8 @@ from app.look import theme
 from app.look.widgets import Card, EmptyState, button, set_role
 from app.shipped import starter_model
 from engine.errors import ModelError
+from engine.inspect.loaded_model import ModelSummary
 from engine.inspect.masked.score import WordScore
-from engine.inspect.subject import About
 
 EMPTY_WIDTH = 420
 
@@ -48,7 +48,7 @@ class NeedsView(QStackedWidget):
         self.addWidget(content if isinstance(content, Scroller) else scrolled(content))
         self.addWidget(scrolled(card))
 
-    def take_model(self, about: About) -> bool:
+    def take_model(self, about: ModelSummary) -> bool:
         """Show the content if the model can answer there. Returns: whether it can."""
         try:
             about.require(self._needs)

@@ -11,6 +11,7 @@ from app.work.models import OpenModels
 from app.work.worker import Answer, Steps
 from engine.errors import UserError, marked
 from engine.events import Event
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import Follows, Influence, follows, influence
 from engine.inspect.masked.grid import Grid, TemplateRequest, score_templates
 from engine.inspect.masked.joint import BEAM, Joint, fill_jointly
@@ -20,7 +21,6 @@ from engine.inspect.masked.perplexity import PseudoPerplexity, pseudo_perplexity
 from engine.inspect.masked.probe import Probed, probe, score_words
 from engine.inspect.masked.score import WordScore
 from engine.inspect.masked.side_by_side import CheckpointProbed, over_checkpoints
-from engine.inspect.subject import Subject
 from engine.train.run.history import Kept
 
 NUM_JOINT = 8  # joint fillings that are shown
@@ -152,7 +152,7 @@ def score_grids(
     return (yield from score_templates(models.subject(folder), requests))
 
 
-def _probe(subject: Subject, question: Question, top_k: int) -> Probed:
+def _probe(subject: LoadedModel, question: Question, top_k: int) -> Probed:
     return probe(
         subject, question.text, question.pair, words=question.words, pieces=question.pieces, top_k=top_k
     )

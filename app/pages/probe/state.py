@@ -12,10 +12,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app import words as said
 from app.pages.inside.model_bar import model_caption
 from app.pages.probe.question import Question, Steps, as_written, carried, filled
-from app.work.inspector import Laboratory
+from app.work.inspector import Inspector
 from engine.errors import UserError
+from engine.inspect.loaded_model import ModelSummary
 from engine.inspect.masked.masked import Masked, mask
-from engine.inspect.subject import About
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word, words_of
 
@@ -30,11 +30,11 @@ class ProbeState(QObject):
     changed = Signal()  # the question, the model or how words are hidden
     beside_changed = Signal()
 
-    def __init__(self, laboratory: Laboratory, parent: QObject | None = None) -> None:
+    def __init__(self, inspector: Inspector, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.laboratory = laboratory
-        self.about: About | None = None
-        self.question = Question(laboratory.text, laboratory.text_pair)
+        self.inspector = inspector
+        self.about: ModelSummary | None = None
+        self.question = Question(inspector.text, inspector.text_pair)
         self.steps = Steps()
         self.encoding: Encoding | None = None
         self.words: tuple[Word, ...] = ()
@@ -46,7 +46,7 @@ class ProbeState(QObject):
 
     # ---- from outside
 
-    def take_model(self, about: About) -> None:
+    def take_model(self, about: ModelSummary) -> None:
         """Ask this model from now on; pieces of another vocabulary are no longer hidden."""
         if self.about is not None and about.wordpiece != self.about.wordpiece:
             self.question = Question(self.question.text, self.question.text_pair, self.question.words)
@@ -56,15 +56,15 @@ class ProbeState(QObject):
 
     def take_text(self) -> None:
         """Take the shared text over; what is hidden in it stays so where it was not edited."""
-        lab = self.laboratory
-        if (lab.text, lab.text_pair) != (self.question.text, self.question.text_pair):
+        inspector = self.inspector
+        if (inspector.text, inspector.text_pair) != (self.question.text, self.question.text_pair):
             before, had = self.question, self.words
             self.steps.made(before)
-            self.question = Question(lab.text, lab.text_pair)
+            self.question = Question(inspector.text, inspector.text_pair)
             self._look()
             if self.words and (before.words or before.pieces):
                 kept = carried(before, had, self.words)
-                self.question = Question(lab.text, lab.text_pair, kept.words, kept.pieces)
+                self.question = Question(inspector.text, inspector.text_pair, kept.words, kept.pieces)
                 self._look()
         else:
             self._look()
@@ -162,9 +162,11 @@ class ProbeState(QObject):
 
     def _put(self, question: Question) -> None:
         self.question = question
-        lab = self.laboratory
-        if (lab.text, lab.text_pair) != (question.text, question.text_pair):
-            lab.set_text(question.text, question.text_pair)  # comes back by `take_text` where it is heard
+        inspector = self.inspector
+        if (inspector.text, inspector.text_pair) != (question.text, question.text_pair):
+            inspector.set_text(
+                question.text, question.text_pair
+            )  # comes back by `take_text` where it is heard
         self._look()
         self.changed.emit()
 

@@ -14,7 +14,7 @@ from app.pages.probe.requests import measure_surprise
 from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.word_strip import Rated, WordStrip
-from app.work.inspector import Laboratory
+from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.inspect.masked.perplexity import PseudoPerplexity
@@ -25,10 +25,10 @@ FULL_BITS = 16.0  # of the strongest colour, so that two sentences can be compar
 class SurpriseView(QWidget):
     """The words shaded by their surprise; above it what that comes to."""
 
-    def __init__(self, laboratory: Laboratory, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, inspector: Inspector, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory, self._state = laboratory, state
-        self._surprise = Channel(self, laboratory.workers.models)
+        self._inspector, self._state = inspector, state
+        self._surprise = Channel(self, inspector.workers.models)
         self.value = label("", "big")
         self.value.setObjectName("probe_perplexity")
         self.explained = label("", "muted", wrap=True)
@@ -70,7 +70,7 @@ class SurpriseView(QWidget):
             return
         texts = (state.question.text, state.question.text_pair)
         asked = (state.about.fingerprint, state.about.folder, texts)
-        models = self._laboratory.open_models
+        models = self._inspector.open_models
         work = partial(measure_surprise, models, state.about.folder, state.question)
         if self._surprise.ask(
             asked, work, heard=self._show, refused=self._refuse, progress=self._hear_progress

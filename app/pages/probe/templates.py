@@ -22,7 +22,7 @@ from app.pages.probe.requests import score_grids
 from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.slope import SlopePlot
-from app.work.inspector import Laboratory
+from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.errors import UserError
 from engine.events import Event, Progress
@@ -44,11 +44,11 @@ class TemplatesView(QWidget):
 
     shown = Signal()
 
-    def __init__(self, laboratory: Laboratory, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, inspector: Inspector, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory, self._state = laboratory, state
-        self._scores = Channel(self, laboratory.workers.models)
-        self._files = Channel(self, laboratory.workers.files)
+        self._inspector, self._state = inspector, state
+        self._scores = Channel(self, inspector.workers.models)
+        self._files = Channel(self, inspector.workers.files)
         self._scored: tuple[TemplateRequest, ...] = ()
         self._file: tuple[TemplateRequest, ...] = ()
         self.path: Path | None = None
@@ -170,7 +170,7 @@ class TemplatesView(QWidget):
             self._refuse(error)
             return
         asked = (about.fingerprint, about.folder, requests)
-        work = partial(score_grids, self._laboratory.open_models, about.folder, requests)
+        work = partial(score_grids, self._inspector.open_models, about.folder, requests)
         if self._scores.ask(
             asked, work, heard=self._hear, refused=self._refuse, progress=self._hear_progress
         ):

@@ -28,7 +28,7 @@ from app.pages.probe.requests import (
 from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.learned import LearnedPlot
-from app.work.inspector import Laboratory
+from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.errors import UserError
 from engine.inspect.masked.score import WordScore
@@ -46,11 +46,11 @@ class WordsView(Scroller):
     refused = Signal(object)  # an error
     step_chosen = Signal(int)
 
-    def __init__(self, laboratory: Laboratory, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, inspector: Inspector, state: ProbeState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory, self._state = laboratory, state
+        self._inspector, self._state = inspector, state
         self._kept: tuple[Kept, ...] = ()
-        worker = laboratory.workers.models
+        worker = inspector.workers.models
         self._gaps, self._kept_weights = Channel(self, worker), Channel(self, worker)
         self._words: dict[int, Channel] = {}  # of the words that a person asks for, by their gaps
         self.answer: GapsAnswer | None = None
@@ -100,7 +100,7 @@ class WordsView(Scroller):
         yours = {gap: word for gap, word in self._yours.items() if gap < num_gaps}
         work = partial(
             ask_gaps,
-            self._laboratory.open_models,
+            self._inspector.open_models,
             folder=folder,
             beside=state.beside,
             question=state.question,
@@ -138,12 +138,12 @@ class WordsView(Scroller):
         self._yours.pop(gap, None)
         state, about, answer = self._state, self._state.about, self.answer
         if gap not in self._words:
-            self._words[gap] = Channel(self, self._laboratory.workers.models)
+            self._words[gap] = Channel(self, self._inspector.workers.models)
         channel = self._words[gap]
         channel.drop()
         if word and about is not None:
             self._yours[gap] = word
-            models = self._laboratory.open_models
+            models = self._inspector.open_models
             work = partial(
                 score_word, models, folder=about.folder, question=state.question, gap=gap, word=word
             )

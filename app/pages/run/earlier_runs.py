@@ -27,7 +27,7 @@ class EarlierRuns(QObject):
     def __init__(self, session: Session, kind: type, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._kind, self._parent = session, kind, parent
-        self._asked = Channel(self, session.workers.pictures)
+        self._asked = Channel(self, session.workers.quick)
         self.button = button(self.tr("Earlier runs…"), "link", name="earlier_runs")
         self.button.clicked.connect(self._look)
 

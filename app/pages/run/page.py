@@ -57,7 +57,7 @@ class TrainingPage(Page):
         self.run_config: Any = None  # of the run that is shown
         self._started: Started | None = None
         self._step: Step | None = None  # the last that was heard of it
-        self._past = Channel(self, session.workers.pictures)
+        self._past = Channel(self, session.workers.quick)
         self._waiting: list[Event] | None = None  # events that came while the past of a resumed run is read
         self.failure = Banner(name="failure")
         self.run_card = RunCard()
@@ -420,7 +420,7 @@ class TrainingPage(Page):
     def look_inside(self) -> None:
         """Open the model that the shown run has left on the pages that look inside."""
         if self.model_folder is not None:
-            self.session.laboratory.choose(self.model_folder)
+            self.session.inspector.choose(self.model_folder)
             self.session.page_requested.emit(self.inside)
 
     @Slot()

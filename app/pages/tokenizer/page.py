@@ -49,7 +49,7 @@ class TokenizerPage(Page):
         self.text_view.answered.connect(self.banner.hide)
         self.text_view.answered.connect(self._offer_command)
         self.table_view.refused.connect(self.refuse)
-        session.laboratory.text_changed.connect(self._text_changed)
+        session.inspector.text_changed.connect(self._text_changed)
 
     def _add_actions(self) -> None:
         self.view_choice = SegmentedButtons(

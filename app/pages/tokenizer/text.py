@@ -50,8 +50,8 @@ class TextView(QWidget):
 
     def __init__(self, session: Session, bar: VocabularyBar, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._laboratory, self._bar = session.laboratory, bar
-        self._quick = Channel(self, session.workers.pictures)
+        self._inspector, self._bar = session.inspector, bar
+        self._quick = Channel(self, session.workers.quick)
         self._long = Channel(self, session.workers.files)  # a text that takes its time
         self.found: Looked | None = None
         self._row = -1
@@ -74,24 +74,24 @@ class TextView(QWidget):
     def ask(self) -> None:
         """Look at the shared text anew."""
         self._rest.stop()
-        lab, first = self._laboratory, self._bar.first
+        inspector, first = self._inspector, self._bar.first
         if first is None:
             return
-        if not lab.text and not lab.text_pair:
+        if not inspector.text and not inspector.text_pair:
             self._quick.drop()
             self._long.drop()
             self._show(None)
             return
         asked = Asked(
-            text=lab.text[:MOST_CHARACTERS],
-            text_pair=lab.text_pair[:MOST_CHARACTERS] if lab.text_pair else None,
+            text=inspector.text[:MOST_CHARACTERS],
+            text_pair=inspector.text_pair[:MOST_CHARACTERS] if inspector.text_pair else None,
             first=first,
             second=self._bar.second,
             max_length=self.max_length.value(),
             truncation=self.truncation.currentData(),
             padding=self.padding.currentData(),
         )
-        is_quick = len(lab.text) + len(lab.text_pair) < QUICK
+        is_quick = len(inspector.text) + len(inspector.text_pair) < QUICK
         wanted, other = (self._quick, self._long) if is_quick else (self._long, self._quick)
         other.drop()
         wanted.ask(asked, partial(look, asked), heard=self._show, refused=self.refused.emit)
@@ -138,8 +138,8 @@ class TextView(QWidget):
         if self.found.num_left_out:
             more = self.tr("{count} more words are in the rows below")
             said = f"{said} · {more.format(count=words.number(self.found.num_left_out))}"
-        lab = self._laboratory
-        if max(len(lab.text), len(lab.text_pair)) > MOST_CHARACTERS:
+        inspector = self._inspector
+        if max(len(inspector.text), len(inspector.text_pair)) > MOST_CHARACTERS:
             only = self.tr("only the first {count} characters").format(count=words.number(MOST_CHARACTERS))
             said = f"{only} · {said}"
         return said

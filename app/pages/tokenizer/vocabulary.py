@@ -36,9 +36,9 @@ class VocabularyBar(QWidget):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session, self._laboratory = session, session.laboratory
-        pictures = session.workers.pictures
-        self._reading = (Channel(self, pictures), Channel(self, pictures))
+        self._session, self._inspector = session, session.inspector
+        quick = session.workers.quick
+        self._reading = (Channel(self, quick), Channel(self, quick))
         self.first: Vocabulary | None = None
         self.second: Vocabulary | None = None
         self._wanted: list[Path | None] = [None, None]
@@ -55,7 +55,7 @@ class VocabularyBar(QWidget):
         for place, box in enumerate(self.boxes):
             box.chosen.connect(self._open_second if place else self._open_first)
             self.about[place].setObjectName(f"{box.objectName()}_about")
-        self._laboratory.model_changed.connect(self._follow)
+        self._inspector.model_changed.connect(self._follow)
 
     def start(self) -> None:
         """Choose a first vocabulary, if there is none yet: that of the model which is looked into."""
@@ -114,7 +114,7 @@ class VocabularyBar(QWidget):
     @Slot()
     def _follow(self) -> None:
         """Cut with the vocabulary of the model that is looked into now."""
-        folder = self._laboratory.folder
+        folder = self._inspector.folder
         if folder is not None and folder != self._followed and self.isVisible():
             self._followed = folder
             self.choose(folder)
@@ -126,7 +126,7 @@ class VocabularyBar(QWidget):
         self._remember(path)
         place = Path(path).absolute()
         if (place / "config.json").is_file():  # the other pages look into it too
-            self._laboratory.choose(place)
+            self._inspector.choose(place)
         self.choose(place)
 
     @Slot(object)

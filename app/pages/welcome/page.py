@@ -58,12 +58,12 @@ class WelcomePage(Page):
         self.header.set_sentence(
             self.tr("A workbench for BERT. Everything runs on this computer; nothing is sent anywhere.")
         )
-        self.session, self.laboratory = session, session.laboratory
+        self.session, self.inspector = session, session.inspector
         self._found = Found()
         self.tour_button = button(self.tr("Take the tour"), icon="play", name="welcome_tour")
         self.tour_button.setToolTip(self.tr("A few minutes: a table, a training, and what is inside a model"))
         self.header.add_action(self.tour_button)
-        self._found_asked = Channel(self, session.workers.pictures)
+        self._found_asked = Channel(self, session.workers.quick)
         self._make_ways()
         self._make_lists()
         self._lay_out()
@@ -335,9 +335,9 @@ class WelcomePage(Page):
 
     def _look(self, folder: Path, text: str, pair: str, page: str) -> None:
         """Open a model and a text on a page that looks inside."""
-        self.laboratory.set_text(text, pair)
-        if folder != self.laboratory.folder:
-            self.laboratory.choose(folder)
+        self.inspector.set_text(text, pair)
+        if folder != self.inspector.folder:
+            self.inspector.choose(folder)
         self._lead(page)
 
     @Slot()
@@ -401,7 +401,7 @@ class WelcomePage(Page):
         self._lead("data")
 
     def _open_model(self, model: ModelEntry, _checked: bool = False) -> None:
-        self._look(model.path, self.laboratory.text, self.laboratory.text_pair, _page_of(model))
+        self._look(model.path, self.inspector.text, self.inspector.text_pair, _page_of(model))
 
     def _offer_sentences(self, _checked: bool = False) -> None:
         menu = QMenu(self)
@@ -416,9 +416,9 @@ class WelcomePage(Page):
         """Look at a sentence with the model that is open, or the one to begin with."""
         subject = self._subject()
         page = "probe" if MASK in text or pair else "attention"
-        folder = self.laboratory.folder or subject
+        folder = self.inspector.folder or subject
         if folder is None:
-            self.laboratory.set_text(text, pair)
+            self.inspector.set_text(text, pair)
             self._lead(page)
         else:
             self._look(folder, text, pair, page)

@@ -25,7 +25,7 @@ from engine.inspect.attention.weights import (
     explained_memory,
     read_only,
 )
-from engine.inspect.subject import Subject, looking
+from engine.inspect.loaded_model import LoadedModel, looking
 
 # L layers, H heads, B variants of one text, T tokens, M places of a [MASK], V words, C classes
 
@@ -111,13 +111,13 @@ class EveryHead:
         return self.heads - np.float32(self.before)
 
 
-def all_on(subject: Subject) -> Switches:
+def all_on(subject: LoadedModel) -> Switches:
     """Return (L, H), all True: a fresh array to switch heads off in."""
     return np.ones((subject.config.num_hidden_layers, subject.config.num_attention_heads), bool)
 
 
 def outcome(
-    subject: Subject,
+    subject: LoadedModel,
     text: str,
     text_pair: str | None = None,
     on: Switches | None = None,
@@ -133,7 +133,9 @@ def outcome(
     return _outcome(found, 0, subject, top_k)
 
 
-def effects(subject: Subject, text: str, text_pair: str | None, on: Switches, *, top_k: int = 3) -> Effects:
+def effects(
+    subject: LoadedModel, text: str, text_pair: str | None, on: Switches, *, top_k: int = 3
+) -> Effects:
     """Return what switching heads off changes, from one batch of two.
 
     Args:   top_k: words of each [MASK], and classes, that are followed: the likeliest with all heads on, and
@@ -151,7 +153,7 @@ def effects(subject: Subject, text: str, text_pair: str | None, on: Switches, *,
 
 
 def every_head(
-    subject: Subject, text: str, text_pair: str | None, watched: Watched
+    subject: LoadedModel, text: str, text_pair: str | None, watched: Watched
 ) -> Generator[Event, None, EveryHead]:
     """Switch each head off alone; yields Progress, its return value is what became of the answer.
 
@@ -211,7 +213,7 @@ class _Answers:
         return np.asarray(found.float().cpu().numpy())
 
 
-def _ask(subject: Subject, text: str, text_pair: str | None, variants: Sequence[Switches]) -> _Answers:
+def _ask(subject: LoadedModel, text: str, text_pair: str | None, variants: Sequence[Switches]) -> _Answers:
     """Return the answers with different heads on: variants of (L, H), B of them."""
     encoding = subject.encode(text, text_pair)
     for on in variants:
@@ -227,7 +229,7 @@ def _ask(subject: Subject, text: str, text_pair: str | None, variants: Sequence[
         return _read(subject, hidden, places, with_pair=text_pair is not None)
 
 
-def _through(subject: Subject, hidden: Tensor, layers: slice, on: Switches | None = None) -> Tensor:
+def _through(subject: LoadedModel, hidden: Tensor, layers: slice, on: Switches | None = None) -> Tensor:
     """Run some layers. Args: hidden: (B, T, D). on: (layers, B, H). Returns: (B, T, D)."""
     masks = None if on is None else torch.tensor(on[..., None], device=hidden.device).to(hidden.dtype)
     for number, layer in enumerate(subject.bert.layers[layers]):
@@ -235,7 +237,9 @@ def _through(subject: Subject, hidden: Tensor, layers: slice, on: Switches | Non
     return hidden
 
 
-def _with_variants(subject: Subject, hidden: Tensor, layer: int, on: Switches, watched: Watched) -> Floats:
+def _with_variants(
+    subject: LoadedModel, hidden: Tensor, layer: int, on: Switches, watched: Watched
+) -> Floats:
     """Return an answer's probability (B,) for variants of one layer. Args: hidden: (1, T, D). on: (B, H)."""
     with explained_memory(hidden.shape[1]), looking(subject):
         several = hidden.expand(len(on), -1, -1)
@@ -244,13 +248,13 @@ def _with_variants(subject: Subject, hidden: Tensor, layer: int, on: Switches, w
         return _answers(subject, several, watched).probabilities(watched)
 
 
-def _answers(subject: Subject, hidden: Tensor, watched: Watched) -> _Answers:
+def _answers(subject: LoadedModel, hidden: Tensor, watched: Watched) -> _Answers:
     """Return the answers that hold one that is watched, of hidden states (B, T, D)."""
     places = [watched.place] if watched.kind == "masked" else []
     return _read(subject, hidden, places, with_pair=watched.kind == "next_sentence")
 
 
-def _read(subject: Subject, hidden: Tensor, places: Sequence[int], *, with_pair: bool) -> _Answers:
+def _read(subject: LoadedModel, hidden: Tensor, places: Sequence[int], *, with_pair: bool) -> _Answers:
     """Return what the model's heads make of the last hidden states, (B, T, D)."""
     pooled = None if subject.bert.pooler is None else torch.tanh(subject.bert.pooler(hidden[:, 0]))
     masked = follows = classes = None
@@ -265,7 +269,7 @@ def _read(subject: Subject, hidden: Tensor, places: Sequence[int], *, with_pair:
     return _Answers(tuple(places), masked, follows, classes)
 
 
-def _outcome(found: _Answers, variant: int, subject: Subject, top_k: int) -> Outcome:
+def _outcome(found: _Answers, variant: int, subject: LoadedModel, top_k: int) -> Outcome:
     """Return one variant's answers."""
     guesses = []
     if found.masked is not None:
@@ -279,7 +283,7 @@ def _outcome(found: _Answers, variant: int, subject: Subject, top_k: int) -> Out
     return Outcome(tuple(guesses), follows, tuple(zip(subject.labels, shares, strict=True)))
 
 
-def _watched(answers: Outcome, subject: Subject, top_k: int) -> list[Watched]:
+def _watched(answers: Outcome, subject: LoadedModel, top_k: int) -> list[Watched]:
     """Return the likeliest answers, to be followed."""
     watched = [
         Watched("masked", word, guess.position, number)

@@ -23,7 +23,7 @@ from engine.inspect.attention.weights import (
     layers_of,
     read_only,
 )
-from engine.inspect.subject import Subject, looking
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.text.examples import Example, Roles, examples_from
 from engine.text.table import Table
 from engine.train.prepare import check_fit
@@ -145,7 +145,7 @@ def patterns(values: Mapping[str, Floats], share: float = 0.5) -> tuple[tuple[st
 
 
 def over_table(
-    subject: Subject, table: Table, roles: Roles, limit: int = 200
+    subject: LoadedModel, table: Table, roles: Roles, limit: int = 200
 ) -> Generator[Event, None, TableMeasures]:
     """Measure the heads over a table's texts; yields Progress and Noted, its return value is the measures.
 
@@ -184,7 +184,7 @@ def over_table(
     )
 
 
-def _add(subject: Subject, example: Example, sums: Mapping[str, np.ndarray]) -> bool:
+def _add(subject: LoadedModel, example: Example, sums: Mapping[str, np.ndarray]) -> bool:
     """Measure one text and add it to the sums; return whether it was cut."""
     encoding = subject.wordpiece.encode(example.text, example.text_pair, max_length=subject.max_length)
     groups = token_groups(encoding)

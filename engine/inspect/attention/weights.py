@@ -23,7 +23,7 @@ from torch import Tensor
 
 from engine.device import is_out_of_memory, too_long_for_memory
 from engine.errors import UserError, marked
-from engine.inspect.subject import Subject, looking
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.model.bert import Bert, Block
 from engine.model.config import BertConfig
 from engine.text.wordpiece import Encoding
@@ -160,7 +160,7 @@ def check_memory(config: BertConfig, num_tokens: int, *, copies: int = 1) -> Non
 
 
 def look(
-    subject: Subject,
+    subject: LoadedModel,
     text: str,
     text_pair: str | None = None,
     *,
@@ -259,7 +259,7 @@ def mean_of(maps: Sequence[Floats]) -> Floats:
     return np.asarray(total)
 
 
-def detail(subject: Subject, seen: AttentionMaps, layer: int, head: int, place: int) -> Detail:
+def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, place: int) -> Detail:
     """Return how one head treats one token, from query to output; runs the layers before it.
 
     Args: seen: a look of this subject; heads that were off in it are off here.

@@ -17,7 +17,7 @@ from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.attribution.path import BASELINES, MASK, ZERO, Path, curtis_places, curtis_weights
 from engine.inspect.attribution.target import LOG_ODDS, MEASURES, Asked, Target, settle
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word, words_of
 
@@ -120,7 +120,7 @@ class Attribution:
 
 
 def attribute(
-    subject: Subject,
+    subject: LoadedModel,
     text: str,
     text_pair: str | None = None,
     *,
@@ -160,7 +160,7 @@ def attribute(
 
 
 def _result(
-    subject: Subject,
+    subject: LoadedModel,
     path: Path,
     encoding: Encoding,
     words: tuple[Word, ...],

@@ -18,7 +18,7 @@ from engine.device import is_out_of_memory, too_long_for_memory
 from engine.errors import UserError, marked
 from engine.inspect.attention.weights import free_bytes
 from engine.inspect.attribution.target import PROBABILITY, Asked, logits_of, measured
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.model.config import BertConfig
 
 # B points of the path that are computed at once, T tokens, D hidden_size
@@ -47,7 +47,7 @@ class Path:
     Raises: UserError: nothing but special tokens; memory does not suffice for even one point.
     """
 
-    def __init__(self, subject: Subject, asked: Asked, measure: str, baseline: str) -> None:
+    def __init__(self, subject: LoadedModel, asked: Asked, measure: str, baseline: str) -> None:
         self._subject, self.asked, self.measure, self.baseline = subject, asked, measure, baseline
         self.num_tokens = len(asked.input_ids)
         wordpiece, device = subject.wordpiece, subject.device
@@ -151,7 +151,7 @@ def curtis_weights(steps: int) -> np.ndarray:
 
 
 @contextmanager
-def _inputs_alone(subject: Subject) -> Iterator[None]:
+def _inputs_alone(subject: LoadedModel) -> Iterator[None]:
     """Let gradients reach the inputs and no weight; never yield to a task's caller inside."""
     whole = subject.language or subject.classifier or subject.bert
     weights = [weight for weight in whole.parameters() if weight.requires_grad]
@@ -165,7 +165,7 @@ def _inputs_alone(subject: Subject) -> Iterator[None]:
             weight.requires_grad_(True)
 
 
-def _num_at_once(subject: Subject, num_tokens: int) -> int:
+def _num_at_once(subject: LoadedModel, num_tokens: int) -> int:
     """Return how many points go through the model together: as many as are quick and fit in memory."""
     free = torch.cuda.mem_get_info()[0] if subject.device.type == "cuda" else free_bytes()
     wanted = max(1, TOKENS_AT_ONCE // num_tokens)

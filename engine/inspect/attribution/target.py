@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Sentence, UserError, marked
-from engine.inspect.subject import Subject, looking
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.text.batch import Bounds
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word
@@ -20,7 +20,11 @@ from engine.text.words import Word
 # B copies of one text, T tokens, D hidden_size, P places that are asked for (1, or the pieces of a hidden
 # word), C answers that are possible: labels, words of the vocabulary, or the two of next sentence
 
-MASKED_WORDS, NEXT_SENTENCE, LABELS = "masked_words", "next_sentence", "labels"  # as `Subject.require` has it
+MASKED_WORDS, NEXT_SENTENCE, LABELS = (
+    "masked_words",
+    "next_sentence",
+    "labels",
+)  # as `LoadedModel.require` has it
 FOLLOWS, RANDOM = "follows", "random"  # the answers to NEXT_SENTENCE, in the order of its two logits
 LOG_ODDS, PROBABILITY = "log_odds", "probability"
 MEASURES = {
@@ -81,7 +85,7 @@ class Asked:
         return Sentence(marked("engine", "“{answer}” at [MASK]"), values)
 
 
-def settle(subject: Subject, encoding: Encoding, words: Sequence[Word], target: Target) -> Asked:
+def settle(subject: LoadedModel, encoding: Encoding, words: Sequence[Word], target: Target) -> Asked:
     """Return what is asked of this text: answers that were left open are those that the model gives.
 
     Raises: ModelError: the model lacks the head. UserError: no such label, a word that does not fit a
@@ -111,7 +115,7 @@ def settle(subject: Subject, encoding: Encoding, words: Sequence[Word], target: 
     return replace(asked, target=named, answers=answers, against=against)
 
 
-def logits_of(subject: Subject, asked: Asked, words: Tensor) -> Tensor:
+def logits_of(subject: LoadedModel, asked: Asked, words: Tensor) -> Tensor:
     """Return (B, P, C), the scores of all answers. Args: words: (B, T, D), word embeddings of B copies."""
     count, length = words.shape[:2]
     bounds = Bounds([length] * count, words.device)  # packed, so that the last layer computes few tokens
@@ -162,7 +166,7 @@ def _picked(logs: Tensor, answers: Sequence[int]) -> Tensor:
 
 
 def _masked(
-    subject: Subject, encoding: Encoding, words: Sequence[Word], place: int | None
+    subject: LoadedModel, encoding: Encoding, words: Sequence[Word], place: int | None
 ) -> tuple[tuple[int, ...], Word | None]:
     """Return the positions that are asked for, and the word that has to be hidden for it."""
     mask_id = subject.wordpiece.mask_id
@@ -181,7 +185,7 @@ def _masked(
     raise UserError(marked("engine", "Token {place} is no word of the text. Choose another."), place=place)
 
 
-def _numbers(subject: Subject, asked: Asked, answer: str) -> tuple[int, ...]:
+def _numbers(subject: LoadedModel, asked: Asked, answer: str) -> tuple[int, ...]:
     """Return the numbers of an answer, one for each place; none for "". Raises: UserError."""
     question = asked.target.question
     if not answer:
@@ -199,7 +203,7 @@ def _numbers(subject: Subject, asked: Asked, answer: str) -> tuple[int, ...]:
     return (choices.index(answer),)
 
 
-def _pieces_of(subject: Subject, answer: str, num_places: int) -> tuple[int, ...]:
+def _pieces_of(subject: LoadedModel, answer: str, num_places: int) -> tuple[int, ...]:
     wordpiece = subject.wordpiece
     ids = wordpiece.encode_ids([answer])[0].tolist()
     if len(ids) != num_places and num_places == 1 and answer in wordpiece.tokens:
@@ -218,7 +222,7 @@ def _pieces_of(subject: Subject, answer: str, num_places: int) -> tuple[int, ...
     return tuple(ids)
 
 
-def _own(subject: Subject, asked: Asked, encoding: Encoding) -> tuple[int, ...]:
+def _own(subject: LoadedModel, asked: Asked, encoding: Encoding) -> tuple[int, ...]:
     """Return the model's own answer; of a word that was hidden, the word itself where it can be spelled."""
     if asked.word is not None:
         original = tuple(encoding.input_ids[place] for place in asked.places)
@@ -237,7 +241,7 @@ def _own(subject: Subject, asked: Asked, encoding: Encoding) -> tuple[int, ...]:
         return tuple(logits.argmax(-1).tolist())
 
 
-def _name(subject: Subject, target: Target, numbers: tuple[int, ...]) -> str:
+def _name(subject: LoadedModel, target: Target, numbers: tuple[int, ...]) -> str:
     if target.question == LABELS:
         return subject.labels[numbers[0]]
     if target.question == NEXT_SENTENCE:

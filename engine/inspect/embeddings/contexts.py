@@ -16,7 +16,7 @@ from torch import Tensor
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.embeddings.vectors import TEXTS_AT_ONCE, states, tokens_at_once
-from engine.inspect.subject import Subject, looking
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedSet, by_length, collate
 from engine.text.wordpiece import WordPiece
@@ -76,7 +76,7 @@ def find_word(
 
 
 def embed_word(
-    subject: Subject, word: str, sentences: Sequence[str], *, most: int = MOST
+    subject: LoadedModel, word: str, sentences: Sequence[str], *, most: int = MOST
 ) -> Generator[Event, None, Contexts]:
     """Return a word's vectors wherever it stands: a task whose return value is `Contexts`.
 
@@ -132,7 +132,7 @@ def _last_of(words: Sequence[Word], first: int, wanted: str, sentence: str) -> i
 
 
 def _find_all(
-    subject: Subject, word: str, sentences: Sequence[str], most: int
+    subject: LoadedModel, word: str, sentences: Sequence[str], most: int
 ) -> Generator[Event, None, tuple[dict[int, list[int]], list[Place], list[int]]]:
     """Return the ids of the sentences that hold the word, its places, and the sentences that do not."""
     ids: dict[int, list[int]] = {}
@@ -163,7 +163,7 @@ def _notes(word: str, found: int, most: int) -> tuple[Sentence, ...]:
 
 
 def _read(
-    subject: Subject,
+    subject: LoadedModel,
     encoded: EncodedSet,
     indices: np.ndarray,
     places: Sequence[Place],

@@ -16,7 +16,7 @@ from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.embeddings.similarity import nearest_of_each, separation, spread
 from engine.inspect.embeddings.vectors import Pooling, embed, kinds_of
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.train.metrics import NORMAL_95
 
 # E texts, C classes
@@ -93,7 +93,7 @@ def paired_difference(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) 
 
 
 def compare_poolings(
-    subject: Subject,
+    subject: LoadedModel,
     texts: Sequence[str],
     groups: Sequence[int],
     *,

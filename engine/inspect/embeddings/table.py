@@ -13,7 +13,7 @@ from engine.durable import check_writable, replaced_file
 from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
 from engine.inspect.embeddings.vectors import Embedded, Pooling, embed
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.text.table import Table, read_table
 
 MOST_TEXT_BYTES = 512 * 2**20  # of texts of one width each, which is how numpy keeps them
@@ -53,7 +53,7 @@ def embed_table(
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
     names = [table.column(name) if name else "" for name in (text, text_pair, label)]
-    subject = Subject.open(model, device)
+    subject = LoadedModel.open(model, device)
     chosen = Pooling(pooling, layer).of(subject.about)
     told = [Noted(sentence=note) for note in (*subject.notes, *table.notes)]
     told += [Noted(sentence=bad.sentence) for bad in table.reported]
@@ -87,7 +87,7 @@ def notes_of(found: Embedded, table: Table | None = None) -> Iterator[Noted]:
 
 
 def _write(
-    out: Path, subject: Subject, found: Embedded, columns: dict[str, Any], notes: Sequence[str]
+    out: Path, subject: LoadedModel, found: Embedded, columns: dict[str, Any], notes: Sequence[str]
 ) -> None:
     arrays: dict[str, Any] = {
         "embeddings": found.vectors[0],

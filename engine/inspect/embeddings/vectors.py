@@ -25,7 +25,7 @@ from engine.device import (
 )
 from engine.errors import ModelError, UserError, marked
 from engine.events import Event, Progress
-from engine.inspect.subject import About, Subject, looking
+from engine.inspect.loaded_model import LoadedModel, ModelSummary, looking
 from engine.model.bert import Bert
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import Batch, Bounds, EncodedSet, by_length, collate
@@ -76,7 +76,7 @@ class Pooling:
     kind: str = "mean"
     layer: int = -1
 
-    def of(self, about: About) -> Pooling:
+    def of(self, about: ModelSummary) -> Pooling:
         """Return the same with its layer counted from 0. Raises: ModelError: the model has no such thing."""
         if self.kind not in KINDS:
             raise ModelError(
@@ -130,7 +130,7 @@ class Embedded:
         return len(self.places) / max(self.seconds, 1e-9)
 
 
-def layer_mix(about: About) -> tuple[float, ...]:
+def layer_mix(about: ModelSummary) -> tuple[float, ...]:
     """Return the weight of each of the L + 1 layers in the learned mix, the embeddings first; none: empty.
 
     A model says it in cloze.json as "layer_mix": L + 1 numbers, or L, then without the embeddings.
@@ -150,7 +150,7 @@ def layer_mix(about: About) -> tuple[float, ...]:
     return (*(0.0,) * (depth + 1 - len(found)), *map(float, found))
 
 
-def kinds_of(subject: Subject) -> tuple[str, ...]:
+def kinds_of(subject: LoadedModel) -> tuple[str, ...]:
     """Return the poolings that a model can give."""
     lacking = {"pooled"} if subject.bert.pooler is None else set()
     if not subject.info.get("layer_mix"):
@@ -158,7 +158,7 @@ def kinds_of(subject: Subject) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if kind not in lacking)
 
 
-def every_layer(about: About, kind: str) -> tuple[Pooling, ...]:
+def every_layer(about: ModelSummary, kind: str) -> tuple[Pooling, ...]:
     """Return a kind of pooling at each layer, the embeddings first; one alone where no layer is chosen."""
     depth = about.config.num_hidden_layers
     if kind not in LAYERED:
@@ -166,13 +166,13 @@ def every_layer(about: About, kind: str) -> tuple[Pooling, ...]:
     return tuple(Pooling(kind, layer) for layer in range(depth + 1))
 
 
-def num_bytes(about: About, num_texts: int, num_poolings: int) -> int:
+def num_bytes(about: ModelSummary, num_texts: int, num_poolings: int) -> int:
     """Return what the vectors of some texts take."""
     return num_texts * num_poolings * about.config.hidden_size * 4
 
 
 def embed(
-    subject: Subject,
+    subject: LoadedModel,
     texts: Sequence[str],
     poolings: Sequence[Pooling],
     *,
@@ -209,7 +209,7 @@ def embed(
     )
 
 
-def tokens_at_once(subject: Subject) -> int:
+def tokens_at_once(subject: LoadedModel) -> int:
     """Return how many tokens go through a model together."""
     return CUDA_MICRO_BATCH_TOKENS if subject.device.type == "cuda" else CPU_MICRO_BATCH_TOKENS
 
@@ -225,7 +225,7 @@ def states(bert: Bert, batch: Batch, highest: int) -> Iterator[tuple[int, Tensor
         yield number, hidden
 
 
-def _check(subject: Subject, poolings: Sequence[Pooling], *, with_pair: bool) -> None:
+def _check(subject: LoadedModel, poolings: Sequence[Pooling], *, with_pair: bool) -> None:
     """Refuse what a model cannot give. Raises: ModelError."""
     if "pooled" in (pooling.kind for pooling in poolings) and subject.bert.pooler is None:
         raise ModelError(
@@ -280,7 +280,7 @@ def _cut_texts(
 
 
 def _pooled(
-    subject: Subject, encoded: EncodedSet, indices: np.ndarray, poolings: Sequence[Pooling]
+    subject: LoadedModel, encoded: EncodedSet, indices: np.ndarray, poolings: Sequence[Pooling]
 ) -> Floats:
     """Return (P, B, D) of some texts: together or, where memory does not suffice, half by half."""
     try:
@@ -297,7 +297,7 @@ def _pooled(
     return np.concatenate([_pooled(subject, encoded, half, poolings) for half in halves], axis=1)
 
 
-def _pool(subject: Subject, batch: Batch, poolings: Sequence[Pooling]) -> Tensor:
+def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[Pooling]) -> Tensor:
     depth = subject.config.num_hidden_layers
     weights = {kind: _weights(subject.about, kind) for kind in {one.kind for one in poolings} - set(LAYERED)}
     found: dict[Pooling, Tensor] = {}
@@ -316,7 +316,7 @@ def _pool(subject: Subject, batch: Batch, poolings: Sequence[Pooling]) -> Tensor
     return torch.stack([found[pooling] for pooling in poolings])
 
 
-def _weights(about: About, kind: str) -> tuple[float, ...]:
+def _weights(about: ModelSummary, kind: str) -> tuple[float, ...]:
     """Return how much each of the L + 1 layers counts in a pooling that takes several."""
     if kind == "mix":
         return layer_mix(about)

@@ -11,9 +11,9 @@ import numpy as np
 
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.row_scores import SCORING, result_of
 from engine.inspect.passes import Row, follow_log_odds, parts
-from engine.inspect.subject import Subject, looking
 from engine.text.words import Word, words_of
 
 MASK_WORD, LEAVE_OUT = "mask", "leave_out"
@@ -82,7 +82,7 @@ class Influence:
 
 
 def follows(
-    subject: Subject,
+    subject: LoadedModel,
     a: str,
     b: str,
     *,
@@ -94,7 +94,7 @@ def follows(
     """Ask whether B follows A, swapped, and for some random ones of `others`, which A and B are not.
 
     Others that are empty, or too long for the model beside A, are passed over.
-    Raises: UserError as `About.encode`; ModelError without the head.
+    Raises: UserError as `ModelSummary.encode`; ModelError without the head.
     """
     subject.require("next_sentence")
     chosen = _choose(subject, a, b, others, num_others, seed)
@@ -106,12 +106,12 @@ def follows(
 
 
 def influence(
-    subject: Subject, a: str, b: str, *, how: str = MASK_WORD, on: np.ndarray | None = None
+    subject: LoadedModel, a: str, b: str, *, how: str = MASK_WORD, on: np.ndarray | None = None
 ) -> Generator[Event, None, Influence]:
     """Hide each word of A and B in turn. A task: yields Progress; its return value is the answer.
 
     Args:   how: "mask" puts [MASK] over each piece of the word, "leave_out" takes them out.
-    Raises: UserError as `About.encode`, and for "mask" with a vocabulary that has none; ModelError.
+    Raises: UserError as `ModelSummary.encode`, and for "mask" with a vocabulary that has none; ModelError.
     """
     subject.require("next_sentence")
     mask_id = subject.wordpiece.mask_id
@@ -138,7 +138,7 @@ def influence(
 
 
 def _shares(
-    subject: Subject, rows: Sequence[Row], on: np.ndarray | None
+    subject: LoadedModel, rows: Sequence[Row], on: np.ndarray | None
 ) -> Generator[Event, None, list[float]]:
     """Return the log-odds of "B follows A" for each row."""
     found, done = [0.0] * len(rows), 0
@@ -152,7 +152,7 @@ def _shares(
     return found
 
 
-def _choose(subject: Subject, a: str, b: str, others: Sequence[str], count: int, seed: int) -> list[str]:
+def _choose(subject: LoadedModel, a: str, b: str, others: Sequence[str], count: int, seed: int) -> list[str]:
     """Return some other sentences at random, as many as there are up to `count`."""
     chosen: list[str] = []
     order = random.Random(seed).sample(range(len(others)), min(len(others), _TRIES * count))
@@ -166,7 +166,7 @@ def _choose(subject: Subject, a: str, b: str, others: Sequence[str], count: int,
     return chosen
 
 
-def _row(subject: Subject, a: str, b: str) -> Row:
+def _row(subject: LoadedModel, a: str, b: str) -> Row:
     encoding = subject.encode(a, b)
     return Row(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from engine.errors import DataError, UserError, marked
 from engine.events import Event, Progress
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.row_scores import SCORING, score_rows
 from engine.inspect.masked.score import PieceScore, WordScore, check_count, must_spell, word_of
 from engine.inspect.masked.template import Cell, Template
 from engine.inspect.passes import Row, check_row, parts, word_logs
-from engine.inspect.subject import Subject, looking
 
 MOST_SCORES = 50_000  # of all templates together; one takes about a kilobyte
 MOST_COLUMNS = 50  # of a grid whose words are the model's own guesses
@@ -66,7 +66,7 @@ class Grid:
 
 
 def score_templates(
-    subject: Subject, requests: Sequence[TemplateRequest], *, top_k: int = 10, with_prior: bool = True
+    subject: LoadedModel, requests: Sequence[TemplateRequest], *, top_k: int = 10, with_prior: bool = True
 ) -> Generator[Event, None, tuple[Grid, ...]]:
     """Score all sentences of some templates, many at once. A task: yields Progress; returns a grid for each.
 
@@ -120,7 +120,7 @@ class _Asked:
     sentences: tuple[_Sentence, ...]
     targets: tuple[tuple[str, tuple[int, ...]], ...]
 
-    def questions(self, subject: Subject, with_prior: bool) -> Iterator[tuple[Row, tuple[int, ...]]]:
+    def questions(self, subject: LoadedModel, with_prior: bool) -> Iterator[tuple[Row, tuple[int, ...]]]:
         """Yield which pieces are to be scored in which text."""
         for sentence in self.sentences:
             for count, rows in self._rows(sentence, with_prior).items():
@@ -150,14 +150,14 @@ class _Asked:
         )
 
 
-def _ask(subject: Subject, request: TemplateRequest) -> _Asked:
+def _ask(subject: LoadedModel, request: TemplateRequest) -> _Asked:
     targets = tuple(dict.fromkeys(word.strip() for word in request.targets))
     spelled = tuple((word, must_spell(subject.wordpiece, word)) for word in targets)
     sentences = tuple(_sentence(subject, cell) for cell in request.template.cells())
     return _Asked(request, sentences, spelled)
 
 
-def _sentence(subject: Subject, cell: Cell) -> _Sentence:
+def _sentence(subject: LoadedModel, cell: Cell) -> _Sentence:
     encoding = subject.encode(cell.text)
     mask_id = subject.wordpiece.mask_id
     assert mask_id is not None
@@ -172,7 +172,7 @@ def _sentence(subject: Subject, cell: Cell) -> _Sentence:
 
 
 def _with_guesses(
-    subject: Subject, asked: Sequence[_Asked], top_k: int
+    subject: LoadedModel, asked: Sequence[_Asked], top_k: int
 ) -> Generator[Event, None, list[_Asked]]:
     """Give the model's likeliest words as targets to those that have none."""
     open_ones = [one for one in asked if not one.targets]
@@ -192,7 +192,7 @@ def _with_guesses(
 
 
 def _guessed(
-    subject: Subject, one: _Asked, best: Mapping[Row, list[tuple[float, int]]], top_k: int
+    subject: LoadedModel, one: _Asked, best: Mapping[Row, list[tuple[float, int]]], top_k: int
 ) -> _Asked:
     found = sorted((pair for sentence in one.sentences for pair in best[sentence.row]), reverse=True)
     numbers = list(dict.fromkeys(number for _, number in found))[: max(top_k, MOST_COLUMNS)]

@@ -18,11 +18,11 @@ from torch import Tensor
 
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.masked import Masked
 from engine.inspect.masked.row_scores import score_rows, turns
 from engine.inspect.masked.score import check_count, word_of
 from engine.inspect.passes import Row, parts, word_logs
-from engine.inspect.subject import Subject, looking
 from engine.model.guess import best_products
 from engine.text.wordpiece import WordPiece
 
@@ -76,7 +76,7 @@ class Joint:
 
 
 def fill_jointly(
-    subject: Subject,
+    subject: LoadedModel,
     masked: Masked,
     *,
     beam: int = BEAM,
@@ -125,7 +125,7 @@ class _Search:
     """The beam search over one masked text."""
 
     def __init__(
-        self, subject: Subject, masked: Masked, beam: int, whole_words: bool, on: np.ndarray | None
+        self, subject: LoadedModel, masked: Masked, beam: int, whole_words: bool, on: np.ndarray | None
     ) -> None:
         self._subject, self._beam, self._on = subject, beam, on
         self._row = Row(masked.input_ids, masked.types, masked.places)
@@ -220,7 +220,7 @@ def _best(kept: Kept, count: int) -> Kept:
     return sorted(kept, key=lambda filling: -filling[1])[:count]
 
 
-def _barred(subject: Subject, masked: Masked) -> dict[int, Tensor]:
+def _barred(subject: LoadedModel, masked: Masked) -> dict[int, Tensor]:
     """Return for each place of a gap that was a word what its pieces may not be."""
     wordpiece = subject.wordpiece
     goes_on = torch.tensor([token.startswith("##") for token in wordpiece.tokens], device=subject.device)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.masked import Masked
 from engine.inspect.masked.score import GapAnswer, answers_of, check_count
 from engine.inspect.passes import Row, layer_states
-from engine.inspect.subject import Subject, looking
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Lens:
     layers: tuple[tuple[GapAnswer, ...], ...]
 
 
-def lens(subject: Subject, masked: Masked, *, top_k: int = 5, on: np.ndarray | None = None) -> Lens:
+def lens(subject: LoadedModel, masked: Masked, *, top_k: int = 5, on: np.ndarray | None = None) -> Lens:
     """Ask every layer for the gaps of a text. Raises: ModelError without the head."""
     check_count(top_k)
     model, size = subject.masked_head(), subject.wordpiece.vocab_size

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from engine.errors import UserError, marked
-from engine.inspect.subject import About
+from engine.inspect.loaded_model import ModelSummary
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word, words_of
 
@@ -64,7 +64,7 @@ class Masked:
 
 
 def mask(
-    about: About,
+    about: ModelSummary,
     text: str,
     text_pair: str | None = None,
     *,
@@ -75,8 +75,8 @@ def mask(
 
     Args:   words: places in `words_of`; all pieces of such a word are one gap. pieces: positions of tokens,
             each a gap of its own, unless its word is hidden anyway. A [MASK] that was typed is always a gap.
-    Raises: UserError: the text cannot be read (see `About.encode`), or nothing in it is masked. ModelError:
-            the model cannot guess words.
+    Raises: UserError: the text cannot be read (see `ModelSummary.encode`), or nothing in it is masked.
+            ModelError: the model cannot guess words.
     """
     about.require("masked_words")
     encoding = about.encode(text, text_pair)
@@ -104,7 +104,9 @@ def mask(
     return Masked(text, text_pair, encoding, found, tuple(ids), tuple(gaps))
 
 
-def _gap(about: About, encoding: Encoding, text: str, number: int, word: Word, run: tuple[int, ...]) -> Gap:
+def _gap(
+    about: ModelSummary, encoding: Encoding, text: str, number: int, word: Word, run: tuple[int, ...]
+) -> Gap:
     """Return the gap that some pieces of a word leave. text: the one of the two that the word is in."""
     original = tuple(encoding.input_ids[place] for place in run)
     unknown = (about.wordpiece.mask_id, about.wordpiece.unk_id)

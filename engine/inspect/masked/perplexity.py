@@ -14,10 +14,10 @@ import numpy as np
 
 from engine.errors import UserError, marked
 from engine.events import Event
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.row_scores import score_rows
 from engine.inspect.masked.score import PieceScore
 from engine.inspect.passes import Row
-from engine.inspect.subject import Subject
 from engine.text.words import Word, words_of
 
 ALONE, AND_AFTER, WHOLE = "alone", "and_after", "whole"
@@ -54,7 +54,7 @@ class PseudoPerplexity:
 
 
 def pseudo_perplexity(
-    subject: Subject,
+    subject: LoadedModel,
     text: str,
     text_pair: str | None = None,
     *,

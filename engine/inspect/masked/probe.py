@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.masked import Masked, mask
 from engine.inspect.masked.row_scores import result_of, score_rows, turns
 from engine.inspect.masked.score import GapAnswer, WordScore, answers_of, check_count, must_spell
 from engine.inspect.passes import Row, check_row, word_logs
-from engine.inspect.subject import Subject, looking
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Probed:
 
 
 def probe(
-    subject: Subject,
+    subject: LoadedModel,
     text: str,
     text_pair: str | None = None,
     *,
@@ -43,7 +43,7 @@ def probe(
     return ask(subject, mask(subject.about, text, text_pair, words=words, pieces=pieces), top_k=top_k, on=on)
 
 
-def ask(subject: Subject, masked: Masked, *, top_k: int = 10, on: np.ndarray | None = None) -> Probed:
+def ask(subject: LoadedModel, masked: Masked, *, top_k: int = 10, on: np.ndarray | None = None) -> Probed:
     """Guess all gaps of a masked text, as `probe`."""
     check_count(top_k)
     gaps = [(len(gap.places), gap.original) for gap in masked.gaps]
@@ -54,7 +54,7 @@ def ask(subject: Subject, masked: Masked, *, top_k: int = 10, on: np.ndarray | N
 
 
 def score_words(
-    subject: Subject, masked: Masked, gap: int, words: Sequence[str], *, on: np.ndarray | None = None
+    subject: LoadedModel, masked: Masked, gap: int, words: Sequence[str], *, on: np.ndarray | None = None
 ) -> tuple[WordScore, ...]:
     """Return how probable some words are in one gap (the others stay masked), each scored as a whole.
 
@@ -66,7 +66,7 @@ def score_words(
 
 
 def score_spellings(
-    subject: Subject,
+    subject: LoadedModel,
     masked: Masked,
     gap: int,
     words: Sequence[tuple[str, tuple[int, ...]]],
@@ -92,6 +92,6 @@ def score_spellings(
     return tuple(scores)
 
 
-def _with_masks(subject: Subject, masked: Masked, gap: int, count: int) -> Row:
+def _with_masks(subject: LoadedModel, masked: Masked, gap: int, count: int) -> Row:
     ids, types, first = masked.widened(gap, count)
     return check_row(subject, Row(ids, types, tuple(range(first, first + count))))

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from engine.errors import marked
 from engine.events import Event, Progress
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.score import PieceScore
 from engine.inspect.passes import SCORES_BYTES, Row, parts, word_logs
-from engine.inspect.subject import Subject, looking
 
 # Q questions: one piece at one place each; P places of a part; V words of the vocabulary
 
@@ -24,7 +24,7 @@ Scores = list[list[tuple[PieceScore, ...]]]
 
 
 def score_rows(
-    subject: Subject,
+    subject: LoadedModel,
     rows: Sequence[Row],
     candidates: Sequence[Sequence[tuple[int, ...]]],
     *,
@@ -70,7 +70,7 @@ def result_of(task: Generator[Event, None, Value]) -> Value:
 
 
 def _score_part(
-    subject: Subject,
+    subject: LoadedModel,
     rows: Sequence[Row],
     candidates: Sequence[Sequence[tuple[int, ...]]],
     on: np.ndarray | None,

@@ -11,10 +11,10 @@ import numpy as np
 
 from engine.errors import UserError, marked
 from engine.events import Event
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.masked import Masked
 from engine.inspect.masked.probe import Probed, probe, score_spellings
 from engine.inspect.masked.score import WordScore, spell, word_of
-from engine.inspect.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class CheckpointProbed(Event):
 
 
 def side_by_side(
-    subjects: Sequence[Subject],
+    subjects: Sequence[LoadedModel],
     text: str,
     text_pair: str | None = None,
     *,
@@ -85,7 +85,9 @@ def over_checkpoints(
     """
     found: list[CheckpointProbed] = []
     for number, folder in enumerate(folders):
-        probed = probe(Subject.open(folder), text, text_pair, words=words, pieces=pieces, top_k=top_k, on=on)
+        probed = probe(
+            LoadedModel.open(folder), text, text_pair, words=words, pieces=pieces, top_k=top_k, on=on
+        )
         if found:
             _check_same(found[0].probed.masked, probed.masked, pieces)
         found.append(CheckpointProbed(folder=folder, number=number, total=len(folders), probed=probed))
@@ -109,7 +111,7 @@ def _check_same(one: Masked, other: Masked, pieces: Collection[int]) -> None:
 
 
 def _beside(
-    subjects: Sequence[Subject], probed: Sequence[Probed], gap: int, top_k: int
+    subjects: Sequence[LoadedModel], probed: Sequence[Probed], gap: int, top_k: int
 ) -> tuple[WordBeside, ...]:
     words: dict[str, None] = {}
     for subject, one in zip(subjects, probed, strict=True):

@@ -261,11 +261,11 @@ def _linear(color: str) -> np.ndarray:
 def _distance(a: np.ndarray, b: np.ndarray) -> float:
     """Distance in CIE Lab; 2.3 is just noticeable side by side."""
 
-    def lab(rgb: np.ndarray) -> np.ndarray:
+    def inspector(rgb: np.ndarray) -> np.ndarray:
         x, y, z = np.cbrt(TO_XYZ @ np.clip(rgb, 0, 1) / WHITE)
         return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
-    return float(np.linalg.norm(lab(a) - lab(b)))
+    return float(np.linalg.norm(inspector(a) - inspector(b)))
 
 
 def _num_changed(a: QImage, b: QImage) -> int:

@@ -20,7 +20,7 @@ from app.pages.attention.compare import CompareDialog
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import Chosen, Comparison
 from app.session import Session
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.model.bert import Bert
 from engine.model.weights import save_model
 from tests.app.hand import ShowPage
@@ -31,7 +31,7 @@ TEXT, PAIR = "good [MASK] play", "bad film!"
 
 @pytest.fixture
 def page(session: Session, show_page: ShowPage[AttentionPage]) -> AttentionPage:
-    session.laboratory.set_text(TEXT, PAIR)
+    session.inspector.set_text(TEXT, PAIR)
     return show_page(AttentionPage)
 
 
@@ -39,7 +39,7 @@ def page(session: Session, show_page: ShowPage[AttentionPage]) -> AttentionPage:
 def looking(page: AttentionPage, tmp_path: Path, qtbot: QtBot) -> AttentionPage:
     """The page with 2 layers of 3 heads that guess words and next sentences."""
     save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
-    page.laboratory.choose(tmp_path / "lm")
+    page.inspector.choose(tmp_path / "lm")
     settle(page, qtbot)
     return page
 
@@ -48,7 +48,7 @@ def settle(page: AttentionPage, qtbot: QtBot) -> None:
     """Wait until everything that was asked is answered and shown."""
 
     def is_settled() -> bool:
-        return page.laboratory.is_idle and not page.ablation.is_waiting
+        return page.inspector.workers.is_idle and not page.ablation.is_waiting
 
     qtbot.waitUntil(is_settled)
     qtbot.wait(1)
@@ -78,7 +78,7 @@ def test_without_the_look_of_the_model_that_was_chosen_nothing_is_asked_of_the_o
     failed, told = [], []
     looking.ablation.refused.connect(failed.append)
     looking.session.problem.connect(told.append)
-    old, small = looking.maps, Subject.open(tmp_path / "small").about
+    old, small = looking.maps, LoadedModel.open(tmp_path / "small").about
     chosen = looking.chosen.fitted((1, 2)).choose(0, 1)
     looking.ablation.set_chosen(small, old, chosen, 0.0)  # as when the model has just changed
     settle(looking, qtbot)
@@ -187,7 +187,7 @@ def test_maps_of_a_text_that_is_gone_take_no_memory(looking: AttentionPage, qtbo
     looking.show_picture("attribution")  # so that nothing of the kind is asked again
     looking.heads.sort_by("position")
     maps = weakref.ref(looking.maps)
-    looking.laboratory.set_text("bad film")
+    looking.inspector.set_text("bad film")
     settle(looking, qtbot)
     gc.collect()
     assert maps() is None
@@ -199,9 +199,9 @@ def test_a_text_that_is_too_long_is_offered_its_beginning_and_nothing_old_stays(
     looking.heads.rank()
     settle(looking, qtbot)
     assert "[MASK]" in looking.heads.help.text()
-    looking.laboratory.set_text("good film " * 400)
+    looking.inspector.set_text("good film " * 400)
     settle(looking, qtbot)
-    most = looking.laboratory.about.max_length
+    most = looking.inspector.about.max_length
     assert f"reads at most {most}" in looking.banner.text()
     assert "[MASK]" not in looking.heads.help.text() and looking.heads.list.order == ()
     click(looking, qtbot, "looking_banner_action_1")
@@ -228,7 +228,7 @@ def test_a_locked_token_stays_locked_when_pieces_become_words(looking: Attention
 def test_blocks_are_offered_for_pairs_only(looking: AttentionPage, qtbot: QtBot) -> None:
     choose(looking, qtbot, "attention_block", "ab")
     assert shown(looking).shape == (5, 4)  # [CLS] good [MASK] play [SEP] look at bad film ! [SEP]
-    looking.laboratory.set_text("good film")
+    looking.inspector.set_text("good film")
     settle(looking, qtbot)
     assert not looking.findChild(QWidget, "attention_block").isVisible()
     assert shown(looking).shape == (4, 4)
@@ -331,7 +331,7 @@ def test_heads_are_measured_over_the_open_table(looking: AttentionPage, qtbot: Q
     with (tmp_path / "films.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([["text", "label"], *([f"good film {c}", c] for c in "abcdefg")])
     looking.session.open_table(tmp_path / "films.csv")
-    qtbot.waitUntil(lambda: looking.session.study is not None)
+    qtbot.waitUntil(lambda: looking.session.summary is not None)
     choose(looking, qtbot, "attention_sort", "entropy")
     choose(looking, qtbot, "attention_over", "table")
     held = looking.heads.list.head_values
@@ -350,11 +350,11 @@ def test_without_a_model_the_page_says_so(page: AttentionPage) -> None:
 def test_a_text_that_cannot_be_read_is_refused_in_place(
     looking: AttentionPage, qtbot: QtBot, text: str, said: str
 ) -> None:
-    looking.laboratory.set_text(text)
+    looking.inspector.set_text(text)
     settle(looking, qtbot)
     assert looking.picture.heatmap.is_empty and not looking.save_button.isEnabled()
     assert said in looking.picture.heatmap.empty_text
-    looking.laboratory.set_text("good film")
+    looking.inspector.set_text("good film")
     settle(looking, qtbot)
     assert shown(looking).shape == (4, 4)
 
@@ -364,7 +364,7 @@ def test_a_look_that_memory_does_not_suffice_for_is_refused_beforehand(
 ) -> None:
     monkeypatch.setattr("engine.inspect.attention.weights.free_bytes", lambda: 1000)
     before = looking.maps
-    looking.laboratory.set_text("bad film")
+    looking.inspector.set_text("bad film")
     settle(looking, qtbot)
     assert looking.banner.isVisible() and "GB" in looking.banner.text()
     assert looking.maps is before
@@ -376,24 +376,24 @@ def test_an_encoder_without_heads_shows_attention_and_says_what_it_lacks(
     encoder = Bert(tiny_config())
     scramble(encoder)
     save_model(tmp_path / "encoder", encoder, tiny_wordpiece(), {})
-    page.laboratory.choose(tmp_path / "encoder")
+    page.inspector.choose(tmp_path / "encoder")
     settle(page, qtbot)
     assert shown(page).shape == (9, 9)
     assert "no trained masked-word, next-sentence or label head" in page.effects.reason.text()
 
 
 def test_a_classifier_shows_its_labels_change(page: AttentionPage, qtbot: QtBot, tmp_path: Path) -> None:
-    page.laboratory.choose(model_folder(tmp_path / "classifier"))
+    page.inspector.choose(model_folder(tmp_path / "classifier"))
     settle(page, qtbot)
     assert len(page.effects.rows) == 3 and all(row.name.startswith("label") for row in page.effects.rows)
 
 
 def test_without_a_mask_a_word_can_be_masked_by_a_click(looking: AttentionPage, qtbot: QtBot) -> None:
-    looking.laboratory.set_text("good bad film")
+    looking.inspector.set_text("good bad film")
     settle(looking, qtbot)
     looking.lock(2)
     click(looking, qtbot, "attention_mask")
-    assert looking.laboratory.text == "good [MASK] film" and looking.effects.rows
+    assert looking.inspector.text == "good [MASK] film" and looking.effects.rows
 
 
 # ---- taking along

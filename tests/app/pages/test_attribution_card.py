@@ -43,9 +43,9 @@ def show(
     qtbot: QtBot, session: Session, card: AttributionCard, folder: Path, text: str, pair: str = ""
 ) -> None:
     """Open a model, and tell the card of it as a page does."""
-    session.laboratory.choose(folder)
-    qtbot.waitUntil(lambda: session.laboratory.about is not None)
-    card.set_subject(text, pair or None, session.laboratory.about)
+    session.inspector.choose(folder)
+    qtbot.waitUntil(lambda: session.inspector.about is not None)
+    card.set_subject(text, pair or None, session.inspector.about)
 
 
 def answered(qtbot: QtBot, card: AttributionCard) -> None:
@@ -175,7 +175,7 @@ def test_what_takes_long_waits_for_the_button_and_can_be_stopped(
     assert go.text() == "Stop"
     qtbot.mouseClick(go, Qt.MouseButton.LeftButton)
     assert "Stopped" in said(card, "attribution_state") and go.text() == "Explain"
-    qtbot.waitUntil(lambda: session.laboratory.is_idle)
+    qtbot.waitUntil(lambda: session.inspector.workers.is_idle)
     assert card.result is None
     qtbot.mouseClick(go, Qt.MouseButton.LeftButton)
     answered(qtbot, card)
@@ -197,7 +197,7 @@ def test_a_text_that_cannot_be_read_is_refused_and_the_next_one_is_answered(
 ) -> None:
     show(qtbot, session, card, model_folder(tmp_path / "labels", seed=5), "a " * 60)
     assert "reads at most 41" in said(card, "attribution_refusal") and not card.choices.isEnabled()
-    card.set_subject(TEXT, None, session.laboratory.about)
+    card.set_subject(TEXT, None, session.inspector.about)
     answered(qtbot, card)
     assert not said(card, "attribution_refusal")
 

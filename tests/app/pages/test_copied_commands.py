@@ -35,8 +35,8 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unsynced: None) -> 
     monkeypatch.chdir(tmp_path)
     save_model(tmp_path / "a model's", tiny_pretraining(), tiny_wordpiece(), {"task": "pretraining"})
     made = Session(AppSettings(tmp_path / "settings.ini"))
-    made.laboratory.choose(tmp_path / "a model's")
-    made.laboratory.set_text(A, B)
+    made.inspector.choose(tmp_path / "a model's")
+    made.inspector.set_text(A, B)
     yield made
     made.close()
     assert made.wait_idle()
@@ -68,7 +68,7 @@ def words(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     for place in hidden:
         page.state.toggle_word(place)
     view = page.words_view
-    qtbot.waitUntil(lambda: view.answer is not None and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: view.answer is not None and page.inspector.workers.is_idle)
     assert view.answer is not None and len(view.answer.probed.answers) == 3
     single = [guess for answer in view.answer.probed.answers[:2] for guess in answer.guesses]
     assert len(single) == 2 * view.top_k  # "playing" has two pieces, and a line for each
@@ -81,7 +81,7 @@ def layers(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
         page.state.toggle_word(place)
     page.tabs.setCurrentIndex(LAYERS)
     view = page.layers_view
-    qtbot.waitUntil(lambda: not view.plot.is_empty and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: not view.plot.is_empty and page.inspector.workers.is_idle)
     expected = []
     for gap in range(view.gaps.count()):
         view.gaps.setCurrentIndex(gap)
@@ -94,15 +94,15 @@ def layers(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
 
 
 def surprise(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
-    session.laboratory.set_text(A.replace("[MASK]", "-"), B)
+    session.inspector.set_text(A.replace("[MASK]", "-"), B)
     page = probe(session, qtbot, SURPRISE)
-    qtbot.waitUntil(lambda: page.surprise_view.value.isVisible() and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: page.surprise_view.value.isVisible() and page.inspector.workers.is_idle)
     return page, [rated.text for rated in page.surprise_view.strip.rated]
 
 
 def follows(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     page = probe(session, qtbot, NEXT)
-    qtbot.waitUntil(lambda: page.next_view.bars.isVisible() and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: page.next_view.bars.isVisible() and page.inspector.workers.is_idle)
     return page, [f"{page.next_view.bars.guesses[0].probability:.1%} that it does"]
 
 
@@ -114,7 +114,7 @@ def templates(session: Session, qtbot: QtBot, file: str = "") -> tuple[QWidget, 
     if file:
         view.open_file(file)
     page.tabs.setCurrentIndex(TEMPLATES)
-    qtbot.waitUntil(lambda: len(view.grids) == (2 if file else 1) and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: len(view.grids) == (2 if file else 1) and page.inspector.workers.is_idle)
     return page, [
         f"{word:<20}{found.score.probability:8.4f}  {found.corrected:+8.2f} beside its prior"
         for grid in view.grids
@@ -137,7 +137,7 @@ def vectors(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     page.vectors_card.set_layer(1)
     page.compute()
     page.map_settings.color_box.setCurrentIndex(page.map_settings.color_box.findData("my label"))
-    qtbot.waitUntil(lambda: page.vectors is not None and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: page.vectors is not None and page.inspector.workers.is_idle)
     return page, []
 
 
@@ -148,7 +148,7 @@ def word_in_sentences(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     choose(page.source_card.place_box, "typed")
     choose(page.source_card.kind_box, "word")
     page.compute()
-    qtbot.waitUntil(lambda: bool(page.vectors and page.vectors.spans) and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: bool(page.vectors and page.vectors.spans) and page.inspector.workers.is_idle)
     return page, []
 
 
@@ -160,7 +160,7 @@ def word_in_table(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     choose(page.source_card.place_box, "table")
     choose(page.source_card.kind_box, "word")
     page.compute()
-    qtbot.waitUntil(lambda: bool(page.vectors and page.vectors.spans) and page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: bool(page.vectors and page.vectors.spans) and page.inspector.workers.is_idle)
     return page, []
 
 
@@ -180,7 +180,7 @@ def choose(box: QComboBox, value: str) -> None:
 def shown(page: Page, qtbot: QtBot) -> Page:
     qtbot.addWidget(page)
     page.show()
-    qtbot.waitUntil(lambda: page.session.laboratory.about is not None and page.session.wait_idle())
+    qtbot.waitUntil(lambda: page.session.inspector.about is not None and page.session.wait_idle())
     return page
 
 
@@ -235,7 +235,7 @@ def test_the_copied_line_writes_the_vectors_of_the_word_that_are_on_screen(
 
 
 def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: QtBot) -> None:
-    session.laboratory.set_text("good film", B)
+    session.inspector.set_text("good film", B)
     page = probe(session, qtbot)
     assert "Hide a word" in lacking(page)
     page.tabs.setCurrentIndex(LAYERS)
@@ -247,7 +247,7 @@ def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: Qt
     page.tabs.setCurrentIndex(LAYERS)
     assert "A piece within a word" in lacking(page)
     embeddings = shown(EmbeddingsPage(session), qtbot)
-    qtbot.waitUntil(lambda: embeddings.vectors is not None and session.laboratory.is_idle)
+    qtbot.waitUntil(lambda: embeddings.vectors is not None and session.inspector.workers.is_idle)
     assert "not typed sentences" in lacking(embeddings)
     tokenizer = shown(TokenizerPage(session), qtbot)
     tokenizer.show_view(1)

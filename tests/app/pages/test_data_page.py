@@ -279,7 +279,7 @@ def test_what_is_said_of_rows_is_what_a_script_counts_and_a_click_shows_those_ro
     assert lines_shown(page) == [*range(2, len(rows) + 2)] and not back.isVisible()
     assert f"{len(usable)} of {len(rows)} rows can be used" in page.table_card.hint_label.text()
     assert page.table_card.reported_button.text() == f"{len(rows) - len(usable)} left out"
-    assert session.study is not None and session.study.counts.sum() == len(usable)
+    assert session.summary is not None and session.summary.counts.sum() == len(usable)
 
 
 def test_one_click_merges_nearly_equal_labels_and_one_takes_it_back(
@@ -332,7 +332,7 @@ def test_a_merge_was_said_of_one_table_and_one_label_column(
     choices, roles = {"merge_labels": True}, Roles("text", "", "label")
     session.open_table(tmp_path / "planted.csv", roles=roles, label_choices=choices)  # as a run was made
     assert session.wait_idle() and session.label_choices["merge_labels"]
-    assert session.study is not None and session.study.labels == ("bad", "dull", "good")
+    assert session.summary is not None and session.summary.labels == ("bad", "dull", "good")
 
 
 def test_a_label_that_cannot_be_one_is_said_everywhere_and_training_waits(
@@ -376,7 +376,7 @@ def test_labels_are_called_balanced_only_where_they_are(
     )
     session = open_file(page, path)
     assert session.table is not None and session.roles is not None
-    found = {each.text: each.level for each in on_table(session.table, session.roles, session.study, 128)}
+    found = {each.text: each.level for each in on_table(session.table, session.roles, session.summary, 128)}
     assert [found[text] for text in found if said in text] == [level], found
 
 

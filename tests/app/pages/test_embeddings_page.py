@@ -34,15 +34,15 @@ def ready(page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> EmbeddingsPage:
     (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
     page.session.open_table(tmp_path / "films.csv")
     qtbot.waitUntil(lambda: page.session.table is not None)
-    page.laboratory.choose(model_folder(tmp_path / "model"))
-    qtbot.waitUntil(lambda: page.laboratory.about is not None)
+    page.inspector.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.inspector.about is not None)
     qtbot.waitUntil(lambda: page.compute_button.isEnabled())
     return page
 
 
 def press(page: EmbeddingsPage, button: QPushButton, qtbot: QtBot) -> None:
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: page.inspector.workers.is_idle)
 
 
 @pytest.mark.usefixtures("no_models_ship")
@@ -54,7 +54,7 @@ def test_without_a_model_the_page_says_so_and_offers_one(page: EmbeddingsPage) -
 def test_without_a_table_examples_are_shown_until_one_is_opened(
     page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    page.laboratory.choose(model_folder(tmp_path / "model"))
+    page.inspector.choose(model_folder(tmp_path / "model"))
     qtbot.waitUntil(lambda: len(page.views.map_card.plot.numbers()) == 37)
     (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
     page.session.open_table(tmp_path / "films.csv")
@@ -66,8 +66,8 @@ def test_without_a_table_it_says_what_fills_the_map(
     page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
     page.source_card.typed.setPlainText("of my own")
-    page.laboratory.choose(model_folder(tmp_path / "model"))
-    qtbot.waitUntil(lambda: page.laboratory.about is not None)
+    page.inspector.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.inspector.about is not None)
     assert "No table is open" in page.views.map_card.plot.empty_text
     with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.source_card.open_button, Qt.MouseButton.LeftButton)
@@ -82,7 +82,7 @@ def test_rows_of_the_table_become_points_coloured_by_their_label(ready: Embeddin
     assert [row[3] for row in rows[1:4]] == ["good film", "a good play", "good good film !"]
     assert [row[2] for row in rows[1:]] == ["pos"] * 3 + ["neg"] * 4
     assert "because empty: 1" in ready.status.text()
-    assert dict(plot.caption)["weights, sha256"] == ready.laboratory.about.fingerprint  # type: ignore[union-attr]
+    assert dict(plot.caption)["weights, sha256"] == ready.inspector.about.fingerprint  # type: ignore[union-attr]
     assert "line 6" in plot.words_of(3)  # bad film, after the row that was left out
 
 
@@ -109,7 +109,7 @@ def test_another_layer_or_pooling_shows_at_once_without_computing_anew(
     press(ready, ready.compute_button, qtbot)
     held, before = ready.views.map_card.vectors, ready.views.map_card.plot.numbers()
     ready.vectors_card.slider.setValue(0)
-    qtbot.waitUntil(lambda: ready.laboratory.is_idle and ready.views.map_card.plot.numbers() != before)
+    qtbot.waitUntil(lambda: ready.inspector.workers.is_idle and ready.views.map_card.plot.numbers() != before)
     assert ready.views.map_card.vectors is held
     assert dict(ready.views.map_card.plot.caption)["layer"] == "0 (embeddings)"
     box = ready.vectors_card.kind_box
@@ -207,7 +207,7 @@ def test_a_change_at_the_left_is_said_until_it_is_computed(ready: EmbeddingsPage
 def test_another_checkpoint_moves_the_same_texts(ready: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> None:
     press(ready, ready.compute_button, qtbot)
     before = ready.views.map_card.plot.numbers()
-    ready.laboratory.choose(model_folder(tmp_path / "other", seed=5))
+    ready.inspector.choose(model_folder(tmp_path / "other", seed=5))
     qtbot.waitUntil(lambda: ready.views.map_card.plot.numbers() != before)
     assert [row[3] for row in ready.views.map_card.plot.numbers()] == [row[3] for row in before]
 

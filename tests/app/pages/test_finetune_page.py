@@ -140,7 +140,7 @@ def test_a_new_run_from_an_earlier_one_reads_its_labels_as_that_did(
     values = {"data": str(tmp_path / "spelled.csv"), "text": "text", "label": "label", "merge_labels": True}
     ready.take_settings(with_values(FineTuneConfig(), values))
     assert session.wait_idle()
-    assert session.study is not None and len(session.study.labels) == 2
+    assert session.summary is not None and len(session.summary.labels) == 2
     assert ready.setup.config().data.merge_labels
 
 
@@ -336,7 +336,7 @@ def test_of_the_same_rows_both_pages_say_the_same(ready: FineTunePage, tmp_path:
     assert session.wait_idle()
     ready.setup.settle()
     assert session.table is not None and session.roles is not None
-    on_data = {each.text for each in on_table(session.table, session.roles, session.study, 128)}
+    on_data = {each.text for each in on_table(session.table, session.roles, session.summary, 128)}
     here = [each.text for each in ready.setup.remarks()]
     assert "One text carries more than one label." in here and len(here) == 4
     assert {*here[1:]} <= on_data, "the first is of the split, which is this page's"

@@ -22,8 +22,8 @@ from app.plots.figure import save_figure
 from app.session import Session
 from app.settings import AppSettings
 from app.work import library
-from engine.inspect import subject
-from engine.inspect.subject import fingerprint
+from engine.inspect import loaded_model
+from engine.inspect.loaded_model import fingerprint
 from engine.model.arithmetic import Heads, arithmetic
 from engine.model.config import BertConfig
 from engine.model.weights import save_model
@@ -83,7 +83,7 @@ def _shown(session: Session, qtbot: QtBot) -> Iterator[ModelsPage]:
 
 def settle(page: ModelsPage, qtbot: QtBot) -> None:
     """Wait for the list, then for what it makes the page ask."""
-    qtbot.waitUntil(lambda: page.laboratory.is_idle and page.parameters.check.words.text() != "")
+    qtbot.waitUntil(lambda: page.inspector.workers.is_idle and page.parameters.check.words.text() != "")
 
 
 def press(button: QPushButton, qtbot: QtBot) -> None:
@@ -96,7 +96,7 @@ def choose(page: ModelsPage, path: Path, qtbot: QtBot) -> None:
     place = view.visualRect(page.list_card.model.index(page.list_card.row_of(path), 0)).center()
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert page.entry is not None and page.entry.path == path
-    qtbot.waitUntil(lambda: page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: page.inspector.workers.is_idle)
 
 
 def tab(page: ModelsPage, place: int, qtbot: QtBot) -> None:
@@ -139,7 +139,7 @@ def test_no_file_is_read_on_the_windows_thread(
     threads = set()
     read = [(models_work, name) for name in ("take_stock", "read_info", "count_built", "history")]
     read += [(library, name) for name in ("take_stock", "list_runs", "read_info")]
-    for module, name in (*read, (subject, "open_weights")):
+    for module, name in (*read, (loaded_model, "open_weights")):
         real = getattr(module, name)
 
         def spied(*args: Any, real: Any = real, **kwargs: Any) -> Any:
@@ -149,10 +149,10 @@ def test_no_file_is_read_on_the_windows_thread(
         monkeypatch.setattr(module, name, spied)
     page.refresh()
     page.open_folder(str(tmp_path / "mine"))
-    qtbot.waitUntil(lambda: page.laboratory.is_idle and page.entry is not None)
+    qtbot.waitUntil(lambda: page.inspector.workers.is_idle and page.entry is not None)
     choose(page, tmp_path / "runs" / "20250102-030405-films" / "model", qtbot)
     page.plan_card.plan("tiny")
-    qtbot.waitUntil(lambda: page.laboratory.is_idle)
+    qtbot.waitUntil(lambda: page.inspector.workers.is_idle)
     assert threads and threading.main_thread() not in threads
 
 
@@ -202,7 +202,9 @@ def test_what_the_files_hold_beside_bert_is_unexpected_and_left_out_of_the_sum(
     folder = foreign_folder(tmp_path / "odd", odd, {"id2label": {}})
     tiny_wordpiece().save(folder)
     page.open_folder(str(folder))
-    qtbot.waitUntil(lambda: page.laboratory.is_idle and page.entry is not None and page.entry.path == folder)
+    qtbot.waitUntil(
+        lambda: page.inspector.workers.is_idle and page.entry is not None and page.entry.path == folder
+    )
     assert "question answering · unexpected" in page.folder_view.part_texts()[-1]
     whole = sum(tensor.numel() for tensor in tensors.values())
     said = page.parameters.check.words.text()
@@ -236,11 +238,11 @@ def test_it_leads_to_the_pages_that_look_inside_and_to_fine_tuning(
 ) -> None:
     with qtbot.waitSignal(page.session.page_requested) as asked:
         press(page.look_button, qtbot)
-    assert asked.args == ["probe"] and page.laboratory.folder == tmp_path / "starter"
+    assert asked.args == ["probe"] and page.inspector.folder == tmp_path / "starter"
     choose(page, tmp_path / "mine", qtbot)
     with qtbot.waitSignal(page.session.page_requested) as asked:
         QTest.keyClick(page.list_card.view, Qt.Key.Key_Return)
-    assert asked.args == ["attention"] and page.laboratory.folder == tmp_path / "mine"
+    assert asked.args == ["attention"] and page.inspector.folder == tmp_path / "mine"
     with qtbot.waitSignal(page.session.page_requested) as asked:
         press(page.finetune_button, qtbot)
     assert asked.args == ["finetune"]

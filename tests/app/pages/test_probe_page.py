@@ -22,9 +22,9 @@ from app.pages.probe.requests import GapsAnswer
 from app.pages.probe.sentence import SentenceCard
 from app.plots.word_chips import Chip, WordChips
 from app.words import probability
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.probe import probe
-from engine.inspect.subject import Subject
 from engine.model.weights import save_model
 from tests.app.hand import ShowPage
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
@@ -47,8 +47,8 @@ def page(show_page: ShowPage[ProbePage]) -> ProbePage:
 @pytest.fixture
 def probing(page: ProbePage, tmp_path: Path, qtbot: QtBot) -> ProbePage:
     """The page with a model that answers, and nothing hidden yet."""
-    page.laboratory.choose(pretrained(tmp_path / "model"))
-    page.laboratory.set_text(TEXT)
+    page.inspector.choose(pretrained(tmp_path / "model"))
+    page.inspector.set_text(TEXT)
     qtbot.waitUntil(lambda: len(page.state.words) == 5)
     return page
 
@@ -67,7 +67,7 @@ def hide(page: ProbePage, qtbot: QtBot, *places: int) -> None:
 
 def is_answered(page: ProbePage) -> bool:
     answer = page.words_view.answer
-    return answer is not None and answer.question == page.state.question and page.laboratory.is_idle
+    return answer is not None and answer.question == page.state.question and page.inspector.workers.is_idle
 
 
 def shown(page: ProbePage, gap: int) -> list[str]:
@@ -86,7 +86,9 @@ def test_a_clicked_word_gets_the_guesses_of_its_model(
 ) -> None:
     hide(probing, qtbot, 1)
     assert texts(probing) == ["good", "[1]", "!", "bad", "play"]
-    expected = probe(Subject.open(tmp_path / "model"), "good [MASK] ! bad play", top_k=6).answers[0].guesses
+    expected = (
+        probe(LoadedModel.open(tmp_path / "model"), "good [MASK] ! bad play", top_k=6).answers[0].guesses
+    )
     card = probing.words_view.cards[0]
     top = card.plots[0].guesses[: card.plots[0].num_top]
     assert [guess.text for guess in top] == [guess.word for guess in expected]
@@ -143,14 +145,14 @@ def test_the_boxes_for_the_text_stay_away_once_they_were_closed(probing: ProbePa
 
 
 def test_a_mask_that_is_typed_is_a_gap(probing: ProbePage, qtbot: QtBot) -> None:
-    probing.laboratory.set_text("good [MASK] !")
+    probing.inspector.set_text("good [MASK] !")
     qtbot.waitUntil(lambda: is_answered(probing))
     assert texts(probing) == ["good", "[1]", "!"]
     assert probing.words_view.cards[0].hint_label.text() == ""
 
 
 def test_single_pieces_can_be_hidden(probing: ProbePage, qtbot: QtBot) -> None:
-    probing.laboratory.set_text("good playing")
+    probing.inspector.set_text("good playing")
     qtbot.mouseClick(probing.findChild(QToolButton, "probe_by_pieces"), LEFT)
     assert texts(probing) == ["[CLS]", "good", "play", "##ing", "[SEP]"]
     hide(probing, qtbot, 3)
@@ -203,10 +205,10 @@ def test_a_guess_can_be_written_into_the_text(probing: ProbePage, qtbot: QtBot) 
     qtbot.mouseClick(
         plot.canvas(), LEFT, pos=plot.canvas().rect().topLeft() + plot.canvas().rect().center() / 9
     )
-    assert probing.laboratory.text == f"good {word} ! bad play"
+    assert probing.inspector.text == f"good {word} ! bad play"
     assert texts(probing)[-1] == "[1]"
     probing.state.undo()
-    assert probing.laboratory.text == TEXT and texts(probing)[1] == "[1]"
+    assert probing.inspector.text == TEXT and texts(probing)[1] == "[1]"
 
 
 def test_an_answer_to_an_older_question_is_not_shown(
@@ -214,7 +216,7 @@ def test_an_answer_to_an_older_question_is_not_shown(
 ) -> None:
     hide(probing, qtbot, 1)
     now = shown(probing, 1)
-    late = probe(Subject.open(tmp_path / "model"), TEXT, words=(4,))
+    late = probe(LoadedModel.open(tmp_path / "model"), TEXT, words=(4,))
     probing.words_view._hear(GapsAnswer(Question(TEXT, "", (4,)), late))
     assert shown(probing, 1) == now
 
@@ -224,7 +226,7 @@ def test_a_model_beside_answers_the_same_question(probing: ProbePage, qtbot: QtB
     probing.state.set_beside(pretrained(tmp_path / "other", seed=7))
     card = probing.words_view.cards[0]
     qtbot.waitUntil(card.plots[1].isVisible)
-    expected = probe(Subject.open(tmp_path / "other"), TEXT, words=(1,)).answers[0].guesses[0]
+    expected = probe(LoadedModel.open(tmp_path / "other"), TEXT, words=(1,)).answers[0].guesses[0]
     assert card.plots[1].guesses[0].probability == pytest.approx(expected.probability)
     assert [name.text() for name in card.names] == ["model", "other"] or card.names[1].text() == "other"
     qtbot.mouseClick(probing.beside_close, LEFT)
@@ -234,7 +236,7 @@ def test_a_model_beside_answers_the_same_question(probing: ProbePage, qtbot: QtB
 def test_questions_are_kept_with_their_model(probing: ProbePage, qtbot: QtBot, tmp_path: Path) -> None:
     hide(probing, qtbot, 1)
     probing.remember()
-    probing.laboratory.set_text("bad play")
+    probing.inspector.set_text("bad play")
     later = ProbePage(probing.session)
     qtbot.addWidget(later)
     later.show()
@@ -256,8 +258,8 @@ def test_the_weights_of_a_run_show_what_was_learned_and_a_click_goes_there(
     pretrained(run / "model", seed=9)
     (run / "config.toml").write_text("")
     (run / "status.json").write_text(json.dumps({"state": "finished", "step": steps[2]}))
-    page.laboratory.choose(run / "model")
-    page.laboratory.set_text(TEXT)
+    page.inspector.choose(run / "model")
+    page.inspector.set_text(TEXT)
     qtbot.waitUntil(lambda: len(page.state.words) == 5)
     hide(page, qtbot, 1)
     plot = page.words_view.learned.plot
@@ -265,12 +267,12 @@ def test_the_weights_of_a_run_show_what_was_learned_and_a_click_goes_there(
     found = [row[1] for row in plot.numbers()[1:]]
     for value, seed in zip(found, (0, 4, 9), strict=True):
         folder = run / "model" if seed == 9 else run / "history" / f"step-{seed:08d}"
-        original = probe(Subject.open(folder), TEXT, words=(1,)).answers[0].original
+        original = probe(LoadedModel.open(folder), TEXT, words=(1,)).answers[0].original
         assert original is not None and value == pytest.approx(original.probability, rel=1e-4)
     assert plot.cursor_step == 30
     plot.step_chosen.emit(4)
     qtbot.waitUntil(lambda: plot.cursor_step == 4 and is_answered(page))
-    assert page.laboratory.folder == run / "history" / "step-00000004"
+    assert page.inspector.folder == run / "history" / "step-00000004"
 
 
 # ---- the other tabs
@@ -281,9 +283,9 @@ def test_the_next_sentence_is_answered_in_words_and_per_cent(
 ) -> None:
     probing.tabs.setCurrentIndex(NEXT)
     assert "second sentence" in probing.next_view.says.text()
-    probing.laboratory.set_text("good film", "bad play")
-    qtbot.waitUntil(lambda: not probing.next_view.strip.is_empty and probing.laboratory.is_idle)
-    share = follows(Subject.open(tmp_path / "model"), "good film", "bad play").probability
+    probing.inspector.set_text("good film", "bad play")
+    qtbot.waitUntil(lambda: not probing.next_view.strip.is_empty and probing.inspector.workers.is_idle)
+    share = follows(LoadedModel.open(tmp_path / "model"), "good film", "bad play").probability
     said = f"Yes, {probability(share)}" if share >= 0.5 else f"No, {probability(1 - share)}"
     assert probing.next_view.answer.text() == said
     assert [word.text for word in probing.next_view.strip.rated] == ["good", "film", "bad", "play"]
@@ -294,7 +296,7 @@ def test_the_next_sentence_is_answered_in_words_and_per_cent(
     swapped = probing.next_view.bars.guesses[1].probability
     qtbot.mouseClick(probing.findChild(QPushButton, "probe_next_swap"), LEFT)
     qtbot.waitUntil(lambda: probing.next_view.bars.guesses[0].probability == pytest.approx(swapped, abs=1e-6))
-    assert probing.laboratory.text == "bad play"
+    assert probing.inspector.text == "bad play"
 
 
 def test_the_last_layer_of_the_lens_is_the_models_own_answer(probing: ProbePage, qtbot: QtBot) -> None:
@@ -324,7 +326,7 @@ def test_a_template_is_a_grid_that_can_be_saved(probing: ProbePage, qtbot: QtBot
     view.targets.setText("film, playing")
     qtbot.keyClick(view.template, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: view.model.rowCount() == 2 and view.model.columnCount() == 2)
-    expected = probe(Subject.open(tmp_path / "model"), "bad film !", words=(1,)).answers[0].original
+    expected = probe(LoadedModel.open(tmp_path / "model"), "bad film !", words=(1,)).answers[0].original
     assert expected is not None
     assert view.model.value(1, 0) == pytest.approx(expected.probability, rel=1e-4)
     qtbot.mouseClick(view.findChild(QToolButton, "probe_corrected"), LEFT)
@@ -360,7 +362,7 @@ def test_a_template_without_a_gap_is_refused_beside_it(probing: ProbePage, qtbot
 def test_a_model_without_the_head_says_so_and_offers_the_way(
     page: ProbePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    page.laboratory.choose(model_folder(tmp_path / "classifier"))
+    page.inspector.choose(model_folder(tmp_path / "classifier"))
     qtbot.waitUntil(lambda: page.state.about is not None)
     for tab, lacking in ((WORDS, "masked-word head"), (NEXT, "next sentences")):
         page.tabs.setCurrentIndex(tab)
@@ -378,13 +380,13 @@ def test_a_text_that_cannot_be_read_is_refused_in_one_sentence(
     probing: ProbePage, qtbot: QtBot, text: str, said: str
 ) -> None:
     hide(probing, qtbot, 1)
-    probing.laboratory.set_text(text)
+    probing.inspector.set_text(text)
     assert said in probing.words_view.empty.label.text() and probing.words_view.empty.isVisible()
     assert probing.sentence.texts.isVisible() and not probing.words_view.cards[0].isVisible()
 
 
 def test_very_many_gaps_are_shown_in_part_and_that_is_said(probing: ProbePage, qtbot: QtBot) -> None:
-    probing.laboratory.set_text("[MASK] " * 13)
+    probing.inspector.set_text("[MASK] " * 13)
     qtbot.waitUntil(lambda: is_answered(probing))
     view = probing.words_view
     assert len(view.cards) == 13 and not view.joint.isVisible()

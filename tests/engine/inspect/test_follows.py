@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from engine.errors import ModelError, UserError
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import LEAVE_OUT, MASK_WORD, follows, influence
 from engine.inspect.masked.row_scores import result_of
-from engine.inspect.subject import Subject
 from engine.model.weights import save_model
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 
@@ -21,13 +21,13 @@ A, B = "a good film, playing!", "bad play"
 
 
 @pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def subject(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     path = tmp_path_factory.mktemp("follows") / "model"
     save_model(path, tiny_pretraining(seed=3), tiny_wordpiece(), {"task": "pretraining"})
-    return Subject.open(path)
+    return LoadedModel.open(path)
 
 
-def theirs(subject: Subject, ids: list[int], types: list[int]) -> float:
+def theirs(subject: LoadedModel, ids: list[int], types: list[int]) -> float:
     model = transformers.BertForPreTraining.from_pretrained(
         subject.folder, attn_implementation="eager"
     ).eval()
@@ -36,12 +36,12 @@ def theirs(subject: Subject, ids: list[int], types: list[int]) -> float:
     return float(output.seq_relationship_logits.softmax(-1)[0, 0])
 
 
-def of_pair(subject: Subject, a: str, b: str) -> float:
+def of_pair(subject: LoadedModel, a: str, b: str) -> float:
     encoding = tiny_wordpiece().encode(a, b)
     return theirs(subject, encoding.input_ids, encoding.token_type_ids)
 
 
-def test_b_after_a_swapped_and_other_sentences_are_those_of_transformers(subject: Subject) -> None:
+def test_b_after_a_swapped_and_other_sentences_are_those_of_transformers(subject: LoadedModel) -> None:
     others = [B, A, "", "x " * 40, "film", "play film good", "i j"]
     found = follows(subject, A, B, others=others, num_others=5)
     assert found.probability == pytest.approx(of_pair(subject, A, B), abs=1e-5)
@@ -54,7 +54,7 @@ def test_b_after_a_swapped_and_other_sentences_are_those_of_transformers(subject
 
 
 @pytest.mark.parametrize("how", [MASK_WORD, LEAVE_OUT])
-def test_the_influence_of_a_word_is_the_change_without_it(how: str, subject: Subject) -> None:
+def test_the_influence_of_a_word_is_the_change_without_it(how: str, subject: LoadedModel) -> None:
     found = result_of(influence(subject, A, B, how=how))
     assert [one.word.text for one in found.words] == ["a", "good", "film", ",", "playing", "!", "bad", "play"]
     encoding = tiny_wordpiece().encode(A, B)
@@ -83,8 +83,8 @@ def test_the_influence_of_a_word_is_the_change_without_it(how: str, subject: Sub
     assert abs(found.residual) > 1e-4  # it is told, not assumed to be nothing
 
 
-def test_a_model_without_the_head_says_so(tmp_path: Path, subject: Subject) -> None:
-    classifier = Subject.open(model_folder(tmp_path / "classifier"))
+def test_a_model_without_the_head_says_so(tmp_path: Path, subject: LoadedModel) -> None:
+    classifier = LoadedModel.open(model_folder(tmp_path / "classifier"))
     for ask in (lambda: follows(classifier, A, B), lambda: result_of(influence(classifier, A, B))):
         with pytest.raises(ModelError, match="not trained on next sentences"):
             ask()
@@ -92,4 +92,4 @@ def test_a_model_without_the_head_says_so(tmp_path: Path, subject: Subject) -> N
         follows(subject, A, " ")
     save_model(tmp_path / "masks", tiny_pretraining(), tiny_wordpiece(), {"next_sentence": False})
     with pytest.raises(ModelError, match="not trained on next sentences"):
-        follows(Subject.open(tmp_path / "masks"), A, B)
+        follows(LoadedModel.open(tmp_path / "masks"), A, B)

@@ -20,7 +20,7 @@ from engine.inspect.attention.head_measures import (
     ranked,
 )
 from engine.inspect.attention.weights import AttentionMaps, look
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.text.examples import Roles
 from engine.text.table import Table, read_table
 from tests.fakes import model_folder
@@ -29,8 +29,8 @@ A, B = "good film playing", "bad play !"  # [CLS] good film play ##ing [SEP] bad
 
 
 @pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
-    return Subject.open(model_folder(tmp_path_factory.mktemp("model")), device="cpu")
+def subject(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    return LoadedModel.open(model_folder(tmp_path_factory.mktemp("model")), device="cpu")
 
 
 def table_of(path: Path, *rows: str) -> Table:
@@ -48,7 +48,7 @@ def drained(task: Generator[Event, None, TableMeasures]) -> tuple[list[Event], T
             return events, stop.value
 
 
-def test_every_measure_equals_a_count_by_hand(subject: Subject) -> None:
+def test_every_measure_equals_a_count_by_hand(subject: LoadedModel) -> None:
     seen = look(subject, A, B)
     found = measure(seen)
     assert list(found) == list(MEASURES)
@@ -72,11 +72,11 @@ def test_every_measure_equals_a_count_by_hand(subject: Subject) -> None:
             assert np.isclose(found[name][layer, head], value, rtol=1e-5), name
 
 
-def test_a_single_text_has_no_measures_of_two(subject: Subject) -> None:
+def test_a_single_text_has_no_measures_of_two(subject: LoadedModel) -> None:
     assert set(MEASURES) - set(measure(look(subject, A))) == {"a_to_b", "b_to_a", "across"}
 
 
-def test_a_head_that_looks_at_one_token_has_no_spread(subject: Subject) -> None:
+def test_a_head_that_looks_at_one_token_has_no_spread(subject: LoadedModel) -> None:
     seen = look(subject, A)
     previous = np.eye(6, k=-1, dtype=np.float32)
     previous[0, 0] = 1.0
@@ -96,7 +96,7 @@ def test_heads_are_ranked_from_the_largest_and_equals_keep_their_order() -> None
     assert ranked(values, ascending=True) == ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
-def test_a_table_counts_each_text_by_its_words(subject: Subject, tmp_path: Path) -> None:
+def test_a_table_counts_each_text_by_its_words(subject: LoadedModel, tmp_path: Path) -> None:
     table = table_of(tmp_path / "t.csv", "good,bad film", "bad play film !,playing")
     events, found = drained(over_table(subject, table, Roles("first", "second")))
     each = [measure(look(subject, *pair)) for pair in (("good", "bad film"), ("bad play film !", "playing"))]
@@ -110,14 +110,14 @@ def test_a_table_counts_each_text_by_its_words(subject: Subject, tmp_path: Path)
     assert [event.done for event in events if isinstance(event, Progress)] == [0, 1, 2]
 
 
-def test_long_texts_are_cut_and_counted_and_empty_ones_reported(subject: Subject, tmp_path: Path) -> None:
+def test_long_texts_are_cut_and_counted_and_empty_ones_reported(subject: LoadedModel, tmp_path: Path) -> None:
     table = table_of(tmp_path / "t.csv", "good " * 60 + ",x", "  ,x", "bad,x")
     events, found = drained(over_table(subject, table, Roles("first")))
     assert (found.num_texts, found.num_cut) == (2, 1)
     assert any(isinstance(event, Noted) and "Line 3" in str(event.sentence) for event in events)
 
 
-def test_a_limit_takes_rows_from_the_whole_table(subject: Subject, tmp_path: Path) -> None:
+def test_a_limit_takes_rows_from_the_whole_table(subject: LoadedModel, tmp_path: Path) -> None:
     table = table_of(tmp_path / "t.csv", *["good,x"] * 5, "bad film,x")
     _, some = drained(over_table(subject, table, Roles("first"), limit=2))
     _, ends = drained(
@@ -127,15 +127,15 @@ def test_a_limit_takes_rows_from_the_whole_table(subject: Subject, tmp_path: Pat
     assert np.array_equal(some.values["entropy"], ends.values["entropy"])
 
 
-def test_what_cannot_be_measured_is_refused(subject: Subject, tmp_path: Path) -> None:
+def test_what_cannot_be_measured_is_refused(subject: LoadedModel, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="can be used"):
         drained(over_table(subject, table_of(tmp_path / "t.csv", " ,x"), Roles("first")))
-    single = Subject.open(model_folder(tmp_path / "model", type_vocab_size=1), device="cpu")
+    single = LoadedModel.open(model_folder(tmp_path / "model", type_vocab_size=1), device="cpu")
     with pytest.raises(ModelError, match="one segment only"):
         drained(over_table(single, table_of(tmp_path / "t.csv", "a,x"), Roles("first", "second")))
 
 
-def test_a_table_can_be_stopped_between_two_texts(subject: Subject, tmp_path: Path) -> None:
+def test_a_table_can_be_stopped_between_two_texts(subject: LoadedModel, tmp_path: Path) -> None:
     task: Any = over_table(subject, table_of(tmp_path / "t.csv", "a,x", "b,x"), Roles("first"))
     next(task)
     next(task)

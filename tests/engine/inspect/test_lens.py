@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.lens import lens
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import ask
-from engine.inspect.subject import Subject
 from engine.model.weights import save_model
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 
@@ -18,12 +18,12 @@ transformers = pytest.importorskip("transformers")
 
 
 @pytest.fixture
-def subject(tmp_path: Path) -> Subject:
+def subject(tmp_path: Path) -> LoadedModel:
     save_model(tmp_path / "model", tiny_pretraining(seed=3), tiny_wordpiece(), {"task": "pretraining"})
-    return Subject.open(tmp_path / "model")
+    return LoadedModel.open(tmp_path / "model")
 
 
-def test_each_layer_is_read_by_the_head_and_the_last_is_the_answer(subject: Subject) -> None:
+def test_each_layer_is_read_by_the_head_and_the_last_is_the_answer(subject: LoadedModel) -> None:
     masked = mask(subject.about, "a good film, playing!", "bad", words=[1, 4])
     found = lens(subject, masked, top_k=37)
     model = transformers.BertForPreTraining.from_pretrained(

@@ -13,12 +13,12 @@ from torch import Tensor
 
 from engine.errors import ModelError, UserError
 from engine.inspect import passes
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe, score_words
 from engine.inspect.masked.row_scores import result_of, score_rows
 from engine.inspect.masked.side_by_side import over_checkpoints, side_by_side
 from engine.inspect.passes import Row
-from engine.inspect.subject import Subject
 from engine.model.weights import save_model
 from engine.text.wordpiece import WordPiece
 from tests.fakes import TOKENS, model_folder, tiny_pretraining, tiny_wordpiece
@@ -36,8 +36,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def subject(folder: Path) -> Subject:
-    return Subject.open(folder)
+def subject(folder: Path) -> LoadedModel:
+    return LoadedModel.open(folder)
 
 
 def shares(folder: Path, ids: Any, types: Any, kind: str = "BertForPreTraining") -> Tensor:
@@ -49,7 +49,7 @@ def shares(folder: Path, ids: Any, types: Any, kind: str = "BertForPreTraining")
     return logits[0].softmax(-1)
 
 
-def test_guesses_in_both_segments_are_those_of_transformers(folder: Path, subject: Subject) -> None:
+def test_guesses_in_both_segments_are_those_of_transformers(folder: Path, subject: LoadedModel) -> None:
     found = probe(subject, "a [MASK] film, playing!", B, words=[2, 6], pieces=[6], top_k=37)
     masked = found.masked
     assert [(gap.text, gap.segment, gap.places) for gap in masked.gaps] == [
@@ -70,7 +70,7 @@ def test_guesses_in_both_segments_are_those_of_transformers(folder: Path, subjec
             assert answer.entropy == pytest.approx(float(entropy), rel=1e-4)
 
 
-def test_the_original_has_the_rank_that_a_count_gives(folder: Path, subject: Subject) -> None:
+def test_the_original_has_the_rank_that_a_count_gives(folder: Path, subject: LoadedModel) -> None:
     found = probe(subject, A, words=[2])
     theirs = shares(folder, found.masked.input_ids, found.masked.types)[3]
     original = found.answers[0].original
@@ -81,7 +81,7 @@ def test_the_original_has_the_rank_that_a_count_gives(folder: Path, subject: Sub
     assert "One piece" in str(original.explanation)
 
 
-def test_a_word_of_two_pieces_is_one_gap_scored_as_a_product(folder: Path, subject: Subject) -> None:
+def test_a_word_of_two_pieces_is_one_gap_scored_as_a_product(folder: Path, subject: LoadedModel) -> None:
     masked = mask(subject.about, A, words=[4])
     assert [gap.places for gap in masked.gaps] == [(5, 6)]
     theirs = shares(folder, masked.input_ids, masked.types)
@@ -103,7 +103,7 @@ def test_a_word_of_two_pieces_is_one_gap_scored_as_a_product(folder: Path, subje
     assert "2 pieces (play ##ing)" in str(typed.explanation)
 
 
-def test_a_word_of_another_length_is_asked_with_as_many_masks(folder: Path, subject: Subject) -> None:
+def test_a_word_of_another_length_is_asked_with_as_many_masks(folder: Path, subject: LoadedModel) -> None:
     masked = mask(subject.about, A, B, words=[2])
     one, other = score_words(subject, masked, 0, ["good", "playing"])
     assert not one.has_own_pass and other.has_own_pass and other.num_masks == 1
@@ -119,7 +119,7 @@ def test_a_word_of_another_length_is_asked_with_as_many_masks(folder: Path, subj
 
 
 def test_texts_of_all_lengths_together_equal_each_alone(
-    subject: Subject, monkeypatch: pytest.MonkeyPatch
+    subject: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(1)
     rows = []
@@ -140,7 +140,7 @@ def test_texts_of_all_lengths_together_equal_each_alone(
             assert c.log_probability == pytest.approx(b.log_probability, abs=1e-5)
 
 
-def test_a_head_that_is_off_counts_as_if_its_output_were_zero(tmp_path: Path, subject: Subject) -> None:
+def test_a_head_that_is_off_counts_as_if_its_output_were_zero(tmp_path: Path, subject: LoadedModel) -> None:
     on = np.ones((2, 3), bool)
     on[1, 2] = False
     found = probe(subject, A, words=[2], on=on).answers[0].guesses[0]
@@ -148,12 +148,12 @@ def test_a_head_that_is_off_counts_as_if_its_output_were_zero(tmp_path: Path, su
     with torch.no_grad():
         model.bert.layers[1].attention.output.weight[:, 8:12] = 0
     save_model(tmp_path / "zeroed", model, tiny_wordpiece())
-    expected = probe(Subject.open(tmp_path / "zeroed"), A, words=[2]).answers[0].guesses[0]
+    expected = probe(LoadedModel.open(tmp_path / "zeroed"), A, words=[2]).answers[0].guesses[0]
     assert found.ids == expected.ids and found.probability == pytest.approx(expected.probability, abs=1e-6)
     assert found.probability != probe(subject, A, words=[2]).answers[0].guesses[0].probability
 
 
-def test_what_cannot_be_masked_is_refused_in_one_sentence(tmp_path: Path, subject: Subject) -> None:
+def test_what_cannot_be_masked_is_refused_in_one_sentence(tmp_path: Path, subject: LoadedModel) -> None:
     with pytest.raises(UserError, match=r"The text has no \[MASK\]"):
         probe(subject, A)
     with pytest.raises(UserError, match="There is no text"):
@@ -172,14 +172,14 @@ def test_what_cannot_be_masked_is_refused_in_one_sentence(tmp_path: Path, subjec
     with pytest.raises(UserError, match=r"With its \[MASK\]s the text has 42"):
         score_words(subject, full, 0, ["playing"])
     with pytest.raises(ModelError, match="no trained masked-word head"):
-        probe(Subject.open(model_folder(tmp_path / "classifier")), A, words=[0])
+        probe(LoadedModel.open(model_folder(tmp_path / "classifier")), A, words=[0])
 
 
-def test_models_with_other_vocabularies_answer_side_by_side(tmp_path: Path, subject: Subject) -> None:
+def test_models_with_other_vocabularies_answer_side_by_side(tmp_path: Path, subject: LoadedModel) -> None:
     tokens = [token for token in TOKENS if token not in ("##ing", "x")] + ["playing", "actor"]
     other = tiny_pretraining(seed=5, vocab_size=len(tokens))
     save_model(tmp_path / "other", other, WordPiece.from_tokens(tokens, lowercase=True))
-    found = side_by_side([subject, Subject.open(tmp_path / "other")], A, words=[4], top_k=40)
+    found = side_by_side([subject, LoadedModel.open(tmp_path / "other")], A, words=[4], top_k=40)
     assert [len(one.masked.gaps[0].places) for one in found.probed] == [2, 1]
     rows = {row.word: row.scores for row in found.gaps[0]}
     playing, film = rows["playing"], rows["film"]
@@ -190,10 +190,10 @@ def test_models_with_other_vocabularies_answer_side_by_side(tmp_path: Path, subj
     logs = [-math.inf if r.scores[0] is None else r.scores[0].log_probability for r in found.gaps[0]]
     assert logs == sorted(logs, reverse=True)
     with pytest.raises(UserError, match="Mask whole words to compare them"):
-        side_by_side([subject, Subject.open(tmp_path / "other")], A, pieces=[5])
+        side_by_side([subject, LoadedModel.open(tmp_path / "other")], A, pieces=[5])
 
 
-def test_checkpoints_answer_one_after_the_other(tmp_path: Path, folder: Path, subject: Subject) -> None:
+def test_checkpoints_answer_one_after_the_other(tmp_path: Path, folder: Path, subject: LoadedModel) -> None:
     save_model(tmp_path / "later", tiny_pretraining(seed=8), tiny_wordpiece())
     heard = list(over_checkpoints([folder, tmp_path / "later"], A, words=[2]))
     assert [event.number for event in heard] == [0, 1] and heard[1].total == 2

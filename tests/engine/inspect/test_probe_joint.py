@@ -10,11 +10,11 @@ import torch
 
 from engine.errors import ModelError, UserError
 from engine.events import Progress
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.joint import fill_jointly
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.perplexity import ALONE, AND_AFTER, WHOLE, pseudo_perplexity
 from engine.inspect.masked.row_scores import result_of
-from engine.inspect.subject import Subject
 from engine.model.weights import save_model
 from tests.fakes import TOKENS, model_folder, tiny_pretraining, tiny_wordpiece
 
@@ -23,10 +23,10 @@ MODEL = tiny_pretraining(seed=3)
 
 
 @pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def subject(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     path = tmp_path_factory.mktemp("joint") / "model"
     save_model(path, MODEL, tiny_wordpiece(), {"task": "pretraining"})
-    return Subject.open(path)
+    return LoadedModel.open(path)
 
 
 def logs_of(ids: list[int]) -> torch.Tensor:
@@ -35,7 +35,7 @@ def logs_of(ids: list[int]) -> torch.Tensor:
         return MODEL.logits(MODEL(torch.tensor([ids])).hidden).log_softmax(-1)
 
 
-def test_a_wide_beam_finds_what_trying_everything_finds(subject: Subject) -> None:
+def test_a_wide_beam_finds_what_trying_everything_finds(subject: LoadedModel) -> None:
     masked = mask(subject.about, A, words=[1, 2])
     found = result_of(fill_jointly(subject, masked, beam=37 * 37, top_k=20))
     first = logs_of(list(masked.input_ids))
@@ -65,7 +65,7 @@ def test_a_wide_beam_finds_what_trying_everything_finds(subject: Subject) -> Non
         assert filling.log_probability == pytest.approx(everything[filling.ids], abs=1e-5)
 
 
-def test_a_narrow_beam_is_kept_in_order_and_still_scores_the_original(subject: Subject) -> None:
+def test_a_narrow_beam_is_kept_in_order_and_still_scores_the_original(subject: LoadedModel) -> None:
     masked = mask(subject.about, A, "b [MASK]", words=[1, 4])
     events = list(task := fill_jointly(subject, masked, beam=3, top_k=5))
     assert all(isinstance(event, Progress) for event in events) and task.gi_frame is None
@@ -78,7 +78,7 @@ def test_a_narrow_beam_is_kept_in_order_and_still_scores_the_original(subject: S
     assert result_of(fill_jointly(subject, hidden, beam=1)).original_rank is None
 
 
-def test_a_gap_that_was_a_word_can_be_filled_by_one_word_alone(subject: Subject) -> None:
+def test_a_gap_that_was_a_word_can_be_filled_by_one_word_alone(subject: LoadedModel) -> None:
     masked = mask(subject.about, A, words=[4])
     found = result_of(fill_jointly(subject, masked, whole_words=True))
     assert found.order == (5, 6)
@@ -88,13 +88,15 @@ def test_a_gap_that_was_a_word_can_be_filled_by_one_word_alone(subject: Subject)
         assert filling.words == (first + "ing",)
 
 
-def test_a_beam_of_nothing_is_refused(subject: Subject) -> None:
+def test_a_beam_of_nothing_is_refused(subject: LoadedModel) -> None:
     with pytest.raises(UserError, match="A beam of 0 keeps nothing"):
         result_of(fill_jointly(subject, mask(subject.about, A, words=[0]), beam=0))
 
 
 @pytest.mark.parametrize("within_words", [ALONE, AND_AFTER, WHOLE])
-def test_pseudo_perplexity_is_that_of_masking_each_token_by_hand(within_words: str, subject: Subject) -> None:
+def test_pseudo_perplexity_is_that_of_masking_each_token_by_hand(
+    within_words: str, subject: LoadedModel
+) -> None:
     found = result_of(pseudo_perplexity(subject, A, within_words=within_words))
     ids = tiny_wordpiece().encode(A).input_ids
     logs = []
@@ -113,10 +115,10 @@ def test_pseudo_perplexity_is_that_of_masking_each_token_by_hand(within_words: s
     assert [word.text for word in found.words] == ["a", "good", "film", ",", "playing", "!"]
 
 
-def test_a_pair_is_scored_whole_and_a_gap_refused(tmp_path: Path, subject: Subject) -> None:
+def test_a_pair_is_scored_whole_and_a_gap_refused(tmp_path: Path, subject: LoadedModel) -> None:
     found = result_of(pseudo_perplexity(subject, "a film", "bad play"))
     assert found.places == (1, 2, 4, 5)
     with pytest.raises(UserError, match=r"Put a word in the place of \[MASK\]"):
         result_of(pseudo_perplexity(subject, "a [MASK]"))
     with pytest.raises(ModelError, match="no trained masked-word head"):
-        result_of(pseudo_perplexity(Subject.open(model_folder(tmp_path / "classifier")), A))
+        result_of(pseudo_perplexity(LoadedModel.open(model_folder(tmp_path / "classifier")), A))

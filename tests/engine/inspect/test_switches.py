@@ -13,9 +13,9 @@ import torch
 from engine.errors import ModelError, UserError
 from engine.events import Event, Progress
 from engine.inspect.attention.ablation import EveryHead, Watched, all_on, effects, every_head, outcome
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.probe import probe
-from engine.inspect.subject import Subject
 from engine.model.weights import save_model
 from tests.fakes import LABELS, model_folder, tiny_pretraining, tiny_wordpiece
 
@@ -33,16 +33,16 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def language(folders: dict[str, Path]) -> Subject:
-    return Subject.open(folders["language"], device="cpu")
+def language(folders: dict[str, Path]) -> LoadedModel:
+    return LoadedModel.open(folders["language"], device="cpu")
 
 
 @pytest.fixture(scope="module")
-def classifier(folders: dict[str, Path]) -> Subject:
-    return Subject.open(folders["classifier"], device="cpu")
+def classifier(folders: dict[str, Path]) -> LoadedModel:
+    return LoadedModel.open(folders["classifier"], device="cpu")
 
 
-def switched(subject: Subject, off: list[tuple[int, int]]) -> np.ndarray:
+def switched(subject: LoadedModel, off: list[tuple[int, int]]) -> np.ndarray:
     on = all_on(subject)
     for head in off:
         on[head] = False
@@ -50,7 +50,7 @@ def switched(subject: Subject, off: list[tuple[int, int]]) -> np.ndarray:
 
 
 @torch.no_grad()
-def theirs(kind: str, folder: Path, subject: Subject, off: list[tuple[int, int]]) -> Any:
+def theirs(kind: str, folder: Path, subject: LoadedModel, off: list[tuple[int, int]]) -> Any:
     """Return what `transformers` answers to A and B with the columns of those heads set to zero."""
     transformers = pytest.importorskip("transformers")
     name = {"language": "BertForPreTraining", "classifier": "BertForSequenceClassification"}[kind]
@@ -73,7 +73,7 @@ def drained(task: Generator[Event, None, EveryHead]) -> tuple[list[Event], Every
 
 @pytest.mark.parametrize("off", OFF.values(), ids=OFF)
 def test_masked_words_and_next_sentence_equal_zeroed_columns(
-    off: list[tuple[int, int]], language: Subject, folders: dict[str, Path]
+    off: list[tuple[int, int]], language: LoadedModel, folders: dict[str, Path]
 ) -> None:
     found = outcome(language, A, B, switched(language, off), top_k=37)
     reference = theirs("language", folders["language"], language, off)
@@ -89,7 +89,7 @@ def test_masked_words_and_next_sentence_equal_zeroed_columns(
 
 @pytest.mark.parametrize("off", OFF.values(), ids=OFF)
 def test_classes_equal_zeroed_columns(
-    off: list[tuple[int, int]], classifier: Subject, folders: dict[str, Path]
+    off: list[tuple[int, int]], classifier: LoadedModel, folders: dict[str, Path]
 ) -> None:
     found = outcome(classifier, A, B, switched(classifier, off))
     shares = theirs("classifier", folders["classifier"], classifier, off).logits.softmax(-1)[0].tolist()
@@ -98,7 +98,7 @@ def test_classes_equal_zeroed_columns(
     assert found.masked == () and found.next_sentence is None
 
 
-def test_with_all_heads_on_the_answers_are_those_of_guessing(language: Subject) -> None:
+def test_with_all_heads_on_the_answers_are_those_of_guessing(language: LoadedModel) -> None:
     found = outcome(language, A, B)
     expected = probe(language, A, B, top_k=5).answers
     for ours, answer in zip(found.masked, expected, strict=True):
@@ -107,7 +107,7 @@ def test_with_all_heads_on_the_answers_are_those_of_guessing(language: Subject) 
     assert found.next_sentence == pytest.approx(follows(language, A, B).probability, abs=1e-6)
 
 
-def test_effects_follow_the_same_answers_before_and_after(language: Subject) -> None:
+def test_effects_follow_the_same_answers_before_and_after(language: LoadedModel) -> None:
     on = switched(language, OFF["a layer"])
     found = effects(language, A, B, on, top_k=3)
     assert found.before.masked[0].ids == outcome(language, A, B, top_k=3).masked[0].ids
@@ -129,7 +129,7 @@ def test_effects_follow_the_same_answers_before_and_after(language: Subject) -> 
     assert found.effects[-1].after == pytest.approx(found.after.next_sentence, abs=1e-6)
 
 
-def test_nothing_switched_off_changes_nothing(classifier: Subject) -> None:
+def test_nothing_switched_off_changes_nothing(classifier: LoadedModel) -> None:
     found = effects(classifier, A, None, all_on(classifier))
     assert [effect.watched.name for effect in found.effects] == [
         label for label, _ in sorted(found.before.classes, key=lambda one: -one[1])
@@ -142,8 +142,8 @@ def test_nothing_switched_off_changes_nothing(classifier: Subject) -> None:
 def test_each_head_alone_equals_switching_it_off_by_hand(
     kind: str,
     tokens_at_once: int,
-    language: Subject,
-    classifier: Subject,
+    language: LoadedModel,
+    classifier: LoadedModel,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("engine.inspect.attention.ablation._TOKENS_AT_ONCE", tokens_at_once)
@@ -171,12 +171,12 @@ def test_each_head_alone_equals_switching_it_off_by_hand(
     assert not torch.is_inference_mode_enabled()
 
 
-def test_a_text_with_nothing_to_answer_has_an_empty_outcome(language: Subject) -> None:
+def test_a_text_with_nothing_to_answer_has_an_empty_outcome(language: LoadedModel) -> None:
     assert not outcome(language, "good film")
     assert effects(language, "good film", None, all_on(language)).effects == ()
 
 
-def test_an_answer_that_the_model_cannot_give_is_refused(classifier: Subject) -> None:
+def test_an_answer_that_the_model_cannot_give_is_refused(classifier: LoadedModel) -> None:
     with pytest.raises(ModelError, match="no trained masked-word head"):
         drained(every_head(classifier, A, B, Watched("masked", "good", 2, 31)))
     with pytest.raises(UserError, match="no text"):

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DataError, UserError
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.grid import Grid, TemplateRequest, score_templates
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe, score_words
 from engine.inspect.masked.row_scores import result_of
 from engine.inspect.masked.template import Template
 from engine.inspect.masked.template_table import read_templates, write_grids
-from engine.inspect.subject import Subject
 from engine.model.weights import save_model
 from engine.text.table import read_table
 from tests.fakes import tiny_pretraining, tiny_wordpiece
@@ -23,20 +23,20 @@ pytestmark = pytest.mark.usefixtures("unsynced")
 
 
 @pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def subject(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     path = tmp_path_factory.mktemp("template") / "model"
     save_model(path, tiny_pretraining(seed=3), tiny_wordpiece(), {"task": "pretraining"})
-    return Subject.open(path)
+    return LoadedModel.open(path)
 
 
-def grid_of(subject: Subject, text: str, *targets: str, top_k: int = 10) -> Grid:
+def grid_of(subject: LoadedModel, text: str, *targets: str, top_k: int = 10) -> Grid:
     (grid,) = result_of(
         score_templates(subject, [TemplateRequest(Template.parse(text), targets)], top_k=top_k)
     )
     return grid
 
 
-def log_of(subject: Subject, text: str, target: str) -> float:
+def log_of(subject: LoadedModel, text: str, target: str) -> float:
     """Return what a word has in a text's last gap."""
     masked = mask(subject.about, text)
     return score_words(subject, masked, len(masked.gaps) - 1, [target])[0].log_probability
@@ -73,7 +73,7 @@ def test_a_template_that_cannot_be_read_is_refused(text: str, said: str) -> None
         Template.parse(text)
 
 
-def test_a_corrected_score_is_the_log_minus_that_with_the_alternatives_masked(subject: Subject) -> None:
+def test_a_corrected_score_is_the_log_minus_that_with_the_alternatives_masked(subject: LoadedModel) -> None:
     grid = grid_of(subject, "a {film|playing} is [MASK]", "good", "bad", "playing")
     assert grid.are_given and grid.targets == ("good", "bad", "playing")
     for cell, row in zip(grid.cells, grid.scores, strict=True):
@@ -86,20 +86,20 @@ def test_a_corrected_score_is_the_log_minus_that_with_the_alternatives_masked(su
     assert grid.scores[0][2].score.is_product and grid.scores[0][2].score.has_own_pass
 
 
-def test_a_mark_beside_an_alternative_is_not_masked_in_its_prior(subject: Subject) -> None:
+def test_a_mark_beside_an_alternative_is_not_masked_in_its_prior(subject: LoadedModel) -> None:
     found = grid_of(subject, "a {good|bad}! [MASK]", "film").scores[0][0]
     assert found.prior is not None
     assert found.prior.log_probability == pytest.approx(log_of(subject, "a [MASK]! [MASK]", "film"), abs=1e-5)
 
 
-def test_the_gap_may_stand_before_the_alternatives_or_without_any(subject: Subject) -> None:
+def test_the_gap_may_stand_before_the_alternatives_or_without_any(subject: LoadedModel) -> None:
     grid = grid_of(subject, "[MASK] is a {film|play}", "i", "x")
     assert [[found.corrected is not None for found in row] for row in grid.scores] == [[True, True]] * 2
     alone = grid_of(subject, "a [MASK]", "film")
     assert alone.scores[0][0].prior is None and alone.scores[0][0].corrected is None
 
 
-def test_without_targets_the_columns_are_the_likeliest_guesses(subject: Subject) -> None:
+def test_without_targets_the_columns_are_the_likeliest_guesses(subject: LoadedModel) -> None:
     grid = grid_of(subject, "{a|b} is [MASK]", top_k=3)
     guesses = [probe(subject, cell.text, top_k=3).answers[0].guesses for cell in grid.cells]
     assert not grid.are_given and set(grid.targets) == {g.word for row in guesses for g in row}
@@ -108,7 +108,7 @@ def test_without_targets_the_columns_are_the_likeliest_guesses(subject: Subject)
     assert grid.scores[0][grid.targets.index(guesses[0][0].word)].score.rank == 1
 
 
-def test_what_is_too_much_or_cannot_be_spelled_is_refused(subject: Subject) -> None:
+def test_what_is_too_much_or_cannot_be_spelled_is_refused(subject: LoadedModel) -> None:
     with pytest.raises(UserError, match="cannot spell '漢'"):
         grid_of(subject, "{a|b} [MASK]", "漢")
     with pytest.raises(UserError, match="reads at most 41"):
@@ -120,7 +120,7 @@ def test_what_is_too_much_or_cannot_be_spelled_is_refused(subject: Subject) -> N
 
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 def test_templates_come_from_a_table_and_scores_go_into_one(
-    separator: str, subject: Subject, tmp_path: Path
+    separator: str, subject: LoadedModel, tmp_path: Path
 ) -> None:
     text = '"{a|b}, playing, is [MASK]"' if separator == "," else "{a|b}, playing, is [MASK]"
     rows = [f"template{separator}targets", f"{text}{separator}good|bad", f"[MASK] film{separator}"]
@@ -161,7 +161,7 @@ def test_a_table_that_cannot_be_read_names_its_line(lines: list[str], said: str,
         read_templates(tmp_path / "in.csv")
 
 
-def test_a_word_that_cannot_be_spelled_names_its_line(subject: Subject, tmp_path: Path) -> None:
+def test_a_word_that_cannot_be_spelled_names_its_line(subject: LoadedModel, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("template,targets\na [MASK],film\na [MASK],漢\n", encoding="utf-8")
     with pytest.raises(DataError, match="Line 3: The vocabulary of this model cannot spell '漢'"):
         result_of(score_templates(subject, read_templates(tmp_path / "in.csv")))

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.errors import ModelError
-from engine.inspect.subject import Subject
+from engine.inspect.loaded_model import LoadedModel
 from engine.model.arithmetic import arithmetic
 from engine.model.bert import Bert
 from engine.model.inventory import ENCODER, Inventory, take_stock
@@ -56,7 +56,7 @@ def test_every_weight_of_a_folder_is_in_the_formulas_sum(language: Path, tmp_pat
 
 def test_it_can_be_asked_what_an_opened_model_can(language: Path, tmp_path: Path) -> None:
     for folder in (language, model_folder(tmp_path / "classifier")):
-        about, found = Subject.open(folder).about, take_stock(folder)
+        about, found = LoadedModel.open(folder).about, take_stock(folder)
         assert found.answers == tuple(
             what for what in ("masked_words", "next_sentence", "labels") if about.has(what)
         )

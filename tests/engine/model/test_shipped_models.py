@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from assets.models.make import MODELS, STAGES, STARTER, TINY, recipe
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.probe import probe
-from engine.inspect.subject import Subject
 from engine.model.folder import read_json
 from engine.model.weights import load_pretraining
 from engine.text.wordpiece import WordPiece
@@ -72,12 +72,12 @@ def test_trimming_left_no_character_out(real_data: Path) -> None:
     ],
 )
 def test_the_starter_fills_a_gap_that_leaves_no_choice(text: str, fitting: str) -> None:
-    guesses = probe(Subject.open(STARTER_DIR), text, top_k=1).answers[0].guesses
+    guesses = probe(LoadedModel.open(STARTER_DIR), text, top_k=1).answers[0].guesses
     assert guesses[0].word in fitting.split()
 
 
 def test_the_starter_tells_a_second_sentence_from_one_of_elsewhere() -> None:
-    subject = Subject.open(STARTER_DIR)
+    subject = LoadedModel.open(STARTER_DIR)
     first = "The river Thames flows through the city of London."
     near, far = (
         follows(subject, first, second).probability

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from engine.inspect.subject import Subject, name_of
+from engine.inspect.loaded_model import LoadedModel, name_of
 from engine.model.weights import load_classifier
 from engine.train.finetune import fine_tune
 from engine.train.resume import resume
@@ -38,7 +38,7 @@ def test_a_run_keeps_its_weights_and_the_result_comes_last(tmp_path: Path, unsyn
     assert [one.step for one in kept] == [0, 2, 8, 18]  # of 18: nothing, a ninth, four ninths, all
     assert [run_of(one.path) for one in kept] == [tmp_path / "run"] * 4
     assert name_of(kept[1].path) == "run, step 2"
-    first, last = (Subject.open(one.path) for one in (kept[0], kept[-1]))
+    first, last = (LoadedModel.open(one.path) for one in (kept[0], kept[-1]))
     assert first.labels == last.labels == ("bad", "good")
     assert first.fingerprint != last.fingerprint
 

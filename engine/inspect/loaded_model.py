@@ -65,7 +65,7 @@ _LACKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class ModelSummary:
     """What is known of a model without its weights. fingerprint: begins the sha256 of its weights file."""
 
     folder: Path
@@ -145,20 +145,20 @@ class About:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Subject:
+class LoadedModel:
     """A model ready to be looked into, in float32 and `eval` mode, on the best device there is.
 
     language: where it has a trained masked-word or next-sentence head. classifier: where it has labels. The
     encoder of either is `bert` itself.
     """
 
-    about: About
+    about: ModelSummary
     bert: Bert
     language: PreTraining | None
     classifier: SequenceClassifier | None
 
     @classmethod
-    def open(cls, folder: Path | str, device: str = "auto", *, name: str = "") -> Subject:
+    def open(cls, folder: Path | str, device: str = "auto", *, name: str = "") -> LoadedModel:
         """Load a model folder; takes seconds. Args: name: what it is called; else as `name_of` says.
 
         Raises: ModelError, DataError.
@@ -178,7 +178,7 @@ class Subject:
         return subject
 
     @classmethod
-    def _read(cls, folder: Path, name: str) -> Subject:
+    def _read(cls, folder: Path, name: str) -> LoadedModel:
         """Return what a folder holds, on the CPU. Raises: ModelError, DataError."""
         read_config(folder)  # refuses what is no model folder
         info = read_info(folder)
@@ -189,7 +189,7 @@ class Subject:
         has_next = language is not None and not lacking & {"seq_relationship", "pooler"}
         if "pooler" in lacking:
             bert.pooler = None  # random weights answer nothing
-        about = About(
+        about = ModelSummary(
             folder=folder,
             name=name,
             fingerprint=fingerprint(folder),
@@ -268,11 +268,11 @@ class Subject:
         return sum(weight.numel() * weight.element_size() for weight in self._whole.parameters())
 
     def require(self, what: str) -> None:
-        """Refuse what the model has no head for. Raises: ModelError, as `About.require`."""
+        """Refuse what the model has no head for. Raises: ModelError, as `ModelSummary.require`."""
         self.about.require(what)
 
     def encode(self, text: str, text_pair: str | None = None) -> Encoding:
-        """Return the pieces of a text or pair. Raises: UserError, as `About.encode`."""
+        """Return the pieces of a text or pair. Raises: UserError, as `ModelSummary.encode`."""
         return self.about.encode(text, text_pair)
 
     def masked_head(self) -> PreTraining:
@@ -304,7 +304,7 @@ class Subject:
 
 
 @contextmanager
-def looking(subject: Subject) -> Iterator[torch.device]:
+def looking(subject: LoadedModel) -> Iterator[torch.device]:
     """Switch gradients off and give the device of the model; never yield to a caller's caller inside."""
     with torch.inference_mode():
         yield subject.device

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from safetensors.torch import save_file
 
-import engine.inspect.subject as subject_module
+import engine.inspect.loaded_model as subject_module
 from engine.errors import ModelError, UserError
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.probe import probe
-from engine.inspect.subject import Subject
 from engine.model.bert import Bert
 from engine.model.weights import save_model
 from engine.text.words import words_of
@@ -45,20 +45,20 @@ def encoder(tmp_path: Path) -> Path:
 
 
 def test_a_subject_has_the_heads_its_folder_has(tmp_path: Path, language: Path, encoder: Path) -> None:
-    classifier = Subject.open(model_folder(tmp_path / "labels"))
+    classifier = LoadedModel.open(model_folder(tmp_path / "labels"))
     assert (classifier.labels, classifier.has_masked_words, classifier.has_next_sentence) == (
         *(LABELS, False),
         False,
     )
-    talker = Subject.open(language)
+    talker = LoadedModel.open(language)
     assert (talker.labels, talker.has_masked_words, talker.has_next_sentence) == ((), True, True)
     assert talker.language is not None and talker.language.bert is talker.bert
-    bare = Subject.open(encoder)
+    bare = LoadedModel.open(encoder)
     assert (bare.labels, bare.language, bare.classifier) == ((), None, None)
 
 
 def test_a_head_that_is_not_there_is_refused_with_the_way(encoder: Path) -> None:
-    subject = Subject.open(encoder)
+    subject = LoadedModel.open(encoder)
     for what, words in (
         ("masked_words", "no trained masked-word head"),
         ("next_sentence", "not trained on next sentences"),
@@ -71,13 +71,13 @@ def test_a_head_that_is_not_there_is_refused_with_the_way(encoder: Path) -> None
 
 def test_a_model_that_was_pretrained_without_next_sentences_does_not_answer_them(tmp_path: Path) -> None:
     save_model(tmp_path / "m", tiny_pretraining(), tiny_wordpiece(), {"next_sentence": False})
-    subject = Subject.open(tmp_path / "m")
+    subject = LoadedModel.open(tmp_path / "m")
     assert subject.has_masked_words and not subject.has_next_sentence
 
 
 def test_the_fingerprint_is_that_of_the_weights_file(language: Path) -> None:
     digest = hashlib.sha256((language / "model.safetensors").read_bytes()).hexdigest()
-    assert Subject.open(language).fingerprint == digest[:12]
+    assert LoadedModel.open(language).fingerprint == digest[:12]
 
 
 def test_the_fingerprint_of_shards_is_that_of_all_their_files(language: Path, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_the_fingerprint_of_shards_is_that_of_all_their_files(language: Path, tm
             save_file(shard, tmp_path / name)
         shutil.copy(language / "config.json", tmp_path)
         (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": homes}))
-        found.append(Subject.open(tmp_path).fingerprint)
+        found.append(LoadedModel.open(tmp_path).fingerprint)
     assert found[0] != found[1]
 
 
@@ -103,18 +103,18 @@ def test_next_sentences_need_their_head_and_the_pooler(part: str, language: Path
     folder = foreign_folder(tmp_path / "foreign", kept, {"id2label": {}, "label2id": {}})
     for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
         shutil.copy(language / name, folder)
-    subject = Subject.open(folder)
+    subject = LoadedModel.open(folder)
     assert subject.has_masked_words and not subject.has_next_sentence
     assert subject.about.has_pooler == (subject.bert.pooler is not None) == (part != "pooler")
     assert not any("random" in str(note) for note in subject.notes)
-    expected = [one.guesses for one in probe(Subject.open(language), "good [MASK]").answers]
+    expected = [one.guesses for one in probe(LoadedModel.open(language), "good [MASK]").answers]
     assert [one.guesses for one in probe(subject, "good [MASK]").answers] == expected
 
 
 def test_a_folder_that_is_replaced_while_it_is_opened_is_read_again(
     language: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, reading = Subject.open(language), subject_module.read_info
+    first, reading = LoadedModel.open(language), subject_module.read_info
 
     def meanwhile(folder: Path) -> dict[str, Any]:
         monkeypatch.setattr(subject_module, "read_info", reading)
@@ -122,11 +122,11 @@ def test_a_folder_that_is_replaced_while_it_is_opened_is_read_again(
         return {"next_sentence": False}  # of the older folder
 
     monkeypatch.setattr(subject_module, "read_info", meanwhile)
-    subject = Subject.open(language)
+    subject = LoadedModel.open(language)
     assert subject.has_next_sentence and subject.fingerprint != first.fingerprint
     monkeypatch.setattr(subject_module, "stamps", lambda _: object())
     with pytest.raises(ModelError, match="is being written to"):
-        Subject.open(language)
+        LoadedModel.open(language)
 
 
 @pytest.mark.parametrize(
@@ -143,11 +143,11 @@ def test_texts_that_cannot_be_read_are_refused(
     language: Path, text: str, pair: str | None, words: str
 ) -> None:
     with pytest.raises(UserError, match=words):
-        Subject.open(language).encode(text, pair)
+        LoadedModel.open(language).encode(text, pair)
 
 
 def test_the_beginning_of_a_text_that_is_too_long_is_whole_words_that_fit(language: Path) -> None:
-    about = Subject.open(language).about
+    about = LoadedModel.open(language).about
     long = "good playing film, " * 40
     for text, pair in ((long, None), (long, "bad play"), ("a film", long)):
         with pytest.raises(UserError, match="at most"):
@@ -161,7 +161,7 @@ def test_the_beginning_of_a_text_that_is_too_long_is_whole_words_that_fit(langua
 
 
 def test_nothing_in_a_subject_can_be_trained_by_accident(language: Path) -> None:
-    subject = Subject.open(language)
+    subject = LoadedModel.open(language)
     assert subject.language is not None
     assert not any(weight.requires_grad for weight in subject.language.parameters())
 
