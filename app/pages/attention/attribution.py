@@ -95,12 +95,12 @@ class AttributionCard(QWidget):
 
     def _lay_out(self) -> None:
         left = column(
-            row((self.heading, 1), save_icon(self.picture), gap=6),
+            row((self.heading, 1), save_icon(self.picture)),
             *(self.picture, self.sum, self.state, self.progress, self.meaning),
             STRETCH,
             self.caution,
         )
-        right = column(row((self.bars_heading, 1), save_icon(self.bars), gap=6), (self.bars, 1))
+        right = column(row((self.bars_heading, 1), save_icon(self.bars)), (self.bars, 1))
         inner = QWidget()
         self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight, inner)
         set_margins(self._sides, 0)

@@ -119,7 +119,7 @@ class CompareDialog(QDialog):
         column(
             label(said, "muted", wrap=True),
             self._grid,
-            row(STRETCH, cancel, self.go, gap=6),
+            row(STRETCH, cancel, self.go, gap=GAP),
             gap=GAP,
             margins=(20, 16, 20, 16),
             parent=self,
