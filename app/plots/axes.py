@@ -149,7 +149,8 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
         super().__init__(parent, axisItems={"bottom": bottom, "left": left}, enableMenu=False)
         left.setZValue(-1)  # its lines lie behind the picture
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, axes is not None)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        for part in (self, self.viewport()):
+            part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.setFrameShape(self.Shape.NoFrame)
         self.setAntialiasing(True)
