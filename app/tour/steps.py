@@ -150,14 +150,14 @@ class Scenes(InsideScenes):
                 self._has_tried = True
             finally:
                 if session.run_dir is None:  # refused, or left before
-                    page.put_back()
+                    page.restore_own()
         yield lambda: not session.is_training
 
     def prepare(self) -> Acting:
         """Open the starter, and lend the form settings that do not take long."""
         page = self.page("finetune")
         yield from self._choose_starter()
-        page.lend(QUICK)
+        page.set_for_one_training(QUICK)
         yield page.start_button.isEnabled
 
     def _learning_words(self) -> str:

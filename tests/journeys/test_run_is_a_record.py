@@ -229,7 +229,7 @@ def test_what_pretraining_noted_is_said_live_and_reopened_beside_another_text(
         other: Any = second.page("pretrain")
         second.show_page("pretrain")
         other.take([str(tmp_path / "more.txt")])
-        other.setup.settle()
+        other.setup.check()
         other.show_run(*only_run(second.session))
         qtbot.waitUntil(lambda: other.charts.watching.outcome.isVisible())
         assert told(second, "pretrain") == live and facts(second, "pretrain") == shown

@@ -61,7 +61,7 @@ def train(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.
         assert session.wait_idle()
         page.setup.chooser.start_from_random_weights()  # type: ignore[attr-defined]
         assert session.wait_idle()
-        page.setup.settle()  # type: ignore[attr-defined]
+        page.setup.check()  # type: ignore[attr-defined]
         if run is not None:
             monkeypatch.setattr(session_module, "fine_tune", run.fine_tune)
             page.start_button.click()  # type: ignore[attr-defined]

@@ -49,7 +49,7 @@ def read(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.M
     def start(run: InventedReading | None) -> MainWindow:
         session, page = window.session, page_of(window)
         page.take([str(write_text(tmp_path / "story.txt"))])
-        page.setup.settle()
+        page.setup.check()
         for _ in range(4):
             assert session.wait_idle()
             QApplication.processEvents()

@@ -56,13 +56,13 @@ class FineTunePage(TrainingPage):
         self.lay_out(card)
         self.setup.changed.connect(self._setup_changed)
         self.before.changed.connect(self._setup_changed)
-        session.training_ended.connect(self.put_back)
+        session.training_ended.connect(self.restore_own)
         self._hear_session()
 
     def reason(self) -> str:
         return self.before.missing_words()
 
-    def show_moment(self) -> None:
+    def show_state(self) -> None:
         self.before.refresh()
         self.stack.setCurrentIndex(0 if self.before.missing() and not self._has_run else 1)
         self.charts.show_before([] if self._has_run else self.setup.remarks())
@@ -77,17 +77,17 @@ class FineTunePage(TrainingPage):
     def facts(self, config: FineTuneConfig, started: Started | None) -> list[Fact]:
         return facts_of(config, started)
 
-    def lead_on(self) -> None:
+    def use_model(self) -> None:
         self.session.page_requested.emit("predict")
 
-    def lend(self, values: dict[str, Any]) -> None:
+    def set_for_one_training(self, values: dict[str, Any]) -> None:
         """Put other settings into the form for one training; the person's own come back with its end."""
         own = self.setup.form.values()
         self._own = {name: own[name] for name in values} | self._own
         self.setup.set_values(values)
 
     @Slot()
-    def put_back(self) -> None:
+    def restore_own(self) -> None:
         """Show the person's own settings again, where others were lent."""
         own, self._own = self._own, {}
         if own:

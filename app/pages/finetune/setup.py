@@ -53,7 +53,7 @@ class FineTuneSetup(SetupCard):
         self._connect()
         self._fill_data()
         self._length_changed(session.max_length)
-        self.settle()
+        self.check()
 
     def _lay_out(self) -> None:
         self.body.addLayout(
@@ -262,4 +262,4 @@ class FineTuneSetup(SetupCard):
         """Put values into the form as if a person had typed them, and predict at once."""
         self.form.set_values(values)
         self._form_changed()
-        self.settle()
+        self.check()

@@ -1,4 +1,4 @@
-"""The text that the looking-inside pages study: boxes A and B, shared by all of them, and examples to try."""
+"""The text that is looked at: boxes A and B, shared by the pages that look inside, and examples to try."""
 
 from __future__ import annotations
 
@@ -114,10 +114,10 @@ class TextPair(QWidget):
         set_role(self.examples, "corner")
         self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
-        self._rest.timeout.connect(self.settle)
+        self._rest.timeout.connect(self.commit)
         for box in (self.box_a, self.box_b):
             box.textChanged.connect(self._typed)
-            box.entered.connect(self.settle)
+            box.entered.connect(self.commit)
         self._inspector.text_changed.connect(self.take)
         self.take()
 
@@ -138,8 +138,8 @@ class TextPair(QWidget):
             box.blockSignals(False)
 
     @Slot()
-    def settle(self) -> None:
-        """Study what stands in the boxes now."""
+    def commit(self) -> None:
+        """Look at what stands in the boxes now."""
         self._rest.stop()
         pair = self.text_pair if self._with_pair else self._inspector.text_pair
         if (self.text, pair) != (self._inspector.text, self._inspector.text_pair):

@@ -57,7 +57,7 @@ class PlanCard(Card):
         self.refusal.hide()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._lay_out()
-        self._rest.timeout.connect(self.settle)
+        self._rest.timeout.connect(self.recount)
         self.preset_box.activated.connect(self._preset_chosen)
         self.heads_box.activated.connect(self._heads_chosen)
         self.put(self.config, self.heads)
@@ -183,7 +183,7 @@ class PlanCard(Card):
         self._rest.start()
 
     @Slot()
-    def settle(self) -> None:
+    def recount(self) -> None:
         """Count what stands in the fields now."""
         self._rest.stop()
         self._take()

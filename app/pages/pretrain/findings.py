@@ -83,7 +83,7 @@ class Finding(QObject):
             )
             self.changed.emit()
 
-    def stand_aside(self) -> None:
+    def pause(self) -> None:
         """Stop what is under way; it is asked again later."""
         if self.is_busy:
             self._about = None
@@ -130,7 +130,7 @@ class Findings(QObject):
         self.outlook = Finding(files, _forecast, measured, self)
         for finding in (self.text, self.examples):
             finding.settled.connect(self._go_on)
-        session.training_started.connect(self._stand_aside)
+        session.training_started.connect(self._pause)
         session.training_ended.connect(self._go_on)
 
     @property
@@ -164,10 +164,10 @@ class Findings(QObject):
         self._go_on()
 
     @Slot()
-    def _stand_aside(self) -> None:
+    def _pause(self) -> None:
         """Leave the processor to the training."""
         for finding in (self.text, self.examples, self.outlook):
-            finding.stand_aside()
+            finding.pause()
 
     @Slot()
     def _go_on(self) -> None:

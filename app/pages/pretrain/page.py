@@ -63,7 +63,7 @@ class PretrainPage(TrainingPage):
         self._connect()
         self.setup.pins = tuple(self.before.pins.editor.sentences())
         self._hear_session()
-        self.setup.settle()
+        self.setup.check()
 
     def _connect(self) -> None:
         self.setup.changed.connect(self._setup_changed)
@@ -180,12 +180,12 @@ class PretrainPage(TrainingPage):
         self._ask_workers()
         return gone
 
-    def show_moment(self) -> None:
-        super().show_moment()
+    def show_state(self) -> None:
+        super().show_state()
         self.charts.pinned.set_askable(self.is_running or (self._has_run and self.model_folder is not None))
         self.charts.pinned.edit.setVisible(self.is_running)
 
-    def lead_on(self) -> None:
+    def use_model(self) -> None:
         """Take the model to where it learns labels."""
         if self.model_folder is not None:
             self.session.set_model(str(self.model_folder))

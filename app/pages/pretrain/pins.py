@@ -73,7 +73,7 @@ class PinsEditor(QWidget):
         column.addWidget(self.text, 1)
         column.addWidget(self.refusal)
         self._timer = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
-        self._timer.timeout.connect(self._settle)
+        self._timer.timeout.connect(self._take_edited)
         self.text.textChanged.connect(self._timer.start)
 
     def sentences(self) -> list[str]:
@@ -84,10 +84,10 @@ class PinsEditor(QWidget):
         """Show these sentences."""
         self.text.setPlainText("\n".join(sentences))
         self._timer.stop()
-        self._settle()
+        self._take_edited()
 
     @Slot()
-    def _settle(self) -> None:
+    def _take_edited(self) -> None:
         lines = lines_of(self.text.toPlainText())
         bad = [(line, problem_of(line)) for line in lines if problem_of(line)]
         said = ""

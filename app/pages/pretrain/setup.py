@@ -93,12 +93,12 @@ class PretrainSetup(SetupCard):
             self.start.put(values)
         self.budget.put(values)
         self.drops_repeated = bool(values.get("drop_repeated", self.drops_repeated))
-        self.settle()
+        self.check()
 
     def set_drops_repeated(self, drops: bool) -> None:
         """Leave repeated lines out, or not."""
         self.drops_repeated = drops
-        self.settle()
+        self.check()
 
     def clear_refusals(self) -> None:
         super().clear_refusals()

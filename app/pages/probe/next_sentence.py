@@ -124,7 +124,7 @@ class NextView(Scroller):
 
     @Slot()
     def _swap(self) -> None:
-        self.texts.settle()
+        self.texts.commit()
         inspector = self._inspector
         inspector.set_text(inspector.text_pair, inspector.text)
 

@@ -98,14 +98,14 @@ class TrainingPage(Page):
         """
         raise NotImplementedError
 
-    def lead_on(self) -> None:
+    def use_model(self) -> None:
         """Go where a finished model is used."""
         raise NotImplementedError
 
     def show_config(self, config: Any) -> None:
         """Be told the settings of the run that is shown from now on."""
 
-    def show_moment(self) -> None:
+    def show_state(self) -> None:
         """Show the cards that fit the moment, after the actions do. (A slot must not be overridden: PySide
         would call the one on top even when the page is gone.)
         """
@@ -211,7 +211,7 @@ class TrainingPage(Page):
         set_role(self.new_button, "primary" if not can_resume and not finished else "")
         if self._has_run:
             self._show_run_card()
-        self.show_moment()
+        self.show_state()
 
     def _show_run_card(self) -> None:
         card, state = self.run_card, self._outcome
@@ -414,7 +414,7 @@ class TrainingPage(Page):
 
     @Slot()
     def _try(self) -> None:
-        self.lead_on()
+        self.use_model()
 
     @Slot()
     def look_inside(self) -> None:

@@ -38,7 +38,7 @@ class SetupCard(Card):
         self.refusal: UserError | None = None  # of the settings as they stand
         self.prediction = label("", "muted", wrap=True, name=prediction)
         self._timer = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
-        self._timer.timeout.connect(self.settle)
+        self._timer.timeout.connect(self.check)
 
     def config(self) -> Any:
         """Return the settings as they stand. Raises: ConfigError naming the field that is refused."""
@@ -65,7 +65,7 @@ class SetupCard(Card):
         raise NotImplementedError
 
     @Slot()
-    def settle(self) -> None:
+    def check(self) -> None:
         """Look at the settings anew: say what follows from them, or what is refused."""
         self._timer.stop()
         self.clear_refusals()

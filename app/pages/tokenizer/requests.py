@@ -52,7 +52,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looked:
+class Tokenization:
     """A text or pair, every step of it. traces: of A, or of A and B; beside: by the second vocabulary."""
 
     asked: Asked
@@ -83,7 +83,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
     return Vocabulary(path, wordpiece, longest, wordpiece.notes)
 
 
-def look(asked: Asked) -> Steps[Looked]:
+def look(asked: Asked) -> Steps[Tokenization]:
     """Return every step from a text or pair to its rows. Raises: ConfigError."""
     texts = [asked.text] if asked.text_pair is None else [asked.text, asked.text_pair]
     traces, beside = list[Trace](), list[Trace]()
@@ -97,7 +97,7 @@ def look(asked: Asked) -> Steps[Looked]:
     columns, left_out = columns_of(rows, traces, beside)
     kinds = Counter(row.kind for row in rows)
     real = kinds["piece"] + kinds["special"]
-    return Looked(asked, tuple(traces), tuple(beside), rows, columns, left_out, real, kinds["cut"])
+    return Tokenization(asked, tuple(traces), tuple(beside), rows, columns, left_out, real, kinds["cut"])
 
 
 @lru_cache(maxsize=4)

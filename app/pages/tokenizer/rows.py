@@ -22,7 +22,7 @@ from app import words
 from app.look import theme
 from app.look.labels import tip
 from app.look.table_view import TableView
-from app.pages.tokenizer.requests import Looked
+from app.pages.tokenizer.requests import Tokenization
 from engine.inspect.token_rows import Row
 
 Index = QModelIndex | QPersistentModelIndex
@@ -91,9 +91,9 @@ class RowsModel(LinesModel):
             self.tr("Characters"), self.tr("Word"),
         ]  # fmt: skip
         super().__init__(names, right=(0, 2, 3, 4), parent=parent)
-        self.found: Looked | None = None
+        self.found: Tokenization | None = None
 
-    def set_looked(self, found: Looked | None) -> None:
+    def set_tokenization(self, found: Tokenization | None) -> None:
         """Show the rows of a text, or none."""
         self.found = found
         self.set_lines(len(found.rows) if found else 0, self._words)

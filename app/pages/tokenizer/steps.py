@@ -14,7 +14,7 @@ from app import words
 from app.look.labels import label
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import Card
-from app.pages.tokenizer.requests import Looked
+from app.pages.tokenizer.requests import Tokenization
 from app.pages.tokenizer.rows import LinesModel, RowsView
 from app.pages.tokenizer.words import (
     change_words,
@@ -49,9 +49,9 @@ class StepStrip(SegmentedButtons):
         )  # fmt: skip
         self._said = [""] * len(STEPS)
         self.set_current(MATCH)
-        self.set_looked(None)
+        self.set_tokenization(None)
 
-    def set_looked(self, found: Looked | None) -> None:
+    def set_tokenization(self, found: Tokenization | None) -> None:
         """Say beside each step what came of it."""
         said = [""] * len(STEPS)
         if found is not None:
@@ -95,7 +95,7 @@ class StepCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
         self.setObjectName("tokenizer_detail")
-        self._found: Looked | None = None
+        self._found: Tokenization | None = None
         self.texts = tuple(label("", wrap=True) for _ in STEPS)
         self.changes = LinesModel((self.tr("From"), self.tr("To"), self.tr("Why")), parent=self)
         self.split = LinesModel((self.tr("Word"), self.tr("What it is")), parent=self)
@@ -143,7 +143,7 @@ class StepCard(Card):
         )  # fmt: skip
         self._save.setVisible(key == MATCH)
 
-    def set_looked(self, found: Looked | None) -> None:
+    def set_tokenization(self, found: Tokenization | None) -> None:
         """Explain a text, or nothing."""
         self._found = found
         for text, say in zip(

@@ -23,7 +23,7 @@ from app.look.inputs import SpinBox
 from app.look.labels import label
 from app.look.widgets import GAP, Card, tidy_spin
 from app.pages.inside.texts import TextPair
-from app.pages.tokenizer.requests import MOST_CHARACTERS, Asked, Looked, look
+from app.pages.tokenizer.requests import MOST_CHARACTERS, Asked, Tokenization, look
 from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsModel, RowsView
 from app.pages.tokenizer.steps import StepCard, StepStrip
 from app.pages.tokenizer.vocabulary import VocabularyBar
@@ -53,7 +53,7 @@ class TextView(QWidget):
         self._inspector, self._bar = session.inspector, bar
         self._quick = Channel(self, session.workers.quick)
         self._long = Channel(self, session.workers.files)  # a text that takes its time
-        self.found: Looked | None = None
+        self.found: Tokenization | None = None
         self._row = -1
         self.texts = TextPair(session, name="tokenizer")
         self.strip, self.detail = StepStrip(), StepCard()
@@ -102,13 +102,13 @@ class TextView(QWidget):
         self.max_length.setValue(min(longest, LONGEST))
         self.max_length.blockSignals(False)
 
-    def _show(self, found: Looked | None) -> None:
+    def _show(self, found: Tokenization | None) -> None:
         is_same = found is not None and self.found is not None and _is_same(found, self.found)
         before = self._row if is_same else -1
         self.found, self._row = found, -1
-        self.strip.set_looked(found)
-        self.detail.set_looked(found)
-        self.rows.set_looked(found)
+        self.strip.set_tokenization(found)
+        self.detail.set_tokenization(found)
+        self.rows.set_tokenization(found)
         self.plot.set_columns(found.columns if found else (), has_beside=bool(found and found.beside))
         self.pieces_card.set_hint(self._hint())
         self._set_captions()
@@ -321,7 +321,7 @@ class TextView(QWidget):
         self._mark(self._row)
 
 
-def _is_same(one: Looked, other: Looked) -> bool:
+def _is_same(one: Tokenization, other: Tokenization) -> bool:
     """Whether two looks are at the same pieces, cut or filled up in another way."""
     same_text = (one.asked.text, one.asked.text_pair) == (other.asked.text, other.asked.text_pair)
     return same_text and one.asked.first is other.asked.first

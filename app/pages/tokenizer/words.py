@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app import words
-from app.pages.tokenizer.requests import Looked, Vocabulary
+from app.pages.tokenizer.requests import Tokenization, Vocabulary
 from app.plots.word_flow import is_right_to_left
 from engine.text.trace import LONGEST, Change, TracedWord
 
@@ -99,7 +99,7 @@ def kind_words(word: TracedWord) -> str:
     }[word.kind]
 
 
-def clean_words(found: Looked) -> str:
+def clean_words(found: Tokenization) -> str:
     """Return what cleaning is, with this vocabulary."""
     said = [
         words.translate(
@@ -124,7 +124,7 @@ def clean_words(found: Looked) -> str:
     return " ".join(said)
 
 
-def split_words(found: Looked) -> str:
+def split_words(found: Tokenization) -> str:
     """Return what the basic split is."""
     return words.translate(
         "tokenizer_words",
@@ -189,7 +189,7 @@ def _unknown_words(word: TracedWord, name: str) -> str:
     ).format(word=name, missing=missing)
 
 
-def frame_words(found: Looked) -> str:
+def frame_words(found: Tokenization) -> str:
     """Return what the marks around the texts are for."""
     wordpiece = found.asked.first.wordpiece
     said = [
@@ -214,7 +214,7 @@ def frame_words(found: Looked) -> str:
     return "\n\n".join(said)
 
 
-def rows_words(found: Looked) -> str:
+def rows_words(found: Tokenization) -> str:
     """Return what the columns of the rows say, and what was cut or filled up."""
     said = [
         words.translate(
@@ -245,7 +245,7 @@ def rows_words(found: Looked) -> str:
     return "\n\n".join(said)
 
 
-def summary(found: Looked) -> str:
+def summary(found: Tokenization) -> str:
     """Return pieces and unknown words; beside those of the second vocabulary where there is one."""
 
     def one(traces: tuple[object, ...], pieces: int, unknown: int) -> str:

@@ -47,7 +47,7 @@ def ready(page: FineTunePage, tmp_path: Path) -> FineTunePage:
     assert session.wait_idle()
     page.setup.chooser.start_from_random_weights()
     assert session.wait_idle()
-    page.setup.settle()
+    page.setup.check()
     return page
 
 
@@ -334,7 +334,7 @@ def test_of_the_same_rows_both_pages_say_the_same(ready: FineTunePage, tmp_path:
     session = ready.session
     session.open_table(path)
     assert session.wait_idle()
-    ready.setup.settle()
+    ready.setup.check()
     assert session.table is not None and session.roles is not None
     on_data = {each.text for each in on_table(session.table, session.roles, session.summary, 128)}
     here = [each.text for each in ready.setup.remarks()]
@@ -389,7 +389,7 @@ def test_another_table_opened_while_it_learns_changes_nothing_of_the_run(
     before, said = page.run_card.facts(), page.charts.watching.advice.texts()
     session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=9))
     assert session.wait_idle()
-    page.setup.settle()
+    page.setup.check()
     assert page.run_card.facts() == before and before["Data"] == "news.csv" and before["Labels"] == "5"
     assert page.charts.watching.advice.texts() == said
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)

@@ -70,7 +70,7 @@ def begin(ready: PretrainPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) ->
 def settle(page: PretrainPage) -> None:
     """Wait until everything that can be found out about the settings is."""
     for _ in range(4):  # one answer may bring the next question
-        page.setup.settle()
+        page.setup.check()
         assert page.session.wait_idle()
         QApplication.processEvents()
 
