@@ -140,7 +140,7 @@ def test_a_folder_that_is_no_model_is_refused_in_the_same_words_below_every_box(
 ) -> None:
     (tmp_path / "nothing").mkdir()
     said = set()
-    for page in ("finetune", "pretrain", "predict", "probe", "tokenizer"):
+    for page in ("finetune", "pretrain", "predict", "probe", "attention", "embeddings", "tokenizer"):
         window.show_page(page)
         assert window.session.wait_idle(60)
         for box in window.page(page).findChildren(ModelBox):
