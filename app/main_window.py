@@ -53,7 +53,7 @@ from engine.events import Event, Progress
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import RunInfo
 
-PAGES: dict[str, Callable[[Session], QWidget]] = {  # in the order of the rail: Ctrl+1 opens the first
+PAGES: dict[str, Callable[[Session], QWidget]] = {  # in the order of the rail; the first ten have Ctrl+1 to 0
     "welcome": WelcomePage,
     "data": DataPage,
     "tokenizer": TokenizerPage,
@@ -65,6 +65,7 @@ PAGES: dict[str, Callable[[Session], QWidget]] = {  # in the order of the rail: 
     "embeddings": EmbeddingsPage,
     "models": ModelsPage,
 }
+NUM_KEYS = 10  # pages that a digit leads to
 USUAL_SIZE = QSize(1280, 800)
 FRAME_MS = 400  # after which a window manager has put its frame around a new window
 LOOKING = ("tokenizer", "probe", "attention", "embeddings")
@@ -159,7 +160,7 @@ class MainWindow(QMainWindow):
             (QKeySequence(QKeySequence.StandardKey.HelpContents), self._show_help),
         ):
             self._add_action(keys, call)
-        for number, key in enumerate(PAGES, start=1):
+        for number, key in enumerate([*PAGES][:NUM_KEYS], start=1):
             self._add_action(QKeySequence(f"Ctrl+{number % 10}"), partial(self._go_to, key))  # the tenth: 0
 
     def _add_action(self, keys: QKeySequence, call: object) -> None:

@@ -30,6 +30,7 @@ from app.look.layout import column, row
 PAGE_MARGIN = 24
 GAP = 14
 EMPTY_MARGIN = 9  # px
+EMPTY_WIDTH = 420
 CARD_X = 16
 CARD_Y = 12
 DIALOG_MARGINS = (PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
@@ -172,13 +173,19 @@ class Page(QWidget):
 
 
 class EmptyState(QWidget):
-    """Says why a card is empty and what fills it, with the one button that does."""
+    """Says why a card is empty and what fills it, with the one button that does.
+
+    Args: least_width: px of the sentence before it wraps.
+    """
 
     activated = Signal()
 
-    def __init__(self, text: str, action: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self, text: str, action: str = "", parent: QWidget | None = None, *, least_width: int = EMPTY_WIDTH
+    ) -> None:
         super().__init__(parent)
         self.label = label(text, "muted", wrap=True)
+        self.label.setMinimumWidth(least_width)
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.button = button(action)
         self.button.clicked.connect(self._clicked)

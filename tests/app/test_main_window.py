@@ -102,7 +102,7 @@ def test_keys_lead_to_the_pages_and_the_rail_follows(qtbot: QtBot, window: MainW
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
     window.rail.findChild(QWidget, "rail_welcome").setFocus()
-    for number, page in [*enumerate(PAGES, start=1)][1:] + [(1, "welcome")]:
+    for number, page in [*enumerate([*PAGES][:10], start=1)][1:] + [(1, "welcome")]:
         key = Qt.Key(Qt.Key.Key_0 + number % 10)
         qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
         qtbot.waitUntil(lambda page=page: window.current_page == page)

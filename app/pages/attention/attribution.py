@@ -36,7 +36,6 @@ from engine.text.words import Word, words_of
 
 QUICK_S = 2.0  # a result that takes longer waits for the button
 OVERHEAD = 2.0  # of an attribution over its matrix products alone, as measured
-EMPTY_WIDTH = 420  # px
 SIDE_BY_SIDE = 620  # px: below, the bars stand under the text
 
 
@@ -108,7 +107,6 @@ class AttributionCard(QWidget):
         self._sides.addLayout(left, 3)
         self._sides.addLayout(right, 2)
         self.empty = named(EmptyState(""), "attribution_empty")
-        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
         self._stack = QStackedWidget()
         self._stack.addWidget(inner)
         self._stack.addWidget(self.empty)

@@ -22,12 +22,11 @@ class BeforeRun(EmptyState):
     changed = Signal()
 
     def __init__(self, session: Session, chooser: ModelChooser, parent: QWidget | None = None) -> None:
-        super().__init__("", self.tr("Open data"), parent)
+        super().__init__("", self.tr("Open data"), parent, least_width=EMPTY_WIDTH)
         self.setObjectName("empty_state")
         self._session, self._chooser = session, chooser
         self._data_problem: BaseException | None = None
         self.button.setObjectName("empty_action")
-        self.label.setMinimumWidth(EMPTY_WIDTH)
         self._random = button(self.tr("Start from random weights"), "link", name="random_weights")
         self._starter = button(self.tr("Start from the starter model"), "primary", name="starter_weights")
         column = cast(QVBoxLayout, self.layout())

@@ -20,8 +20,6 @@ from app.session import Session
 from engine.errors import ModelError, UserError
 from engine.inspect.loaded_model import ModelSummary
 
-EMPTY_WIDTH = 420
-
 
 class LookingPage(Page):
     """Header, the row that chooses the model, and `work`: the page's own, once a fitting model is open.
@@ -40,7 +38,6 @@ class LookingPage(Page):
         self.empty = EmptyState("", self.tr("Choose a model folder…"))
         self.empty.setObjectName("looking_empty")
         self.empty.button.setObjectName("looking_choose")
-        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
         self.pretrain_button = button(self.tr("Pretrain a model"), name="looking_pretrain")
         self._lay_out_looking()
         self.empty.activated.connect(self.subject_bar.choose_folder)

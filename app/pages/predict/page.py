@@ -96,16 +96,16 @@ class PredictPage(Page):
                 "There is no trained model yet. Fine-tune one first, or choose a model folder at the left."
             ),
             self.tr("Fine-tune a model"),
+            least_width=EMPTY_WIDTH,
         )
         self.empty.button.setObjectName("lead_to_finetune")
-        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
         self.no_file = EmptyState(
             self.tr(
                 "Choose a file at the left, or drop one here: every row gets a label and its probability."
             ),
             self.tr("Choose a file…"),
+            least_width=EMPTY_WIDTH,
         )
-        self.no_file.label.setMinimumWidth(EMPTY_WIDTH)
 
     def _lay_out(self) -> None:
         left = QWidget()

@@ -65,7 +65,9 @@ class TextCard(Card):
 
     def _empty_page(self) -> QWidget:
         self.empty = EmptyState(
-            self.tr("Drop text files, a folder or a table here, or choose them."), self.tr("Choose files…")
+            self.tr("Drop text files, a folder or a table here, or choose them."),
+            self.tr("Choose files…"),
+            least_width=0,
         )
         self.empty.setObjectName("text_empty")
         self.empty.button.setObjectName("choose_text")

@@ -13,8 +13,6 @@ from engine.errors import ModelError
 from engine.inspect.loaded_model import ModelSummary
 from engine.inspect.masked.score import WordScore
 
-EMPTY_WIDTH = 420
-
 
 class NeedsView(QStackedWidget):
     """A tab's content, or, where the model lacks the head that it needs, the reason and the ways."""
@@ -28,7 +26,6 @@ class NeedsView(QStackedWidget):
         self.content, self._needs = content, needs
         self.empty = EmptyState("", self.tr("Choose a model folder…"))
         self.empty.setObjectName(f"probe_lacks_{needs}")
-        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
         self.empty.activated.connect(self.choose_wanted)
         self.pretrain = button(self.tr("Pretrain a model"), name=f"probe_pretrain_{needs}")
         self.pretrain.clicked.connect(self.pretrain_wanted)

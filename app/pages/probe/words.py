@@ -13,7 +13,7 @@ from app import words
 from app.look.labels import label
 from app.look.widgets import GAP, Card, EmptyState
 from app.pages.probe.gaps import GapCard, JointCard
-from app.pages.probe.parts import EMPTY_WIDTH, Scroller
+from app.pages.probe.parts import Scroller
 from app.pages.probe.question import Question
 from app.pages.probe.requests import (
     MOST_JOINT,
@@ -69,7 +69,6 @@ class WordsView(Scroller):
             "Click a word in the sentence to hide it. The model then says what belongs there."
         )
         self.empty = EmptyState(self._invitation)
-        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
         self.empty.setObjectName("probe_nothing_masked")
         self.nothing.add(self.empty, 1)
         self.nothing.setMinimumHeight(160)

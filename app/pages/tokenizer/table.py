@@ -34,7 +34,7 @@ from engine.events import Event, Progress
 from engine.inspect.tokenizing import TableTokens
 
 FIGURES_WIDTH = 420
-MOST_BARS, EMPTY_WIDTH = 60, 420
+MOST_BARS = 60
 Line = tuple[str, str, Callable[[TableTokens], str]]
 
 
@@ -52,7 +52,6 @@ class TableMeasures(QWidget):
         self._asked: tuple[object, ...] = ()  # what was measured, or stopped
         self.empty = EmptyState("", self.tr("Open a table"))
         self.empty.setObjectName("tokenizer_no_table")
-        self.empty.label.setMinimumWidth(EMPTY_WIDTH)
         self.name = ElidedLabel("", "muted")
         self.progress = QProgressBar(textVisible=False)
         self.stop_button = button(self.tr("Stop"), name="tokenizer_stop")
