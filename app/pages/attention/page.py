@@ -318,7 +318,8 @@ class AttentionPage(LookingPage):
 
     def _ask_model(self, channel: Channel, asked: Asked, heard: Callable[[AttentionMaps], None]) -> bool:
         work = partial(requests.find_maps, self.inspector.open_models, asked)
-        return channel.ask(asked, work, heard=heard, refused=self._refuse, ended=self._show_busy)
+        about = (self._about and self._about.fingerprint, asked)  # a training may have changed the weights
+        return channel.ask(about, work, heard=heard, refused=self._refuse, ended=self._show_busy)
 
     def _take_maps(self, maps: AttentionMaps) -> None:
         self.maps = maps

@@ -179,7 +179,7 @@ class Findings(QObject):
         if config is None:
             return
         self.examples.ask(config)
-        if not self.text.is_busy and not self.examples.is_busy:
+        if not self.text.is_busy and not self.examples.is_busy and self.text.error is None:
             self.outlook.ask(config)
 
 

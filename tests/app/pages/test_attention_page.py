@@ -86,6 +86,18 @@ def test_without_the_look_of_the_model_that_was_chosen_nothing_is_asked_of_the_o
     assert looking.effects.reason.text() == "There is nothing to compare yet."
 
 
+def test_a_model_that_was_trained_again_into_its_folder_is_looked_at_anew(
+    looking: AttentionPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    before = weights(looking, 1, 2).copy()
+    trained = tiny_pretraining()
+    scramble(trained, seed=7)
+    save_model(tmp_path / "lm", trained, tiny_wordpiece(), {})
+    looking.inspector.choose(tmp_path / "lm")
+    settle(looking, qtbot)
+    assert not np.allclose(weights(looking, 1, 2), before)
+
+
 def weights(page: AttentionPage, layer: int, head: int) -> np.ndarray:
     assert page.maps is not None
     return page.maps.attentions[layer, head]
