@@ -78,10 +78,14 @@ def test_readings_paint_the_right_word_in_every_width(qtbot: QtBot, brief: bool)
     plot = ReadingsPlot("Pins", is_brief=brief)
     qtbot.addWidget(plot)
     plot.show()
-    plot.append(3, [reading(0.3), Reading(sentence="A [MASK] here.", guesses=())])
+    both = [reading(0.3), Reading(sentence="A [MASK] here.", guesses=())]
     for width in (260, 700):
         plot.resize(width, 120)
-        assert not plot.grab().isNull()
+        seen = []
+        for readings in (both, both[:1], []):
+            plot.append(3, readings)
+            seen.append(plot.grab().toImage())
+        assert seen[2] not in seen[:2]
 
 
 def test_a_gap_is_found_in_its_sentence() -> None:

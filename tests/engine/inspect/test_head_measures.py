@@ -137,6 +137,6 @@ def test_what_cannot_be_measured_is_refused(subject: LoadedModel, tmp_path: Path
 
 def test_a_table_can_be_stopped_between_two_texts(subject: LoadedModel, tmp_path: Path) -> None:
     task: Any = over_table(subject, table_of(tmp_path / "t.csv", "a,x", "b,x"), Roles("first"))
-    next(task)
-    next(task)
+    assert next(task) is not None and next(task) is not None
     task.close()
+    assert next(task, None) is None

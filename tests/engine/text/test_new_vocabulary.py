@@ -198,10 +198,12 @@ def test_where_memory_is_short_the_rarest_words_are_forgotten(
 
 def test_it_can_be_stopped_at_any_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(new_vocabulary, "_TELL_S", 0.0)
-    task = train_vocabulary(Corpus((some_text(tmp_path),)), size=400, lowercase=True)
+    place = some_text(tmp_path)
+    task = train_vocabulary(Corpus((place,)), size=400, lowercase=True)
     for _ in range(40):
         next(task)
     task.close()
+    assert next(task, None) is None and [path.name for path in tmp_path.iterdir()] == [place.name]
 
 
 def test_a_vocabulary_is_written_a_token_a_line(tmp_path: Path) -> None:
