@@ -213,12 +213,12 @@ class Session(QObject):
                 partial(summary, self.table, self.roles, self.model, **self.label_choices),
                 heard=self._take_summary,
                 refused=self.table_problem.emit,
-                progress=self._show_study,
+                progress=self._show_progress,
                 ended=partial(self._show_idle, "summary"),
             )
         self.summary_changed.emit()
 
-    def _show_study(self, event: Event) -> None:
+    def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and event.total:
             words = self.tr("Measuring texts: %1 %").replace("%1", str(100 * event.done // event.total))
             self._show_busy("summary", words)

@@ -59,7 +59,7 @@ class DataPage(Page):
         undo.activated.connect(session.undo_roles)
         session.table_changed.connect(self._show_table)
         session.roles_changed.connect(self._show_state)
-        session.summary_changed.connect(self._show_study)
+        session.summary_changed.connect(self._show_summary)
         session.model_changed.connect(self._show_length)
         session.max_length_changed.connect(self._show_length)
         session.table_problem.connect(self._show_problem)
@@ -185,7 +185,7 @@ class DataPage(Page):
         return found
 
     @Slot()
-    def _show_study(self) -> None:
+    def _show_summary(self) -> None:
         summary = self.session.summary
         if summary is None:
             waiting = (
