@@ -115,7 +115,6 @@ def test_the_head_with_most_sep_is_found_switched_off_and_its_picture_saved(
     hand.wait(lambda: hand.inspector.text_pair == B and heatmap.shown is not None)
     hand.choose("attention_sort", "[SEP]")
     heads = hand.find("attention_head_list")
-    hand.wait(lambda: heads.isVisible() and heads.model().rowCount() == NUM_LAYERS * NUM_HEADS)
 
     subject = LoadedModel.open(model)
     seen = look(subject, A, B)
@@ -123,11 +122,12 @@ def test_the_head_with_most_sep_is_found_switched_off_and_its_picture_saved(
     seps = [place for place, token in enumerate(seen.encoding.tokens) if token == "[SEP]"]
     mass = seen.attentions[:, :, ~special][..., seps].sum(-1).mean(-1)
     layer, head = np.unravel_index(int(mass.argmax()), mass.shape)
-    first = heads.model().index(0, 2)
-    hand.click_at(heads.viewport(), QPointF(heads.visualRect(first).center()))
+    rows = heads.model()
+    hand.wait(lambda: heads.isVisible() and rows.rowCount() == NUM_LAYERS * NUM_HEADS)
+    hand.wait(lambda: rows.index(0, 2).data() == f"{100 * mass.max():.1f} %")  # of the whole text, no less
+    hand.click_at(heads.viewport(), QPointF(heads.visualRect(rows.index(0, 2)).center()))
     card = hand.find("attention_picture")
     hand.wait(lambda: card.title_label.text() == f"Layer {layer + 1}, head {head + 1}")
-    assert first.data() == f"{100 * mass.max():.1f} %"
     hand.wait(lambda: np.allclose(heatmap.shown.values, seen.attentions[layer, head], atol=1e-6))
 
     hand.click("attention_switch_off")
