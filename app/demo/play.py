@@ -26,11 +26,12 @@ from app.shipped import starter_model
 from app.tour.steps import QUICK, Tour
 from app.tour.steps_inside import CLOZE, FIRST, HIDDEN, SECOND
 from app.words import decimal, event_words, number, probability, say_error, share
-from engine.events import Evaluated
+from engine.events import Evaluated, Noted
 
-RANDOM = {**QUICK, "num_epochs": 2, "learning_rate": 1e-3, "evaluate_every_steps": 134}
+RANDOM = {**QUICK, "batch_size": 32, "learning_rate": 1e-3}
+SHOWN_AT = 0.5  # of the training: a picture of it
 PATIENCE_S = 120  # for a step that does not train
-FINISHING_S = 3600  # for a training beyond the limit that it has of its own
+FINISHING_S = 3600  # for a training beyond the time that it is planned for
 
 
 class Closed(Exception):
@@ -50,6 +51,7 @@ class Demo:
         self._found: dict[str, Any] = {}  # what the steps showed
         self._noted: set[str] = set()
         self._errors: list[BaseException] = []
+        self._patience = math.inf  # for a training
         self._is_alone = True  # until a person takes over, whose mistakes the window answers
         self._trained: dict[str, Any] = {}  # what the training began with
         self._began = time.monotonic()
@@ -57,13 +59,13 @@ class Demo:
             signal.connect(self._keep_error)
         session.training_failed.connect(self._errors.append)
         session.training_started.connect(self._keep_start)
-        session.training_heard.connect(self._tell_evaluations)
+        session.training_heard.connect(self._tell)
 
     def play(self, chosen: argparse.Namespace) -> int:
         """Play it; return the exit code. Raises: Closed."""
         try:
             self._open(chosen)
-            self.scenes = DemoScenes(self.window, self.out, chosen.seconds)
+            self.scenes = DemoScenes(self.window, self.out)
             self.tour = Tour(self.window, self.scenes)
             if self.windowless:
                 self._walk()
@@ -102,6 +104,8 @@ class Demo:
         self._until(lambda: session.model is not None and session.summary is not None)
         assert session.model is not None
         values = dict(QUICK if starter is not None else RANDOM)
+        values["minutes"] = chosen.seconds / 60
+        self._patience = chosen.seconds + FINISHING_S if chosen.seconds else math.inf
         if chosen.epochs:
             values["num_epochs"] = chosen.epochs
         page = self._page("finetune")
@@ -136,9 +140,8 @@ class Demo:
         self.tour.leave()
 
     def _watch(self) -> None:
-        session, limit = self.session, self.scenes.most_seconds
-        patience = limit + FINISHING_S if limit else math.inf
-        self._until(lambda: session.training.evaluated is not None or not session.is_training, patience)
+        session, patience = self.session, self._patience
+        self._until(lambda: session.training.share > SHOWN_AT or not session.is_training, patience)
         if session.is_training:
             self._album.picture("fine-tune-running", self.tour)
         self._until(lambda: not session.is_training, patience)
@@ -172,9 +175,9 @@ class Demo:
         if not self._trained and session.model is not None and session.summary is not None:
             self._trained = {"start": session.model.model, "num_rows": session.summary.num_examples}
 
-    def _tell_evaluations(self, events: Sequence[Any]) -> None:
+    def _tell(self, events: Sequence[Any]) -> None:
         for event in events:
-            if isinstance(event, Evaluated):
+            if isinstance(event, Evaluated | Noted):
                 print(f"  {event_words(event)}", flush=True)
 
     def _note(self, key: str) -> None:
@@ -185,8 +188,7 @@ class Demo:
             return
         self._noted.add(key)
         if key == "learn" and training.step is not None:
-            early = f", stopped after {clock(scenes.most_seconds)}" if scenes.was_stopped else ""
-            print(f"Trained for {number(training.step.step)} of {number(training.num_steps)} steps{early}.")
+            print(f"Trained for {number(training.step.step)} of {number(training.num_steps)} steps.")
         elif key == "reasons" and scenes.told_reasons():
             self._found["counts_most"] = scenes.told_reasons()
             told = ", ".join(f"{word} {value:+.2f}" for word, value in scenes.told_reasons()[:3])

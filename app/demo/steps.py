@@ -1,10 +1,8 @@
-"""The tour of `cloze demo`: it may stop training in good time, and asks about a file of sentences too."""
+"""The tour of `cloze demo`: all is open and set already, and a file of sentences is asked about too."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-from PySide6.QtCore import QTimer, Slot
 
 from app.tour.steps import REVIEW, Scenes
 from app.tour.steps_inside import Acting, Host
@@ -20,18 +18,12 @@ SENTENCES = (
 
 
 class DemoScenes(Scenes):
-    """Adds the limit, and a file to predict."""
+    """Adds a file to predict."""
 
-    def __init__(self, window: Host, out: Path, most_seconds: float) -> None:
-        """Args: most_seconds: after them training stops and keeps what it has; 0: never."""
+    def __init__(self, window: Host, out: Path) -> None:
         super().__init__(window)
         self.sentences = out / "sentences.csv"
         self.answers = out / "sentences-predicted.csv"
-        self.most_seconds = most_seconds
-        milliseconds = int(1000 * most_seconds)  # a C int: demo.LONGEST_S is within it
-        self._limit = QTimer(self, singleShot=True, interval=milliseconds)
-        self._limit.timeout.connect(self._stop)
-        self.session.training_started.connect(self._start_limit)
 
     @property
     def will_train(self) -> bool:
@@ -40,17 +32,6 @@ class DemoScenes(Scenes):
     def prepare(self) -> Acting:
         """Everything is open and set already."""
         yield lambda: True
-
-    @Slot()
-    def _start_limit(self) -> None:
-        if self.most_seconds:
-            self._limit.start()
-
-    @Slot()
-    def _stop(self) -> None:
-        if self.session.is_training:
-            self.was_stopped = True
-            self.page("finetune").stop_button.click()
 
     def ask_about_review(self) -> Acting:
         """Ask about one sentence, then have the file of sentences predicted."""

@@ -56,7 +56,8 @@ class TrainingState:
         if self.finished is not None:
             return 1.0
         if self.step is not None:
-            return min(1.0, self.step.step / self.num_steps if self.num_steps else self.step.progress)
+            by_steps = self.step.step / self.num_steps if self.num_steps else 0.0
+            return min(1.0, max(by_steps, self.step.progress))
         return (self.started.first_step - 1) / self.num_steps if self.started and self.num_steps else 0.0
 
     def take(self, event: Event) -> None:

@@ -203,6 +203,19 @@ class TrainingConfig:
         minimum=1,
         maximum=10000,
     )
+    minutes: float = setting(
+        0.0,
+        marked("engine", "Minutes"),
+        marked(
+            "engine",
+            "Make of these epochs what fits into so many minutes: the speed is measured first, and the "
+            "learning rate comes to rest in time. 0: all of them.",
+        ),
+        minimum=0.0,
+        maximum=1e6,
+        auto=marked("engine", "as long as it takes"),
+        advanced=True,
+    )
     warmup_ratio: float = declared(WARMUP_RATIO, 0.1)
     weight_decay: float = declared(WEIGHT_DECAY, 0.01)
     seed: int = declared(SEED, 42)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.device import Device, flops_estimate, open_device
+from engine.device import Device, open_device
 from engine.errors import Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Started
 from engine.model.bert import initialize, set_dropout
-from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import load_classifier
 from engine.settings.finetune import FineTuneConfig
 from engine.train import lifecycle
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
-from engine.train.lifecycle import Training, noting
+from engine.train.lifecycle import Training, noting, placed
 from engine.train.loop import Loop, evaluated
 from engine.train.metrics import ONE_ANSWER, notes_on
 from engine.train.optimizer import default_learning_rate
+from engine.train.plan import fitted, measure, on_fitted
 from engine.train.prepare import Setup, prepare
 from engine.train.ranks import ALONE, Ranks, check_alone
 from engine.train.run.checkpoint import Checkpoint
@@ -30,49 +29,11 @@ from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
 from engine.train.run.records import event_from_record
 from engine.train.run.runs import MODEL, read_config, read_metrics
-from engine.train.schedule import Epochs, Progressed
+from engine.train.run.setup import read_setup
+from engine.train.schedule import Epochs, Progressed, TimedEpochs
 from engine.train.tasks import Classification
 
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run will take, told before it starts."""
-
-    num_train: int
-    num_validation: int
-    num_test: int
-    steps_per_epoch: int
-    num_steps: int
-    seconds: float
-    learning_rate: float
-
-
-def plan(config: FineTuneConfig, *, num_examples: int, num_tokens: int, model: BertConfig) -> Plan:
-    """Return the steps and roughly the seconds of a run. Arithmetic only.
-
-    Args: num_examples, num_tokens: of the whole table, cut at max_length.
-    """
-    data, training = config.data, config.training
-    num_validation = 0 if data.validation_data else int(num_examples * data.validation_share + 0.5)
-    num_test = 0 if data.test_data else int(num_examples * data.test_share + 0.5)
-    num_train = max(1, num_examples - num_validation - num_test)
-    batches = math.ceil(num_train / training.batch_size)
-    steps_per_epoch = math.ceil(batches / training.gradient_accumulation_steps)
-    per_token = num_tokens / max(1, num_examples)
-    weights = 12 * model.num_hidden_layers * model.hidden_size**2
-    flops = 2 * weights + 4 * model.num_hidden_layers * model.hidden_size * per_token
-    passes = training.num_epochs * (3 * num_train + num_validation) + num_test
-    rate = flops_estimate(config.device)
-    per_step = 12 * sum(count_parameters(model).values()) / (rate / 10)  # the optimizer is bound by memory
-    return Plan(
-        num_train=num_train,
-        num_validation=num_validation,
-        num_test=num_test,
-        steps_per_epoch=steps_per_epoch,
-        num_steps=steps_per_epoch * training.num_epochs,
-        seconds=passes * per_token * flops / rate + steps_per_epoch * training.num_epochs * per_step,
-        learning_rate=training.learning_rate or default_learning_rate(model),
-    )
+FITTED = {"planned_steps": int, "planned_s": float}  # in the setup of a run that has a time, and their types
 
 
 def fine_tune(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
@@ -115,12 +76,27 @@ class FineTuning(Training[Setup]):
         return self.config.training.kept_weights
 
     def prepare(self) -> Generator[Event, None, Setup]:
-        """Read, check, encode and split the table."""
-        return prepare(self.config)
+        """Read, check, encode and split the table; where a time is given, see how many steps fit into it."""
+        setup = yield from prepare(self.config)
+        return (yield from self._fitted(setup)) if self.config.training.minutes else setup
+
+    def _fitted(self, setup: Setup) -> Generator[Event, None, Setup]:
+        """Measure a model that is thrown away, and keep with the setup what fits into the time."""
+        training, device = self.config.training, open_device(self.config.device)
+        model, _ = yield from self.model(setup, None)
+        model = placed(model, self.config.device, device)
+        pace = yield from measure(model, Classification(setup.labels), setup.sets, training, device)
+        found = fitted(self._epochs(self._feed(setup)), training.minutes, pace)
+        yield on_fitted(found, training, len(setup.sets["train"]))
+        kept = {"planned_steps": found.most_steps, "planned_s": found.steps_s, "pace": asdict(pace)}
+        return replace(setup, about={**setup.about, **kept})
 
     def load(self, folder: Path) -> Generator[Event, None, Setup]:
         yield from ()
-        return Setup.load(folder)
+        setup = Setup.load(folder)
+        if self.config.training.minutes:
+            read_setup(folder, FITTED)
+        return setup
 
     def model(
         self, setup: Setup, checkpoint: Checkpoint | None
@@ -147,15 +123,17 @@ class FineTuning(Training[Setup]):
     def loop(self, run: Run, setup: Setup, device: Device, model: Any) -> Loop:
         """Return the loop: every example once an epoch, measured on the validation part."""
         training, task = self.config.training, Classification(setup.labels)
-        gathered = training.gradient_accumulation_steps
-        feed = EpochFeed(setup.sets["train"], training.batch_size, gathered, training.seed)
-        every = training.evaluate_every_steps
+        feed = self._feed(setup)
+        schedule = self._epochs(feed)
+        if training.minutes:
+            num_steps, seconds = (setup.about[name] for name in FITTED)
+            schedule = TimedEpochs(**vars(schedule), most_steps=num_steps, steps_s=seconds)
         loop = Loop(
             run,
             model,
             task,
             feed,
-            Epochs(feed.steps_per_epoch, training.num_epochs, training.warmup_ratio, every),
+            schedule,
             None,
             training,
             device,
@@ -166,11 +144,21 @@ class FineTuning(Training[Setup]):
             loop.evaluation = lambda: evaluate(model, task, setup.sets["validation"], loop.device)
         return loop
 
+    def _feed(self, setup: Setup) -> EpochFeed:
+        training = self.config.training
+        gathered = training.gradient_accumulation_steps
+        return EpochFeed(setup.sets["train"], training.batch_size, gathered, training.seed)
+
+    def _epochs(self, feed: EpochFeed) -> Epochs:
+        training = self.config.training
+        every = training.evaluate_every_steps
+        return Epochs(feed.steps_per_epoch, training.num_epochs, training.warmup_ratio, every)
+
     def started(self, setup: Setup, loop: Loop) -> Started:
-        num_epochs = self.config.training.num_epochs
+        steps_per_epoch = self._feed(setup).steps_per_epoch
         return loop.started(
-            num_epochs=num_epochs,
-            steps_per_epoch=loop.schedule.num_steps // num_epochs,
+            num_epochs=loop.schedule.num_steps / steps_per_epoch,
+            steps_per_epoch=steps_per_epoch,
             num_train=len(setup.sets["train"]),
             num_validation=len(setup.sets.get("validation", ())),
             num_test=len(setup.sets.get("test", ())),
@@ -199,7 +187,7 @@ class FineTuning(Training[Setup]):
             best_step=best.step if best else None,
             best_metric=loop.at.best_metric if best else None,
             metrics=metrics,
-            stopped_early=loop.at.step < loop.schedule.num_steps,
+            stopped_early=loop.schedule.progress(loop.at) < 1.0,
         )
 
     def about(self, setup: Setup) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """How long a run lasts, where it is on its way, and the learning rate there.
 
-Fine-tuning counts epochs; pretraining has a budget of steps, tokens or minutes. Whatever the budget, the rate
-follows the share of it that is used, so a run bounded by the clock warms up and comes to rest in time.
+Fine-tuning counts epochs, or as much of them as fits into a time; pretraining has a budget of steps, tokens
+or minutes. Whatever the budget, the rate follows the share of it that is used, so a run bounded by the clock
+warms up and comes to rest in time.
 """
 
 from __future__ import annotations
@@ -78,11 +79,40 @@ class Epochs:
         if at.step in (0, at.evaluated_step):
             return False
         every = self.evaluate_every_steps or self.steps_per_epoch
-        return at.step % every == 0 or at.step == self.num_steps
+        return at.step % every == 0 or self.progress(at) >= 1.0
 
     def remaining_s(self, at: Progressed) -> float:
         """Return the time left at the mean rate so far."""
         return at.elapsed_s / at.step * (self.num_steps - at.step)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimedEpochs(Epochs):
+    """As many steps of them as were planned to fit into a time.
+
+    Where the machine becomes so slow that the clock is ahead of the steps, the clock is followed: there are
+    fewer steps then, but the rate comes to rest all the same.
+    """
+
+    most_steps: int
+    steps_s: float  # seconds for all steps and what comes between them
+
+    @property
+    def num_steps(self) -> int:
+        """Those that were planned."""
+        return self.most_steps
+
+    def progress(self, at: Progressed) -> float:
+        """Return the share of steps done, or of the time that is used where that is more."""
+        return min(1.0, max(at.step / self.most_steps, at.used_s / self.steps_s))
+
+    def learning_rate(self, step: int, progress: float, peak: float) -> float:
+        """Climb over the warm-up, then fall to 0 at the end."""
+        return _rate_on_the_way(step, progress, self.warmup_ratio, peak)
+
+    def remaining_s(self, at: Progressed) -> float:
+        """Return the time left at the mean rate so far, at most what the clock leaves."""
+        return max(0.0, min(super().remaining_s(at), self.steps_s - at.used_s))
 
 
 @dataclass(frozen=True)
@@ -112,11 +142,8 @@ class Budget:
         return min(1.0, at.used_s / (60 * self.minutes))
 
     def learning_rate(self, step: int, progress: float, peak: float) -> float:
-        """Climb over the warm-up, then fall to 0 at the end; a step counts as half done."""
-        done = progress + 0.5 * progress / (step - 1) if step > 1 else 1e-4
-        if done < self.warmup_ratio:
-            return peak * done / self.warmup_ratio
-        return peak * max(0.0, 1 - done) / max(1e-9, 1 - self.warmup_ratio)
+        """Climb over the warm-up, then fall to 0 at the end."""
+        return _rate_on_the_way(step, progress, self.warmup_ratio, peak)
 
     def is_due(self, at: Progressed) -> bool:
         """Whether one is due since the last; those that its own length made late are left out."""
@@ -132,3 +159,11 @@ class Budget:
             return max(0.0, 60 * self.minutes - at.used_s)
         share = self.progress(at)
         return at.used_s / share * (1 - share) if share else 0.0
+
+
+def _rate_on_the_way(step: int, progress: float, warmup_ratio: float, peak: float) -> float:
+    """Return the rate of a 1-based step that begins at a progress; the step counts as half done."""
+    done = progress + 0.5 * progress / (step - 1) if step > 1 else 1e-4
+    if done < warmup_ratio:
+        return peak * done / warmup_ratio
+    return peak * max(0.0, 1 - done) / max(1e-9, 1 - warmup_ratio)

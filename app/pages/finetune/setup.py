@@ -23,12 +23,12 @@ from app.session import Session
 from engine.errors import ConfigError, UserError, marked
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
-from engine.train.finetune import Plan, plan
+from engine.train.plan import Plan, plan
 
 NAMES = (
     "learning_rate", "batch_size", "num_epochs", "max_length", "warmup_ratio", "weight_decay",
     "validation_share", "seed", "truncation", "test_share", "split_seed", "validation_data", "test_data",
-    "early_stopping_patience", "evaluate_every_steps", "checkpoint_every_steps", "hidden_dropout",
+    "minutes", "early_stopping_patience", "evaluate_every_steps", "checkpoint_every_steps", "hidden_dropout",
     "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device", "precision",
     "num_threads", "micro_batch_tokens",
 )  # fmt: skip

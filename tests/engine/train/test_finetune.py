@@ -17,7 +17,8 @@ from engine.inspect.predict import evaluate_file
 from engine.model.config import PRESETS
 from engine.model.weights import check_weights, load_classifier, load_tensors, read_config
 from engine.settings.config import with_values
-from engine.train.finetune import fine_tune, plan, resume
+from engine.train.finetune import fine_tune, resume
+from engine.train.plan import plan
 from engine.train.prepare import Setup
 from engine.train.run.runs import read_status
 from tests.engine.tiny_runs import losses, outcome, reviews, tiny_config, without_saved, write_table

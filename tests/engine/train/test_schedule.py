@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.train.schedule import Budget, Epochs, Progressed
+from engine.train.schedule import Budget, Epochs, Progressed, TimedEpochs
 
 STEPS = Budget(steps=200, tokens=0, minutes=0.0, warmup_ratio=0.1, evaluations=7)
 TOKENS = replace(STEPS, steps=0, tokens=200 * 37)
@@ -93,3 +93,36 @@ def test_epochs_count_steps_and_are_looked_at_after_each_or_every_so_many() -> N
     assert not epochs.is_due(replace(at[9], evaluated_step=9))
     assert epochs.progress(at[9]) == 0.5 and epochs.remaining_s(at[9]) == pytest.approx(18)
     assert epochs.learning_rate(3, 0.0, 1.0) == 1.0 and epochs.learning_rate(18, 0.0, 1.0) == 1 / 16
+
+
+TIMED = TimedEpochs(steps_per_epoch=80, num_epochs=3, warmup_ratio=0.1, most_steps=200, steps_s=690.0)
+
+
+def run_at(speeds: list[float]) -> tuple[list[float], float]:
+    """Return the rate of each step of TIMED, and its seconds. Args: speeds: of each step, in turn."""
+    at, rates = Progressed(), []
+    while TIMED.progress(at) < 1.0:
+        rates.append(TIMED.learning_rate(at.step + 1, TIMED.progress(at), 1.0))
+        at = replace(at, step=at.step + 1, used_s=at.used_s + speeds[min(at.step, len(speeds) - 1)])
+    return rates, at.used_s
+
+
+def test_steps_that_keep_their_pace_are_all_made_and_a_clock_within_the_time_moves_no_rate() -> None:
+    found, _ = run_at([3.0])
+    assert found == pytest.approx(rates(STEPS), abs=1e-6)
+    assert run_at([0.1])[0] == run_at([2.0, 3.4, 0.5])[0] == found
+
+
+def test_a_machine_that_becomes_slower_ends_in_time_with_its_rate_run_out() -> None:
+    found, seconds = run_at([*[3.0] * 100, 9.0])
+    assert 690 <= seconds <= 699 and 140 < len(found) < 145
+    assert found[-1] < 0.02 and all(one > other for one, other in pairwise(found[20:]))
+    assert max(one - other for one, other in pairwise(found[20:])) < 0.03  # no leap where the clock overtakes
+
+
+def test_a_timed_run_is_looked_at_after_each_epoch_and_after_its_last_step_whatever_ended_it() -> None:
+    def is_due(step: int, used_s: float) -> bool:
+        return TIMED.is_due(Progressed(step=step, used_s=used_s))
+
+    assert is_due(80, 240.0) and is_due(200, 600.0) and is_due(143, 690.0)
+    assert not is_due(143, 600.0) and not is_due(0, 0.0)

@@ -1,0 +1,176 @@
+"""How many steps a fine-tuning makes and how long they take: told before it starts, or fitted into a time.
+
+Where a time is given, speed is measured: a few real steps on a model that is thrown away. So many steps are
+planned as fit, and the learning rate runs its whole way over them: a run is made shorter, never cut off.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from bisect import bisect_right
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import torch
+
+from engine.device import Device, flops_estimate
+from engine.errors import Sentence, marked
+from engine.events import Event, Noted, Progress
+from engine.model.bert import Bert
+from engine.model.config import BertConfig, count_parameters
+from engine.model.heads import SequenceClassifier
+from engine.settings.finetune import FineTuneConfig, TrainingConfig
+from engine.text.batch import EncodedSet
+from engine.train.feed import EpochFeed
+from engine.train.optimizer import Optimizer, default_learning_rate
+from engine.train.schedule import Epochs, TimedEpochs
+from engine.train.tasks import Classification
+
+PLANNED = 0.85  # of the time that is given: what is left is for a machine that becomes slower meanwhile
+LONGEST_S = 4.0  # measured for; two steps at least, of which the first does not count
+MOST_STEPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run will take, told before it starts."""
+
+    num_train: int
+    num_validation: int
+    num_test: int
+    steps_per_epoch: int
+    num_steps: int
+    seconds: float
+    learning_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds of a step, of rows of the mean length, and of one look at the validation rows."""
+
+    step_s: float
+    evaluation_s: float
+
+    def seconds(self, num_steps: int, every: int) -> float:
+        """Return what so many steps take, with a look after every so many of them and after the last."""
+        return num_steps * self.step_s + math.ceil(num_steps / every) * self.evaluation_s
+
+    def steps_within(self, seconds: float, most: int, every: int) -> int:
+        """Return how many steps of at most `most` fit into a time; one where none does."""
+        found = bisect_right(range(1, most + 1), seconds, key=lambda steps: self.seconds(steps, every))
+        return max(1, found)
+
+
+def plan(config: FineTuneConfig, *, num_examples: int, num_tokens: int, model: BertConfig) -> Plan:
+    """Return the steps and roughly the seconds of a run. Arithmetic only.
+
+    Args: num_examples, num_tokens: of the whole table, cut at max_length.
+    """
+    data, training = config.data, config.training
+    num_validation = 0 if data.validation_data else int(num_examples * data.validation_share + 0.5)
+    num_test = 0 if data.test_data else int(num_examples * data.test_share + 0.5)
+    num_train = max(1, num_examples - num_validation - num_test)
+    batches = math.ceil(num_train / training.batch_size)
+    steps_per_epoch = math.ceil(batches / training.gradient_accumulation_steps)
+    per_token = num_tokens / max(1, num_examples)
+    weights = 12 * model.num_hidden_layers * model.hidden_size**2
+    flops = 2 * weights + 4 * model.num_hidden_layers * model.hidden_size * per_token
+    rate = flops_estimate(config.device)
+    row_s = per_token * flops / rate  # forwards
+    per_step = 12 * sum(count_parameters(model).values()) / (rate / 10)  # the optimizer is bound by memory
+    pace = Pace(3 * row_s * num_train / steps_per_epoch + per_step, row_s * num_validation)
+    every = training.evaluate_every_steps or steps_per_epoch
+    num_steps = steps_per_epoch * training.num_epochs
+    if training.minutes:
+        num_steps = pace.steps_within(PLANNED * 60 * training.minutes, num_steps, every)
+    return Plan(
+        num_train=num_train,
+        num_validation=num_validation,
+        num_test=num_test,
+        steps_per_epoch=steps_per_epoch,
+        num_steps=num_steps,
+        seconds=pace.seconds(num_steps, every) + row_s * num_test,
+        learning_rate=training.learning_rate or default_learning_rate(model),
+    )
+
+
+def measure(
+    model: SequenceClassifier,
+    task: Classification,
+    sets: Mapping[str, EncodedSet],
+    training: TrainingConfig,
+    device: Device,
+) -> Generator[Event, None, Pace]:
+    """Take a few steps with `model`, which is spoilt by it, and return the pace of such a run."""
+    feed = EpochFeed(sets["train"], training.batch_size, training.gradient_accumulation_steps, training.seed)
+    optimizer = Optimizer(
+        model, weight_decay=training.weight_decay, max_gradient_norm=training.max_gradient_norm
+    )
+    noise = next(module.noise for module in model.modules() if isinstance(module, Bert))
+    model.train()
+    per_token = list[float]()
+    began = time.perf_counter()
+    while len(per_token) < MOST_STEPS and (len(per_token) < 2 or time.perf_counter() - began < LONGEST_S):
+        step = len(per_token) + 1
+        yield Progress(stage=marked("engine", "Measuring"), done=step - 1, total=MOST_STEPS)
+        noise.seed(training.seed, step)
+        taken = feed.take(1 + (step - 1) % feed.steps_per_epoch, 0.0)
+        start = time.perf_counter()
+        _one_step(model, task, feed.parts(taken, device.micro_batch_tokens), optimizer, device)
+        per_token.append((time.perf_counter() - start) / int(feed.lengths(taken).sum()))
+    token_s = median(per_token[1:])
+    num_tokens = int(sets["train"].lengths.sum())
+    kept = int(sets["validation"].lengths.sum()) if "validation" in sets else 0
+    return Pace(token_s * num_tokens / feed.steps_per_epoch, token_s * kept / 3)  # forwards alone
+
+
+def _one_step(
+    model: SequenceClassifier, task: Classification, parts: Any, optimizer: Optimizer, device: Device
+) -> None:
+    totals = task.count(parts)
+    for part in parts:
+        with device.autocast():
+            loss, _ = task.loss(model, part.to(device.device), totals)
+        loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step(1e-6)
+    if device.device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def fitted(full: Epochs, minutes: float, pace: Pace) -> TimedEpochs:
+    """Return as much of a whole run as fits into so many minutes."""
+    every, seconds = full.evaluate_every_steps or full.steps_per_epoch, 60 * minutes
+    num_steps = pace.steps_within(PLANNED * seconds, full.num_steps, every)
+    steps_s = max(seconds / 2, seconds - pace.evaluation_s)  # the look after the last step comes beside it
+    return TimedEpochs(**vars(full), most_steps=num_steps, steps_s=steps_s)
+
+
+def on_fitted(found: TimedEpochs, training: TrainingConfig, num_rows: int) -> Noted:
+    """Say what was chosen, and why. Args: num_rows: to learn from."""
+    epochs = found.most_steps / found.steps_per_epoch
+    values: dict[str, Any] = {"all": num_rows, "minutes": training.minutes}
+    if found.most_steps == found.steps_per_epoch * found.num_epochs:
+        values |= {"epochs": found.num_epochs}
+        template = marked(
+            "engine",
+            "All that was asked for fits into {minutes:g} min here, as measured: each of {all:,} rows "
+            "{epochs} times.",
+        )
+    elif epochs > 1:
+        values |= {"epochs": epochs}
+        template = marked(
+            "engine",
+            "Each of {all:,} rows {epochs:.1f} times: as often as fits into {minutes:g} min here, as "
+            "measured.",
+        )
+    else:
+        rows = found.most_steps * training.batch_size * training.gradient_accumulation_steps
+        values |= {"rows": min(num_rows, rows)}
+        template = marked(
+            "engine",
+            "{rows:,} of {all:,} rows, each once: as many as fit into {minutes:g} min here, as measured.",
+        )
+    return Noted(sentence=Sentence(template, values), level="fine")

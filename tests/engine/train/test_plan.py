@@ -1,0 +1,132 @@
+"""As much of a fine-tuning as fits into a time: planned from a measured pace, told, kept, run to its end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.errors import ModelError
+from engine.events import Evaluated, Event, Finished, Noted, Started, Step
+from engine.settings.finetune import TrainingConfig
+from engine.train import finetune
+from engine.train.finetune import fine_tune, resume
+from engine.train.plan import PLANNED, Pace, fitted, on_fitted, plan
+from engine.train.schedule import Epochs
+from tests.engine.tiny_runs import losses, outcome, tiny_config
+from tests.fakes import tiny_config as tiny_shape
+
+pytestmark = pytest.mark.usefixtures("unsynced")
+
+FULL = Epochs(steps_per_epoch=100, num_epochs=2, warmup_ratio=0.1)
+
+
+def test_so_many_steps_are_planned_as_fit_with_each_look_at_the_validation_rows() -> None:
+    pace = Pace(step_s=1.0, evaluation_s=10.0)
+    assert pace.seconds(100, 100) == 110 and pace.seconds(101, 100) == 121
+    assert pace.steps_within(60, 200, 100) == 50
+    assert pace.steps_within(110, 200, 100) == pace.steps_within(120, 200, 100) == 100
+    assert pace.steps_within(121, 200, 100) == 101
+    assert pace.steps_within(1e9, 200, 100) == 200 and pace.steps_within(3, 200, 100) == 1
+
+
+@pytest.mark.parametrize(
+    ("step_s", "steps", "says"),
+    [
+        (1.0, 41, "328 of 800 rows, each once: as many as fit into 1 min here, as measured."),
+        (0.3, 150, "Each of 800 rows 1.5 times: as often as fits into 1 min here, as measured."),
+        (0.1, 200, "fits into 1 min here, as measured: each of 800 rows 2 times."),
+    ],
+)
+def test_a_slower_machine_gets_fewer_rows_and_is_told_why(step_s: float, steps: int, says: str) -> None:
+    found = fitted(FULL, 1.0, Pace(step_s, 10 * step_s))
+    assert found.num_steps == steps and says in str(
+        on_fitted(found, TrainingConfig(batch_size=8, minutes=1.0), 800).sentence
+    )
+    assert found.steps_s == 60 - 10 * step_s  # until the clock overtakes
+
+
+def at_pace(monkeypatch: pytest.MonkeyPatch, pace: Pace) -> None:
+    def measured(*_: object) -> object:
+        yield from ()
+        return pace
+
+    monkeypatch.setattr(finetune, "measure", measured)
+
+
+def steps(events: list[Event]) -> list[Step]:
+    return [event for event in events if isinstance(event, Step)]
+
+
+def test_a_run_in_a_time_makes_the_steps_that_it_announced_and_lets_its_rate_run_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_pace(monkeypatch, Pace(step_s=4.0, evaluation_s=1.0))
+    events = list(fine_tune(tiny_config(tmp_path, num_epochs=3, minutes=1.0), tmp_path / "run"))
+    started = next(event for event in events if isinstance(event, Started))
+    made, end = steps(events), events[-1]
+    assert started.num_steps == len(made) == 12 and started.steps_per_epoch == 9
+    assert made[-1].learning_rate < 0.1 * max(step.learning_rate for step in made)
+    assert made[-1].progress == 1.0
+    assert [event.step for event in events if isinstance(event, Evaluated)] == [9, 12]
+    assert isinstance(end, Finished) and not end.stopped_early
+    said = [str(event.sentence) for event in events if isinstance(event, Noted)]
+    assert any("1.3 times: as often as fits into 1 min here" in one for one in said)
+    about = json.loads((tmp_path / "run" / "model" / "cloze.json").read_text())
+    assert about["planned_steps"] == 12 and about["planned_s"] == 59.0
+    assert about["pace"] == {"step_s": 4.0, "evaluation_s": 1.0}
+
+
+def test_a_run_in_a_time_goes_on_by_its_first_plan_bit_for_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_pace(monkeypatch, Pace(step_s=4.0, evaluation_s=1.0))
+    config = tiny_config(tmp_path, num_epochs=3, minutes=1.0, checkpoint_every_steps=1)
+    whole = list(fine_tune(config, tmp_path / "whole"))
+    task, before = fine_tune(config, tmp_path / "cut"), list[Event]()
+    for event in task:
+        before.append(event)
+        if isinstance(event, Step) and event.step == 5:
+            break
+    task.close()
+    at_pace(monkeypatch, Pace(step_s=1.0, evaluation_s=1.0))  # it is not measured again
+    after = list(resume(tmp_path / "cut"))
+    assert losses(before) + losses(after) == losses(whole)
+    assert outcome(tmp_path / "cut") == outcome(tmp_path / "whole")
+
+
+def test_a_plan_that_cannot_be_read_back_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_pace(monkeypatch, Pace(step_s=4.0, evaluation_s=1.0))
+    task = fine_tune(tiny_config(tmp_path, num_epochs=3, minutes=1.0), tmp_path / "run")
+    for event in task:
+        if isinstance(event, Step):
+            break
+    task.close()
+    path = tmp_path / "run" / "setup" / "setup.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "planned_steps": "many"}))
+    with pytest.raises(ModelError, match="planned_steps"):
+        list(resume(tmp_path / "run"))
+
+
+def test_the_speed_is_measured_on_a_model_that_is_thrown_away(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, num_epochs=2)
+    timed = tiny_config(tmp_path, num_epochs=2, minutes=600.0)
+    plain = list(fine_tune(config, tmp_path / "plain"))
+    found = list(fine_tune(timed, tmp_path / "timed"))
+    assert losses(found)[0] == losses(plain)[0]  # the weights are the first ones
+    assert len(losses(found)) == len(losses(plain)) == 18
+    said = [str(event.sentence) for event in found if isinstance(event, Noted)]
+    assert any("fits into 600 min here, as measured: each of 42 rows 2 times." in one for one in said)
+
+
+def test_the_forecast_before_a_run_knows_the_time_too(tmp_path: Path) -> None:
+    def asked(**changes: object) -> tuple[int, float]:
+        config = tiny_config(tmp_path, num_epochs=300, **changes)
+        found = plan(config, num_examples=53_000, num_tokens=600_000, model=tiny_shape())
+        return found.num_steps, found.seconds
+
+    whole, seconds = asked()
+    some, shorter = asked(minutes=seconds / 120)
+    assert some < whole / 2 and shorter <= PLANNED * seconds / 2
+    assert asked(minutes=seconds) == (whole, seconds)
