@@ -6,13 +6,16 @@ numbers, strings, paths and small read-only arrays: no tensors, no Qt, and they 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from engine.errors import Sentence
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,3 +166,18 @@ class Gained(Event):
         None  # of masked words in held-out text; None where nothing was pretrained
     )
     mlm_loss_after: float | None = None
+
+
+Steps = Generator[
+    Event, None, T
+]  # work that stops at each of its steps where it is told to, and what it finds
+
+
+def result_of(steps: Steps[T]) -> T:
+    """Do work with steps at once, whatever it says on its way; return what it finds."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: T = end.value
+            return found

@@ -98,7 +98,7 @@ class TableModel(QAbstractTableModel):
             return str(list(self._answers.values())[column - self._num_columns][row])
         if column not in self._columns:
             assert self._table is not None
-            self._columns[column] = self._table.frame.iloc[:, column].to_numpy()
+            self._columns[column] = self._table.frame.iloc[:, column].array
         return str(self._columns[column][self._row(row)])
 
     @property

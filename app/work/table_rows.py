@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from engine.text.example_rows import Keys
 from engine.text.examples import Examples
 
 Rows = npt.NDArray[np.int64]
@@ -30,21 +31,24 @@ class DoubtfulRows:
     lone: Rows
 
 
-def doubtful_rows(found: Examples) -> DoubtfulRows:
-    """Return the rows that repeat, contradict one another, or stand alone with their label."""
-    rows = np.array([each.row for each in found.examples], np.int64)
-    places: dict[tuple[str, str | None], int] = {}
-    texts = np.array(
-        [places.setdefault((each.text, each.text_pair), len(places)) for each in found.examples], np.int64
-    )
-    sizes = np.bincount(texts, minlength=len(places))
+def doubtful_rows(found: Examples, keys: Keys) -> DoubtfulRows:
+    """Return the rows that repeat, contradict one another, or stand alone with their label.
+
+    Args: keys: (E,) equal where the texts are.
+    """
+    rows = found.examples.rows
+    _, firsts, texts = np.unique(keys, return_index=True, return_inverse=True)
+    rank = np.zeros(len(firsts), np.int64)
+    rank[np.argsort(firsts)] = np.arange(len(firsts))
+    texts = rank[texts]  # numbered in the order in which they appear
+    sizes = np.bincount(texts, minlength=len(firsts))
     order = np.argsort(texts, kind="stable")
     repeated = sizes > 1
-    contradicted, lone = np.zeros(len(places), bool), np.zeros(len(rows), bool)
+    contradicted, lone = np.zeros(len(firsts), bool), np.zeros(len(rows), bool)
     if found.labels and len(rows):
-        labels = np.array([each.label for each in found.examples], np.int64)
-        pairs = np.unique(np.stack([texts, labels], axis=1), axis=0)
-        contradicted = np.bincount(pairs[:, 0], minlength=len(places)) > 1
+        labels = found.examples.labels.astype(np.int64)
+        pairs = np.unique(texts * len(found.labels) + labels)
+        contradicted = np.bincount(pairs // len(found.labels), minlength=len(firsts)) > 1
         lone = np.bincount(labels)[labels] == 1
     return DoubtfulRows(
         repeating=rows[order[repeated[texts[order]]]],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,22 +13,15 @@ import numpy as np
 from app.work.table_rows import DoubtfulRows, Rows, doubtful_rows
 from app.work.titles import model_title, shape_words
 from engine.errors import ConfigError, DataError, Sentence, marked
-from engine.events import Event, Progress
+from engine.events import Event, Progress, Steps
 from engine.inspect.predict import read_info
 from engine.model.config import PRESETS, BertConfig, count_parameters
 from engine.model.weights import check_weights, read_config
 from engine.settings.finetune import DataConfig
-from engine.text.examples import (
-    Example,
-    Examples,
-    Roles,
-    count_leaks,
-    examples_from,
-    guess_roles,
-    stratified_split,
-)
+from engine.text.example_rows import ExampleRows, count_leaks, text_keys
+from engine.text.examples import Examples, Roles, finding_examples, guess_roles, stratified_split
 from engine.text.labels import Spelling
-from engine.text.table import BadLine, Table, read_table
+from engine.text.table import BadLine, Table, reading_table
 from engine.text.wordpiece import WordPiece
 
 CHUNK = 1000  # texts between two yields
@@ -133,12 +126,12 @@ class TableSummary:
         return int(np.minimum(self.lengths, max_length).sum())
 
 
-def open_table(path: Path, overrides: dict[str, str], roles: Roles | None) -> tuple[Table, Roles]:
+def open_table(path: Path, overrides: dict[str, str], roles: Roles | None) -> Steps[tuple[Table, Roles]]:
     """Return the table in `path` and its roles: those given where their columns exist, else a guess.
 
     Raises: DataError.
     """
-    table = read_table(path, **overrides)
+    table = yield from reading_table(path, **overrides)
     held = [getattr(roles, name) for name in ("text", "text_pair", "label")] if roles else []
     fits = any(held) and all(not column or column in table.columns for column in held)
     return table, roles if roles and fits else guess_roles(table)
@@ -162,12 +155,12 @@ def summary(
     Raises: DataError.
     """
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    found, refusal = _examples(table, roles, merge_labels, whole_labels)
+    found, refusal = yield from _examples(table, roles, merge_labels, whole_labels)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
-    numbers = np.array([-1 if each.label is None else each.label for each in found.examples], dtype=np.int64)
-    leaking = _count_leaking(found, numbers)
+    numbers = found.examples.labels.astype(np.int64)
+    leaking = yield from _count_leaking(found, numbers)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
-    doubtful = doubtful_rows(found)
+    doubtful = doubtful_rows(found, (yield from text_keys(found.examples)))
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     lengths, unknown = yield from _measure(found.examples, model)
     return TableSummary(
@@ -184,7 +177,7 @@ def summary(
         is_whole=whole_labels,
         doubtful=doubtful,
         num_leaking=leaking,
-        rows=np.array([each.row for each in found.examples], np.int64),
+        rows=found.examples.rows,
         lengths=lengths,
         unit="words" if model is None else "pieces",
         unknown_share=unknown,
@@ -221,40 +214,44 @@ def _folder_model(model: str) -> ModelInfo:
 
 def _examples(
     table: Table, roles: Roles, merge_labels: bool, whole_labels: bool
-) -> tuple[Examples, Sentence | None]:
+) -> Steps[tuple[Examples, Sentence | None]]:
     """Return what can be used and, where nothing can be learned from it, why; then labels are left aside."""
     refusal: Sentence | None = None
     for tried in (roles, Roles(roles.text, roles.text_pair)):
         try:
-            return examples_from(table, tried, merge=merge_labels, whole_labels=whole_labels), refusal
+            found = yield from finding_examples(table, tried, merge=merge_labels, whole_labels=whole_labels)
+            return found, refusal
         except DataError as error:
             refusal = refusal or error.sentence
-    return Examples([], (), ()), refusal
+    return Examples(ExampleRows.of([]), (), ()), refusal
 
 
-def _count_leaking(found: Examples, labels: np.ndarray) -> int:
+def _count_leaking(found: Examples, labels: np.ndarray) -> Steps[int]:
     """Return the validation rows whose text is in training too, when split as the defaults do."""
     if not found.labels:
         return 0
     defaults = DataConfig()
     train, validation = stratified_split(labels, [defaults.validation_share], defaults.split_seed)
-    return count_leaks((found.examples[i] for i in train), (found.examples[i] for i in validation))
+    keys = yield from text_keys(found.examples, either_way=True)
+    return count_leaks(keys[train], keys[validation])
 
 
 def _measure(
-    examples: Sequence[Example], model: ModelInfo | None
+    examples: ExampleRows, model: ModelInfo | None
 ) -> Generator[Event, None, tuple[np.ndarray, float | None]]:
     """Return each example's length and the share of unknown pieces, chunk by chunk."""
     lengths = np.zeros(len(examples), dtype=np.int64)
     unknown = 0
     for start in range(0, len(examples), CHUNK):
         part = examples[start : start + CHUNK]
+        texts, pairs = part.texts(), part.pairs()
         if model is None:
-            lengths[start : start + CHUNK] = [
-                count_words(each.text) + count_words(each.text_pair or "") for each in part
-            ]
+            counts = [count_words(text) for text in texts]
+            if pairs is not None:
+                counts = [count + count_words(pair) for count, pair in zip(counts, pairs, strict=True)]
+            lengths[start : start + CHUNK] = counts
         else:
-            pieces, unknown_here = _count_pieces(part, model.wordpiece)
+            pieces, unknown_here = _count_pieces(texts, pairs, model.wordpiece)
             lengths[start : start + CHUNK] = pieces
             unknown += unknown_here
         stage = marked("engine", "Tokenizing")
@@ -264,13 +261,10 @@ def _measure(
     return lengths, unknown / max(1, int(lengths.sum()))
 
 
-def _count_pieces(examples: Sequence[Example], wordpiece: WordPiece) -> tuple[np.ndarray, int]:
-    texts = [each.text for each in examples] + [
-        each.text_pair for each in examples if each.text_pair is not None
-    ]
-    ids = wordpiece.encode_ids(texts)
+def _count_pieces(texts: list[str], pairs: list[str] | None, wordpiece: WordPiece) -> tuple[np.ndarray, int]:
+    ids = wordpiece.encode_ids([*texts, *(pairs or ())])
     unknown = sum(int((each == wordpiece.unk_id).sum()) for each in ids)
-    counts = np.array([len(each) for each in ids[: len(examples)]], dtype=np.int64) + 2
-    with_pair = [place for place, each in enumerate(examples) if each.text_pair is not None]
-    counts[with_pair] += np.array([len(each) + 1 for each in ids[len(examples) :]], dtype=np.int64)
+    counts = np.array([len(each) for each in ids[: len(texts)]], dtype=np.int64) + 2
+    if pairs is not None:
+        counts += np.array([len(each) + 1 for each in ids[len(texts) :]], dtype=np.int64)
     return counts, unknown

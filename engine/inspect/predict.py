@@ -16,7 +16,7 @@ import torch
 from engine.device import Device, open_device
 from engine.durable import check_writable
 from engine.errors import DataError, ModelError, Sentence, marked
-from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
+from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps
 from engine.files import file_in, read_json_object
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
@@ -24,9 +24,9 @@ from engine.model.weights import check_weights, load_classifier
 from engine.settings.finetune import DataConfig
 from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedSet, collate
-from engine.text.examples import Examples, Roles, examples_from
+from engine.text.examples import Examples, Roles, finding_examples
 from engine.text.labels import spelling_note
-from engine.text.table import BadLine, Table, read_table, write_csv
+from engine.text.table import BadLine, Table, reading_table, write_csv
 from engine.text.wordpiece import TRUNCATIONS, WordPiece
 from engine.train.evaluate import answers_of, evaluate
 from engine.train.loop import evaluated
@@ -110,9 +110,10 @@ class Predictor:
             )
         return probabilities
 
-    def examples(self, table: Table, roles: Roles) -> Examples:
+    def examples(self, table: Table, roles: Roles) -> Steps[Examples]:
         """Return the rows that it can answer, or be measured on; near spellings as in training."""
-        return examples_from(table, roles, self.labels, merge=bool(self.info.get("merge_labels")))
+        merge = bool(self.info.get("merge_labels"))
+        return (yield from finding_examples(table, roles, self.labels, merge=merge))
 
     def encode(self, found: Examples) -> Generator[Event, None, EncodedSet]:
         """Cut examples as in training, and say how many texts were not read to their end; a generator whose
@@ -175,7 +176,7 @@ def evaluate_file(model: Path, data: DataConfig, device: str = "auto") -> Iterat
     start = time.perf_counter()
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     predictor = Predictor.from_folder(model, device)
-    table = _open(data)
+    table = yield from _open(data)
     label = data.label or str(predictor.info.get("roles", {}).get("label", ""))
     if not label:
         raise DataError(
@@ -185,7 +186,7 @@ def evaluate_file(model: Path, data: DataConfig, device: str = "auto") -> Iterat
         )
     roles = predictor.roles(table, data.text, data.text_pair, table.column(label))
     yield from _about_pair(predictor, roles)
-    found = predictor.examples(table, roles)
+    found = yield from predictor.examples(table, roles)
     yield from _report(table, found)
     lost = len(table.reported) + len(found.reported)
     if lost:
@@ -234,12 +235,14 @@ def predict_file(
     if isinstance(data, Table):
         table = data
     else:
-        table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
+        table = yield from reading_table(
+            data, encoding=encoding, separator=separator, quoting=quoting, header=header
+        )
     predictor = model if isinstance(model, Predictor) else Predictor.from_folder(model, device)
     _check_columns(table, predictor.labels)
     roles = predictor.roles(table, text, text_pair, table.column(label) if label else "")
     yield from _about_pair(predictor, roles)
-    found = examples_from(table, replace(roles, label=""), predictor.labels)
+    found = yield from finding_examples(table, replace(roles, label=""), predictor.labels)
     yield from _report(table, found)
     encoded = yield from predictor.encode(found)
     stage = marked("engine", "Predicting")
@@ -293,8 +296,8 @@ def _with_answers(
     return frame
 
 
-def _open(data: DataConfig) -> Table:
-    return read_table(
+def _open(data: DataConfig) -> Steps[Table]:
+    return reading_table(
         data.data, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
     )
 
@@ -307,7 +310,7 @@ def _scores(
     Args: asked: the rows that were answered, whatever their label. rows, answers: (E,) and (E, C) of those.
     """
     try:
-        found = predictor.examples(table, roles)
+        found = yield from predictor.examples(table, roles)
     except DataError as error:
         template = marked("engine", "The answers have no score. {reason}")
         yield Noted(sentence=Sentence(template, {"reason": error.sentence}))
@@ -316,8 +319,8 @@ def _scores(
         yield Noted(sentence=spelling_note(table, found.spellings, is_merged=found.is_merged), level="fine")
     told = {(bad.line, str(bad.sentence)) for bad in asked.reported}
     yield from _tell_lines([bad for bad in found.reported if (bad.line, str(bad.sentence)) not in told])
-    places = np.searchsorted(rows, [example.row for example in found.examples])
-    targets = np.array([example.label for example in found.examples], np.int64)
+    places = np.searchsorted(rows, found.examples.rows)
+    targets = found.examples.labels.astype(np.int64)
     measures = predictor.task.measure(answers[places], targets)
     event: Evaluated = evaluated(0, 1, "test", measures, predictor.task)
     yield from _about_answers(event)

@@ -8,23 +8,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.events import Beat, Steps, result_of
+from engine.text.example_rows import ExampleRows, Indices
 from engine.text.label_kinds import check_label_kind
-from engine.text.labels import Spelling, shown_pair, spellings_in, spellings_of
+from engine.text.labels import Answers, Spelling, shown_pair, spellings_in, spellings_of
 from engine.text.table import BadLine, Table
-
-Indices = npt.NDArray[np.int64]
 
 MAX_LABELS = 1000
 _LOOKED_AT = (
     2000  # rows that a guess is made from, spread over the table, for classes may lie one after another
 )
+_AT_ONCE = 4096  # rows between two steps
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+")  # a measurement rather than a class
 
@@ -76,23 +77,13 @@ class Roles:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """One row that can be used. `label` is a place in the labels, None where there is none."""
-
-    row: int
-    text: str
-    text_pair: str | None
-    label: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class Examples:
     """Rows that can be used, in order; the labels; rows that cannot be used; what a person should know.
 
     spellings: nearly equal labels; is_merged: whether their rows carry the kept one now, or each its own.
     """
 
-    examples: list[Example]
+    examples: ExampleRows
     labels: tuple[str, ...]
     reported: tuple[BadLine, ...]
     notes: tuple[Sentence, ...] = ()
@@ -158,7 +149,19 @@ def examples_from(
     merge: bool = False,
     whole_labels: bool = False,
 ) -> Examples:
-    """Return the rows that can be used.
+    """Return the rows that can be used, at once: see `finding_examples`."""
+    return result_of(finding_examples(table, roles, labels, merge=merge, whole_labels=whole_labels))
+
+
+def finding_examples(
+    table: Table,
+    roles: Roles,
+    labels: Sequence[str] | None = None,
+    *,
+    merge: bool = False,
+    whole_labels: bool = False,
+) -> Steps[Examples]:
+    """Return the rows that can be used, step by step.
 
     Args:   roles: columns by name or 1-based number; without a label column every label is None. labels:
         those of a trained model, or None to collect them: stripped, sorted, as numbers if all are integers.
@@ -169,23 +172,19 @@ def examples_from(
         for one class only, or labels that look like free text or numbers.
     """
     columns = _resolve(table, roles)
-    texts, pairs, answers = (
-        [""] * len(table.lines) if not name else table.frame[name].tolist() for name in columns
-    )
-    answers = list(map(str.strip, answers))
-    problems = [_empty(columns, cells) for cells in zip(texts, pairs, answers, strict=True)]
+    problems, answers = yield from _look_through(table, columns)
     spellings: tuple[Spelling, ...] = ()
     if columns[2]:
         if labels is None or merge:
-            spellings = spellings_in(answers, [problem is None for problem in problems], labels)
-        for spelling in spellings if merge else ():
-            for row in spelling.rows.tolist():
-                answers[row] = spelling.kept
+            spellings = spellings_in(answers, labels)
+        if merge:
+            answers = answers.merged(spellings)
         if labels is not None:
-            _find_unknown(problems, answers, labels)
-    usable = [row for row, problem in enumerate(problems) if problem is None]
+            answers = _find_unknown(problems, answers, labels)
+    yield Beat()
+    rows = np.flatnonzero(answers.usable)
     reported = _reported(table, problems)
-    if not usable:
+    if not len(rows):
         raise DataError(
             marked("engine", "None of the {num_rows:,} rows can be used. {first}"),
             num_rows=len(table.lines),
@@ -193,18 +192,17 @@ def examples_from(
         )
     notes: tuple[Sentence, ...] = ()
     if labels is None and columns[2]:
-        found = Counter(answers[row] for row in usable)
+        found = answers.counts()
         if not whole_labels:
             check_label_kind(columns[2], found)
-        _check_labels(table, columns, found, len(usable))
+        _check_labels(table, columns, found, len(rows))
         notes = _notes_on_rare(found, {} if merge else {each.label: each.seen[0] for each in spellings})
         labels = _in_order(found)
     labels = labels or ()
     places = {label: place for place, label in enumerate(labels)} if columns[2] else {}
-    has_pair = bool(columns[1])
-    made = [
-        Example(row, texts[row], pairs[row] if has_pair else None, places.get(answers[row])) for row in usable
-    ]
+    place_of = np.array([places.get(name, -1) for name in answers.names], np.int32)
+    texts, pairs = (table.frame[name].array if name else None for name in columns[:2])
+    made = ExampleRows(texts, pairs, rows, place_of[answers.codes[rows]])
     return Examples(made, tuple(labels), reported, notes, spellings, merge)
 
 
@@ -242,35 +240,6 @@ def stratified_split(labels: Indices, shares: Sequence[float], seed: int) -> lis
             part_of[drawn[label][taken[place] : taken[place] + counts[place]]] = part
         taken, free = taken + counts, free - counts
     return [np.flatnonzero(part_of == part) for part in range(len(shares) + 1)]
-
-
-def count_duplicates(examples: Iterable[Example]) -> int:
-    """Return how many examples repeat the texts of an earlier one, character for character."""
-    keys = [(example.text, example.text_pair) for example in examples]
-    return len(keys) - len(set(keys))
-
-
-def count_leaks(train: Iterable[Example], held_out: Iterable[Example]) -> int:
-    """Return how many held-out examples also stand in training: they measure memory, not skill.
-
-    A pair is the same with its sides swapped.
-    """
-    seen = set(map(_either_way, train))
-    return sum(_either_way(example) in seen for example in held_out)
-
-
-def count_contradictions(examples: Iterable[Example]) -> int:
-    """Return how many texts, or pairs, carry more than one label."""
-    labels: dict[tuple[str, str | None], set[int]] = {}
-    for example in examples:
-        if example.label is not None:
-            labels.setdefault((example.text, example.text_pair), set()).add(example.label)
-    return sum(len(found) > 1 for found in labels.values())
-
-
-def _either_way(example: Example) -> tuple[str, str | None]:
-    text, pair = example.text, example.text_pair
-    return (text, pair) if pair is None or text <= pair else (pair, text)
 
 
 def _plain(name: str) -> str:
@@ -314,45 +283,70 @@ def _resolve(table: Table, roles: Roles) -> list[str]:
     return columns
 
 
-def _empty(columns: list[str], cells: tuple[str, str, str]) -> Sentence | None:
-    """Return what a row lacks, its line still 0; None where it lacks nothing."""
-    for column, text in zip(columns[:2], cells[:2], strict=True):
-        if column and not text.strip():
-            return Sentence(
-                marked("engine", "Line {line} has no text in column {column}."), {"line": 0, "column": column}
-            )
-    if columns[2] and not cells[2]:
-        note = marked("engine", "Line {line} has no label in column {column}.")
-        return Sentence(note, {"line": 0, "column": columns[2]})
-    return None
+def _look_through(table: Table, columns: list[str]) -> Steps[tuple[dict[int, Sentence], Answers]]:
+    """Return what rows lack, by row, the line in the sentence still 0; and the label of each row."""
+    no_text = marked("engine", "Line {line} has no text in column {column}.")
+    no_label = marked("engine", "Line {line} has no label in column {column}.")
+    lacks = [
+        (table.frame[name].array, Sentence(template, {"line": 0, "column": name}))
+        for name, template in zip(columns, (no_text, no_text, no_label), strict=True)
+        if name
+    ]
+    problems: dict[int, Sentence] = {}
+    codes = np.zeros(table.num_rows, np.int32)
+    code_of: dict[str, int] = {} if columns[2] else {"": 0}
+    for start in range(0, table.num_rows, _AT_ONCE):
+        cells: list[str] = []
+        for column, sentence in lacks:
+            cells = list(map(str.strip, column[start : start + _AT_ONCE].tolist()))
+            if not all(cells):
+                for row, cell in enumerate(cells, start):
+                    if not cell:
+                        problems.setdefault(row, sentence)
+        if columns[2]:
+            codes[start : start + _AT_ONCE] = [code_of.setdefault(cell, len(code_of)) for cell in cells]
+        yield Beat()
+    usable = np.ones(table.num_rows, bool)
+    usable[list(problems)] = False
+    return problems, Answers(tuple(code_of), codes, usable)
 
 
-def _find_unknown(problems: list[Sentence | None], answers: list[str], labels: Sequence[str]) -> None:
-    """Put a problem at each row whose label a model has not learned, and say which it may stand for."""
-    known = set(labels)
-    strange = {answer for answer, problem in zip(answers, problems, strict=True) if problem is None} - known
+def _find_unknown(problems: dict[int, Sentence], answers: Answers, labels: Sequence[str]) -> Answers:
+    """Put a problem at each row whose label a model has not learned, and say which it may stand for.
+
+    Returns: the answers without those rows.
+    """
+    strange = answers.counts().keys() - set(labels)
     meant = spellings_of(strange, labels)
-    for row, answer in enumerate(answers):
-        if problems[row] is None and answer not in known:
-            values = {"label": answer[:80]}
-            note = marked("engine", "Line {line} has the label {label}, which is not among those learned.")
-            if answer in meant:
-                label, kept = shown_pair(answer, meant[answer])
-                values = {"label": label, "known": kept}
-                note = marked(
-                    "engine",
-                    "Line {line} has the label {label}, which is not among those learned; it is nearly equal "
-                    "to {known}.",
-                )
-            problems[row] = Sentence(note, values)
+    sentences = {}
+    for code, answer in enumerate(answers.names):
+        if answer not in strange:
+            continue
+        values = {"label": answer[:80]}
+        note = marked("engine", "Line {line} has the label {label}, which is not among those learned.")
+        if answer in meant:
+            label, kept = shown_pair(answer, meant[answer])
+            values = {"label": label, "known": kept}
+            note = marked(
+                "engine",
+                "Line {line} has the label {label}, which is not among those learned; it is nearly equal "
+                "to {known}.",
+            )
+        sentences[code] = Sentence(note, values)
+    if not sentences:
+        return answers
+    lost = answers.usable & np.isin(answers.codes, list(sentences))
+    for row in np.flatnonzero(lost).tolist():
+        problems[row] = sentences[int(answers.codes[row])]
+    return replace(answers, usable=answers.usable & ~lost)
 
 
-def _reported(table: Table, problems: Sequence[Sentence | None]) -> tuple[BadLine, ...]:
-    """Return the lines of a table that cannot be used. Args: problems: of each row, or None."""
+def _reported(table: Table, problems: Mapping[int, Sentence]) -> tuple[BadLine, ...]:
+    """Return the lines of a table that cannot be used. Args: problems: by row."""
     return tuple(
         BadLine(line, Sentence(problem.template, {**problem.values, "line": line}))
-        for line, problem in zip(table.lines.tolist(), problems, strict=True)
-        if problem is not None
+        for row, problem in sorted(problems.items())
+        for line in (int(table.lines[row]),)
     )
 
 

@@ -75,6 +75,38 @@ class Spelling:
         return shown_pair(self.label, self.kept)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """The label of each row of a column. names: the different ones. codes: (R,) int32, places among them.
+
+    usable: (R,) bool, whether the row counts.
+    """
+
+    names: tuple[str, ...]
+    codes: npt.NDArray[np.int32]
+    usable: npt.NDArray[np.bool_]
+
+    def counts(self) -> Counter[str]:
+        """Return how many rows that count carry each label, in the order in which labels first appear."""
+        codes, firsts, counts = np.unique(self.codes[self.usable], return_index=True, return_counts=True)
+        order = np.argsort(firsts)
+        found = zip(codes[order].tolist(), counts[order].tolist(), strict=True)
+        return Counter({self.names[code]: count for code, count in found})
+
+    def rows_of(self, label: str) -> npt.NDArray[np.int64]:
+        """Return the rows that count and carry a label."""
+        return np.flatnonzero(self.usable & (self.codes == self.names.index(label)))
+
+    def merged(self, spellings: Sequence[Spelling]) -> Answers:
+        """Return the answers with each spelling's rows carrying the label that it stands for."""
+        names, codes = list(self.names), self.codes.copy()
+        for spelling in spellings:
+            if spelling.kept not in names:
+                names.append(spelling.kept)
+            codes[spelling.rows] = names.index(spelling.kept)
+        return Answers(tuple(names), codes, self.usable)
+
+
 def nearly_equal(counts: Mapping[str, int]) -> tuple[Alike, ...]:
     """Return the groups of nearly equal labels, in order of the spelling that each would keep.
 
@@ -111,28 +143,20 @@ def spellings_of(labels: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def spellings_in(
-    answers: Sequence[str], usable: Sequence[bool], known: Sequence[str] | None
-) -> tuple[Spelling, ...]:
+def spellings_in(answers: Answers, known: Sequence[str] | None) -> tuple[Spelling, ...]:
     """Return the labels of a column that stand for another: for a commoner one, or for one that is known.
 
-    Args: answers: a label a row. usable: whether the row counts. known: a model's labels, None to compare the
-    column's own.
+    Args: known: a model's labels, None to compare the column's own.
     """
-    counts = Counter(answer for answer, counted in zip(answers, usable, strict=True) if counted)
+    counts = answers.counts()
     if len(counts) > MOST_LABELS:
         return ()
     if known is None:
         stands_for = {other: group.kept for group in nearly_equal(counts) for other in group.others}
     else:
         stands_for = spellings_of(counts, known)
-    rows: dict[str, list[int]] = {label: [] for label in stands_for}
-    if rows:
-        for row, answer in enumerate(answers):
-            if answer in rows and usable[row]:
-                rows[answer].append(row)
     order = sorted(stands_for, key=lambda label: (stands_for[label], -counts[label], label))
-    return tuple(Spelling(label, stands_for[label], np.array(rows[label], np.int64)) for label in order)
+    return tuple(Spelling(label, stands_for[label], answers.rows_of(label)) for label in order)
 
 
 def spelling_note(table: Table, spellings: Sequence[Spelling], *, is_merged: bool) -> Sentence:

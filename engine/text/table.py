@@ -19,26 +19,31 @@ import pandas
 
 from engine.durable import check_writable, replaced_file
 from engine.errors import DataError, Sentence, marked
+from engine.events import Beat, Steps, result_of
 from engine.settings.setting import is_number
+from engine.text.reading.cells import Rows
 from engine.text.reading.dialect import (
     MAX_COLUMNS,
     SEPARATORS,
     Records,
     choose_separator,
+    commonest,
     cut,
     looks_like_header,
     usual_width,
 )
-from engine.text.reading.encoding import SURROGATES, Decoded, check_kind, cut_note, decode, guess_note
+from engine.text.reading.encoding import SURROGATES, Decoded, check_kind, cut_note, decoding, guess_note
 from engine.text.reading.file_check import opened, unread
-from engine.text.reading.header import above_note, check_line, find_header, separator_line, without
+from engine.text.reading.header import above_note, check_line, find_header, separator_line
 from engine.text.reading.json_document import document_records, is_nested_object
 from engine.text.reading.json_lines import is_json_lines, json_records
-from engine.text.reading.line_ends import join_broken, split_lines
-from engine.text.reading.recognise import check_text
+from engine.text.reading.line_ends import join_broken
+from engine.text.reading.lines import Lines, lines_since, split_lines
+from engine.text.reading.recognise import HEAD, check_text
 
 _MOST_LINES = 20  # named in one sentence of those that are left out
 _HEAD = 1 << 16  # bytes, enough to see what is no text
+_BLOCK = 1 << 24  # bytes between two steps
 _GUARDED = ("=", "+", "-", "@", "\t", "\r", "\0")
 
 
@@ -99,7 +104,7 @@ class Table:
     path: Path
     format: TableFormat
     columns: tuple[str, ...]  # unique; a second "text" is named "text (2)"
-    frame: pandas.DataFrame  # (R, C) str in object columns
+    frame: pandas.DataFrame  # (R, C) str, in columns that make them when they are asked for (`CellArray`)
     lines: np.ndarray[Any, np.dtype[np.int64]]  # (R,) where each row starts
     reported: tuple[BadLine, ...]
     notes: tuple[Sentence, ...]
@@ -128,7 +133,16 @@ class Table:
 def read_table(
     path: str | Path, *, encoding: str = "", separator: str = "", quoting: str = "", header: str = ""
 ) -> Table:
-    """Read a table whole.
+    """Read a table at once: see `reading_table`."""
+    return result_of(
+        reading_table(path, encoding=encoding, separator=separator, quoting=quoting, header=header)
+    )
+
+
+def reading_table(
+    path: str | Path, *, encoding: str = "", separator: str = "", quoting: str = "", header: str = ""
+) -> Steps[Table]:
+    """Read a table whole, step by step: millions of rows take a while.
 
     Args:   encoding, separator (, TAB ; |), quoting ("csv", "none", "backslash"), header ("yes",
             "no" or a line's number): "" detects it.
@@ -140,18 +154,18 @@ def read_table(
     _check_choice("quoting", quoting, ("", "csv", "none", "backslash"))
     if not is_number(header):
         _check_choice("header", header, ("", "yes", "no", "a line's number"))
-    data = _read_bytes(path)
-    found = decode(data, path, encoding)
-    if not found.text.strip():
+    found, sha256 = yield from _decoded(path, encoding)
+    lines = yield from split_lines(found.utf8)
+    if not any(line.strip() for line in lines_since(lines, 0)):
         raise DataError(marked("engine", "{path} is empty. Choose a file with a header and rows."), path=path)
-    lines = split_lines(found.text)
     notes = [guess_note(found)] if found.guessed else []
     notes += [cut_note(found.num_cut)] if found.num_cut else []
     json_found = None
     if not separator and not quoting:  # who names one of them knows that it is a table
-        json_found = _json(lines, found.text, path)
+        json_found = yield from _json(lines, found, path)
         if json_found is None:
-            check_text(found.text, path)
+            head = found.head(HEAD + 1)
+            check_text(head[:HEAD], path, whole=len(head) <= HEAD)
     if json_found is not None:
         if header:
             notes.append(
@@ -160,26 +174,40 @@ def read_table(
         kind, records, names = json_found
         how = TableFormat(kind, found.encoding, "", "none", has_header=False)
     else:
-        how, records, names = _cut_cells(lines, found, path, (separator, quoting, header), notes)
-    return _build(path, how, records, names, found, notes, hashlib.sha256(data).hexdigest())
+        wanted = (separator, quoting, header)
+        how, records, names = yield from _cut_cells(lines, found.encoding, path, wanted, notes)
+    yield Beat()
+    return _build(path, how, records, names, found.damaged, notes, sha256)
 
 
-def _json(lines: list[str], text: str, path: Path) -> tuple[str, Records, list[str]] | None:
+def _decoded(path: Path, encoding: str) -> Steps[tuple[Decoded, str]]:
+    """Return the characters of a file, and the hash of its bytes, which are let go."""
+    data, sha256 = yield from _read_bytes(path)
+    return (yield from decoding(data, path, encoding)), sha256
+
+
+def _json(lines: Lines, found: Decoded, path: Path) -> Steps[tuple[str, Records, list[str]] | None]:
     """Return how JSON is laid out, its rows and their names; None if this is none. Raises: DataError."""
     filled = [line for line in lines[:100] if line.strip()]
     alone = len(filled) == 1 and path.suffix.lower() not in (".jsonl", ".ndjson")
     if is_json_lines(lines, path) and not (alone and is_nested_object(filled[0])):
-        return ("jsonl", *json_records(lines))
-    found = document_records(text, path)
-    return None if found is None else ("json", *found)
+        return ("jsonl", *(yield from json_records(lines)))
+    document = yield from document_records(found, path)
+    return None if document is None else ("json", *document)
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> Steps[tuple[bytes, str]]:
+    """Return the bytes of a file and their SHA-256."""
+    hasher = hashlib.sha256()
     try:
         with opened(path) as file:
-            head = file.read(_HEAD)
-            check_kind(head, path)
-            return head + file.read()
+            blocks = [file.read(_HEAD)]
+            check_kind(blocks[0], path)
+            while blocks[-1]:
+                hasher.update(blocks[-1])
+                blocks.append(file.read(_BLOCK))
+                yield Beat()
+        return b"".join(blocks), hasher.hexdigest()
     except MemoryError as error:
         raise unread(path, error) from error
 
@@ -195,18 +223,19 @@ def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
 
 
 def _cut_cells(
-    lines: list[str], found: Decoded, path: Path, wanted: tuple[str, str, str], notes: list[Sentence]
-) -> tuple[TableFormat, Records, list[str]]:
+    lines: Lines, encoding: str, path: Path, wanted: tuple[str, str, str], notes: list[Sentence]
+) -> Steps[tuple[TableFormat, Records, list[str]]]:
     """Return the format, the records below the header and the raw names; notes what looks wrong."""
     separator, quoting, header = wanted
     whole = lines
     sep_place, sep = separator_line(lines)
     if sep_place >= 0:
-        lines = without(lines, sep_place, sep_place + 1)
+        lines = lines.without(sep_place, sep_place + 1)
     if is_number(header):
         check_line(lines, int(header), path)
-        lines = without(lines, 0, int(header) - 1)
-    number, first = next(((number, line) for number, line in enumerate(lines, 1) if line.strip()), (0, ""))
+        lines = lines.without(0, int(header) - 1)
+    numbered = enumerate(lines_since(lines, 0), 1)
+    number, first = next(((number, line) for number, line in numbered if line.strip()), (0, ""))
     if not number:
         raise _nothing_kept(path, None)
     if not separator:
@@ -215,7 +244,7 @@ def _cut_cells(
         template = marked("engine", "Line {line} holds no {separator!r}; {likely!r} looks likelier.")
         notes.append(Sentence(template, {"line": number, "separator": separator, "likely": likely}))
     _check_width(first, separator, path)
-    quoting, records = cut(lines, found.text, separator, quoting)
+    quoting, records = yield from cut(lines, separator, quoting)
     if records.faults and header != "no" and records.faults[0][0] < (records.starts or [len(lines) + 1])[0]:
         template = marked("engine", "The header of {path} cannot be read. {fault}")
         raise DataError(template, path=path, fault=records.faults[0][1])
@@ -225,14 +254,15 @@ def _cut_cells(
     has_header = header != "no" if header else looks_like_header(records.rows[place : place + 501])
     header_line = records.starts[place] if has_header else 0
     width = len(records.rows[place]) if has_header else usual_width(records.rows)
-    del records.rows[:place], records.starts[:place]
+    records.drop(place)
+    yield Beat()
     notes += above_note(whole, header_line, sep_place)
-    notes += join_broken(records, lines, found.text, width)
-    names = [""] * Counter(map(len, records.rows)).most_common(1)[0][0]
+    notes += yield from join_broken(records, lines, width)
+    names = [""] * commonest(records.widths())[0]
     if has_header:
-        names = records.rows.pop(0)
-        del records.starts[0]
-    return TableFormat("csv", found.encoding, separator, quoting, has_header, header_line), records, names
+        names = records.rows[0]
+        records.drop(1)
+    return TableFormat("csv", encoding, separator, quoting, has_header, header_line), records, names
 
 
 def _check_width(first: str, separator: str, path: Path) -> None:
@@ -256,14 +286,14 @@ def _build(
     how: TableFormat,
     records: Records,
     names: list[str],
-    found: Decoded,
+    damaged: bool,
     notes: list[Sentence],
     sha256: str,
 ) -> Table:
     if len(names) > MAX_COLUMNS:
         raise _too_wide(path, len(names))
     columns = _unique(names)
-    if found.damaged and SURROGATES.search("".join(names)):
+    if damaged and SURROGATES.search("".join(names)):
         template = marked("engine", "The names of the columns of {path} hold bytes that are not {encoding}.")
         raise DataError(template, path=path, encoding=how.encoding)
     renamed = [new for old, new in zip(names, columns, strict=True) if " ".join(old.split()) not in ("", new)]
@@ -274,37 +304,40 @@ def _build(
                 {"names": renamed[:10]},
             )
         )
-    rows, starts, bad = _keep(records, len(columns), how, found)
+    kept, bad = _keep(records, len(columns), how, damaged)
     bad.sort(key=lambda line: line.line)
-    if not rows or not columns:
+    if not columns or not (kept.any() if kept is not None else len(records.rows)):
         raise _nothing_kept(path, bad[0].sentence if bad else None)
-    cells = {name: pandas.Series([row[i] for row in rows], dtype=object) for i, name in enumerate(columns)}
-    kept_lines = np.array(starts, dtype=np.int64)
-    kept_lines.flags.writeable = False
-    frame = pandas.DataFrame(cells, columns=list(columns), copy=False)
-    return Table(path, how, columns, frame, kept_lines, tuple(bad), tuple(notes), sha256)
+    assert isinstance(records.rows, Rows)
+    cells = zip(columns, records.rows.columns(len(columns), kept), strict=True)
+    lines = np.array(records.starts, dtype=np.int64)
+    lines = lines if kept is None else lines[kept]
+    lines.flags.writeable = False
+    frame = pandas.DataFrame({name: pandas.Series(column) for name, column in cells}, copy=False)
+    return Table(path, how, columns, frame, lines, tuple(bad), tuple(notes), sha256)
 
 
 def _keep(
-    records: Records, width: int, how: TableFormat, found: Decoded
-) -> tuple[list[list[str]], list[int], list[BadLine]]:
+    records: Records, width: int, how: TableFormat, damaged: bool
+) -> tuple[np.ndarray[Any, np.dtype[np.bool_]] | None, list[BadLine]]:
+    """Return which records are rows, (R,) or None for all, and the lines that are none."""
     bad = [BadLine(line, sentence) for line, sentence in records.faults]
-    if not found.damaged and all(len(row) == width for row in records.rows):
-        return records.rows, records.starts, bad
-    rows, starts = [], []
-    for row, line in zip(records.rows, records.starts, strict=True):
-        if len(row) != width:
-            bad.append(BadLine(line, _width_sentence(line, len(row), width, how.has_header)))
-        elif found.damaged and any(SURROGATES.search(cell) for cell in row):
-            template = marked(
-                "engine",
-                "Line {line} holds bytes that are not {encoding}. Mend it, or choose another encoding.",
-            )
+    widths = records.widths()
+    kept = widths == width
+    for place in np.flatnonzero(~kept).tolist():
+        line = records.starts[place]
+        bad.append(BadLine(line, _width_sentence(line, int(widths[place]), width, how.has_header)))
+    if damaged and isinstance(records.rows, Rows):
+        template = marked(
+            "engine",
+            "Line {line} holds bytes that are not {encoding}. Mend it, or choose another encoding.",
+        )
+        found = records.rows.damaged()
+        for place in found[kept[found]].tolist():
+            line = records.starts[place]
             bad.append(BadLine(line, Sentence(template, {"line": line, "encoding": how.encoding})))
-        else:
-            rows.append(row)
-            starts.append(line)
-    return rows, starts, bad
+        kept[found] = False
+    return None if kept.all() else kept, bad
 
 
 def _width_sentence(line: int, found: int, width: int, has_header: bool) -> Sentence:

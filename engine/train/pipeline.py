@@ -61,7 +61,7 @@ def pipeline(config: PipelineConfig, folder: Path) -> Iterator[Event]:
     _check_folder(folder, config)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     check(folder, config)
-    hashes, texts = read_tables(config)
+    hashes, texts = yield from read_tables(config)
     _check_same(folder, config, hashes)
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)

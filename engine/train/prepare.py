@@ -19,21 +19,15 @@ import numpy as np
 import torch
 
 from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
-from engine.events import Event, Noted, Progress
+from engine.events import Event, Noted, Progress, Steps
 from engine.model.config import PRESETS, BertConfig
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import EncodedSet
-from engine.text.examples import (
-    Example,
-    Examples,
-    Indices,
-    Roles,
-    examples_from,
-    stratified_split,
-)
+from engine.text.example_rows import ExampleRows, Indices
+from engine.text.examples import Examples, Roles, finding_examples, stratified_split
 from engine.text.labels import spelling_note
-from engine.text.table import Table, read_table, reported_note
+from engine.text.table import Table, reading_table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.run.setup import RunSetup, read_setup
@@ -47,6 +41,7 @@ _KINDS = {  # of what a run that goes on reads in its setup.json
 }
 SPLITS = ("train", "validation", "test")
 TEXTS_AT_ONCE = 512  # encoded between two yields
+_ROWS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -140,19 +135,19 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     check_lengths(data, shape, wordpiece)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from _ignored(config)
-    table = open_table(data, data.data, "data")
+    table = yield from opening_table(data, data.data, "data")
     roles = roles_of(data, table)
-    found = examples_from(table, roles, merge=data.merge_labels, whole_labels=data.whole_labels)
+    found = yield from finding_examples(table, roles, merge=data.merge_labels, whole_labels=data.whole_labels)
     yield from _report(found, table)
     labels = found.labels
     parts = split_of(data, found)
     examples = {
-        name: [found.examples[i] for i in part] for name, part in zip(SPLITS, parts, strict=True) if len(part)
+        name: found.examples.take(part) for name, part in zip(SPLITS, parts, strict=True) if len(part)
     }
     read = [(table, found)]
     for name, path in (("validation", data.validation_data), ("test", data.test_data)):
         if path:
-            other, apart = _apart(data, path, f"{name}_data", labels)
+            other, apart = yield from _apart(data, path, f"{name}_data", labels)
             yield from _report(apart, other)
             examples[name] = apart.examples
             read.append((other, apart))
@@ -171,8 +166,8 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
 
 
 def _encoded(
-    data: DataConfig, examples: Mapping[str, Sequence[Example]], wordpiece: WordPiece
-) -> Generator[Event, None, tuple[dict[str, EncodedSet], float]]:
+    data: DataConfig, examples: Mapping[str, ExampleRows], wordpiece: WordPiece
+) -> Steps[tuple[dict[str, EncodedSet], float]]:
     """Return each part as ids, and the share of the texts to train on that was cut, 0..1."""
     sets: dict[str, EncodedSet] = {}
     cut = 0
@@ -183,11 +178,12 @@ def _encoded(
     return sets, cut / len(examples["train"])
 
 
-def _apart(data: DataConfig, path: str, field: str, labels: tuple[str, ...]) -> tuple[Table, Examples]:
+def _apart(data: DataConfig, path: str, field: str, labels: tuple[str, ...]) -> Steps[tuple[Table, Examples]]:
     """Read a table of its own for validation or test. Raises: ConfigError naming the setting."""
     try:
-        table = open_table(data, path, field)
-        return table, examples_from(table, roles_of(data, table), labels, merge=data.merge_labels)
+        table = yield from opening_table(data, path, field)
+        roles = roles_of(data, table)
+        return table, (yield from finding_examples(table, roles, labels, merge=data.merge_labels))
     except DataError as error:
         template = marked("engine", "{field}: {reason}")
         raise ConfigError(template, field=field, reason=error.sentence) from error
@@ -195,7 +191,7 @@ def _apart(data: DataConfig, path: str, field: str, labels: tuple[str, ...]) -> 
 
 def split_of(data: DataConfig, found: Examples) -> list[Indices]:
     """Return the examples of each of SPLITS that the settings draw from the table itself."""
-    known = np.array([example.label for example in found.examples], np.int64)
+    known = found.examples.labels.astype(np.int64)
     shares = (
         0.0 if data.validation_data else data.validation_share,
         0.0 if data.test_data else data.test_share,
@@ -204,36 +200,37 @@ def split_of(data: DataConfig, found: Examples) -> list[Indices]:
 
 
 def encode(
-    examples: Sequence[Example], wordpiece: WordPiece, max_length: int, truncation: str
-) -> Generator[Event, None, tuple[EncodedSet, int]]:
+    examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
+) -> Steps[tuple[EncodedSet, int]]:
     """Cut texts into WordPieces; a generator whose return value is (EncodedSet, how many texts were cut)."""
-    pieces: list[np.ndarray] = []
-    num_a: list[int] = []
-    num_cut = 0
-    for start in range(0, len(examples), TEXTS_AT_ONCE):
-        yield Progress(stage=marked("engine", "Tokenizing"), done=start, total=len(examples))
-        some = examples[start : start + TEXTS_AT_ONCE]
-        texts = wordpiece.encode_ids([example.text for example in some])
-        pairs = wordpiece.encode_ids([example.text_pair or "" for example in some])
-        for example, text, pair in zip(some, texts, pairs, strict=True):
-            second = None if example.text_pair is None else pair
-            ids, first_segment, cut = wordpiece.assemble(text, second, max_length, truncation)
-            pieces.append(ids)
-            num_a.append(first_segment)
+    ids = bytearray()  # of all texts end to end: as arrays of their own they take 100 bytes more each
+    bounds = np.zeros(len(examples) + 1, np.int64)
+    num_a = np.zeros(len(examples), np.int32)
+    place = num_cut = 0
+    for some in examples.blocks(TEXTS_AT_ONCE):
+        yield Progress(stage=marked("engine", "Tokenizing"), done=place, total=len(examples))
+        texts, seconds = wordpiece.encode_ids(some.texts()), some.pairs()
+        pairs = [None] * len(texts) if seconds is None else wordpiece.encode_ids(seconds)
+        for text, pair in zip(texts, pairs, strict=True):
+            one, num_a[place], cut = wordpiece.assemble(text, pair, max_length, truncation)
+            ids += one.tobytes()
+            place += 1
+            bounds[place] = len(ids) // one.itemsize
             num_cut += cut > 0
-    targets = [-1 if example.label is None else example.label for example in examples]
-    encoded = EncodedSet.from_pieces(pieces, num_a, targets, [example.row for example in examples])
-    return encoded, num_cut
+    targets = examples.labels.astype(np.int64)
+    return EncodedSet(np.frombuffer(ids, np.int32), bounds, num_a, targets, examples.rows), num_cut
 
 
-def open_table(data: DataConfig, path: str, field: str) -> Table:
-    """Read a table as the settings say. Raises: ConfigError if no path is given; DataError."""
+def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:
+    """Read a table as the settings say, step by step. Raises: ConfigError if no path is given; DataError."""
     if not path:
         raise ConfigError(
             marked("engine", "No data was chosen. Give a CSV, TSV or JSON lines file."), field=field
         )
-    return read_table(
-        path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
+    return (
+        yield from reading_table(
+            path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
+        )
     )
 
 
@@ -358,7 +355,6 @@ def _about(
     parts: Sequence[np.ndarray],
     cut_share: float,
 ) -> dict[str, Any]:
-    rows = json.dumps([part.tolist() for part in parts]).encode()
     return {
         "schema_version": 1,
         "task": "classification",
@@ -371,9 +367,22 @@ def _about(
             "test_share": config.data.test_share,
             "seed": config.data.split_seed,
             "rows": [len(part) for part in parts],
-            "sha256": hashlib.sha256(rows).hexdigest(),
+            "sha256": _sha256(parts),
         },
         "data": {"name": table.path.name, "sha256": table.sha256, "rows": table.num_rows},
         "base_model": config.model.model,
         "cut_share": cut_share,
     }
+
+
+def _sha256(parts: Sequence[np.ndarray]) -> str:
+    """Return the hash of the rows of each part as JSON, of which there is never more than a piece."""
+    hasher = hashlib.sha256()
+    for number, part in enumerate(parts):
+        hasher.update(b", [" if number else b"[[")
+        for start in range(0, len(part), _ROWS_AT_ONCE):
+            some = json.dumps(part[start : start + _ROWS_AT_ONCE].tolist())[1:-1]
+            hasher.update(f", {some}".encode() if start else some.encode())
+        hasher.update(b"]")
+    hasher.update(b"]")
+    return hasher.hexdigest()

@@ -13,15 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from engine.errors import ConfigError, DataError, marked
+from engine.events import Steps
 from engine.model.trim import ids_to_keep
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig, ModelConfig
 from engine.settings.pipeline import PipelineConfig, StagesConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus
-from engine.text.examples import examples_from
+from engine.text.examples import finding_examples
 from engine.text.wordpiece import WordPiece
-from engine.train.prepare import check_lengths, open_table, roles_of, split_of, starting_config
+from engine.train.prepare import check_lengths, opening_table, roles_of, split_of, starting_config
 from engine.train.pretraining.refusals import check_quickly
 from engine.train.pretraining.setup import corpus_of
 from engine.train.run.runs import CONFIG, MODEL
@@ -208,15 +209,15 @@ def _check_enough(asked: StagesConfig, texts: Iterable[str]) -> None:
     )
 
 
-def read_tables(config: PipelineConfig) -> tuple[list[str], list[str]]:
+def read_tables(config: PipelineConfig) -> Steps[tuple[list[str], list[str]]]:
     """Return the tables' hashes, and the task's text: the texts of the rows to train on, each but once.
 
     The text is empty where none is asked for or another is named.
     Raises: DataError, ConfigError if the table cannot be used or has too little text.
     """
     data = config.data
-    table = open_table(data, data.data, "data")
-    found = examples_from(
+    table = yield from opening_table(data, data.data, "data")
+    found = yield from finding_examples(
         table, roles_of(data, table), merge=data.merge_labels, whole_labels=data.whole_labels
     )
     hashes = [table.sha256, *(_sha256(Path(path)) for path in (data.validation_data, data.test_data) if path)]
@@ -224,7 +225,7 @@ def read_tables(config: PipelineConfig) -> tuple[list[str], list[str]]:
         return hashes, []
     texts = dict.fromkeys(
         line
-        for example in (found.examples[row] for row in split_of(data, found)[0])
+        for example in found.examples.take(split_of(data, found)[0])
         for text in (example.text, example.text_pair or "")
         if (line := " ".join(text.split()))  # a line is a document
     )

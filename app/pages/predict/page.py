@@ -42,7 +42,7 @@ from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.commands.command_line import predict_command
 from engine.errors import Sentence
-from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress
+from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps
 from engine.inspect.loaded_model import name_of
 from engine.text.examples import Roles
 from engine.text.table import Table
@@ -302,7 +302,7 @@ class PredictPage(Page):
         if shown is not None:
             self._ask_preview(partial(preview_roles, shown.table, roles))
 
-    def _ask_preview(self, work: Callable[[], Preview]) -> None:
+    def _ask_preview(self, work: Callable[[], Steps[Preview]]) -> None:
         self._preview_asked.ask(work, work, heard=self._hear_preview, refused=self._refuse_file)
 
     def _hear_preview(self, found: Preview) -> None:

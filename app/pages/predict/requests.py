@@ -11,10 +11,10 @@ import numpy as np
 
 from app.work.models import OpenModels
 from engine.errors import DataError
-from engine.events import Event
+from engine.events import Event, Steps
 from engine.inspect.predict import predict_file
-from engine.text.examples import Roles, examples_from, guess_roles
-from engine.text.table import BadLine, Table, read_table
+from engine.text.examples import Roles, finding_examples, guess_roles
+from engine.text.table import BadLine, Table, reading_table
 
 LOOKED_AT = 2000  # rows in which a column of labels is looked for
 LAST_WORDS = 60  # characters shown of where the reading ended
@@ -72,22 +72,22 @@ def tell(models: OpenModels, folder: Path, text: str, pair: str | None) -> Told:
     return Told(describe(models, folder), probabilities, len(encoding.input_ids), encoding.num_cut, last)
 
 
-def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Preview:
+def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Steps[Preview]:
     """Return a file as it will be read, its columns those a model was trained on, else a guess.
 
     Raises: DataError.
     """
-    table = read_table(path, **overrides)
-    return preview_roles(table, choose_roles(table, wanted))
+    table = yield from reading_table(path, **overrides)
+    return (yield from preview_roles(table, choose_roles(table, wanted)))
 
 
-def preview_roles(table: Table, roles: Roles) -> Preview:
+def preview_roles(table: Table, roles: Roles) -> Steps[Preview]:
     """Return a table as it will be read with columns that have been chosen. Raises: DataError."""
     reported = list(table.reported)
     if roles.text:
         known = {(line.line, str(line.sentence)) for line in reported}
-        found = examples_from(table, Roles(text=roles.text, text_pair=roles.text_pair)).reported
-        reported += [line for line in found if (line.line, str(line.sentence)) not in known]
+        found = yield from finding_examples(table, Roles(text=roles.text, text_pair=roles.text_pair))
+        reported += [line for line in found.reported if (line.line, str(line.sentence)) not in known]
     return Preview(table, roles, tuple(sorted(reported, key=lambda line: line.line)))
 
 

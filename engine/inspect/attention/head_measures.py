@@ -7,7 +7,7 @@ Source: Clark et al. 2019, section 3, what they measure; Kovaleva et al. 2019, t
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +24,8 @@ from engine.inspect.attention.weights import (
     read_only,
 )
 from engine.inspect.loaded_model import LoadedModel, looking
-from engine.text.examples import Example, Roles, examples_from
+from engine.text.example_rows import Example, ExampleRows
+from engine.text.examples import Roles, finding_examples
 from engine.text.table import Table
 from engine.train.prepare import check_fit
 
@@ -158,7 +159,7 @@ def over_table(
             too little memory.
     """
     check_fit(subject.config, subject.wordpiece, with_pair=bool(roles.text_pair))
-    found = examples_from(table, replace(roles, label=""))
+    found = yield from finding_examples(table, replace(roles, label=""))
     for bad in found.reported:
         yield Noted(sentence=bad.sentence)
     examples = _spread_out(found.examples, limit)
@@ -199,11 +200,11 @@ def _add(subject: LoadedModel, example: Example, sums: Mapping[str, np.ndarray])
     return encoding.num_cut > 0
 
 
-def _spread_out(examples: Sequence[Example], limit: int) -> Sequence[Example]:
+def _spread_out(examples: ExampleRows, limit: int) -> ExampleRows:
     """Return at most `limit` examples, evenly spread; all if that is 0."""
     if not limit or limit >= len(examples):
         return examples
-    return [examples[place] for place in np.linspace(0, len(examples) - 1, limit).astype(int).tolist()]
+    return examples.take(np.linspace(0, len(examples) - 1, limit).astype(int))
 
 
 def _num_queries(groups: Floats) -> dict[str, int]:

@@ -14,7 +14,7 @@ from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
 from engine.inspect.embeddings.vectors import Embedded, Pooling, embed
 from engine.inspect.loaded_model import LoadedModel
-from engine.text.table import Table, read_table
+from engine.text.table import Table, reading_table
 
 MOST_TEXT_BYTES = 512 * 2**20  # of texts of one width each, which is how numpy keeps them
 
@@ -51,7 +51,9 @@ def embed_table(
     model, data, out = Path(model), Path(data), Path(out)
     _check_out(out, data)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    table = read_table(data, encoding=encoding, separator=separator, quoting=quoting, header=header)
+    table = yield from reading_table(
+        data, encoding=encoding, separator=separator, quoting=quoting, header=header
+    )
     names = [table.column(name) if name else "" for name in (text, text_pair, label)]
     subject = LoadedModel.open(model, device)
     chosen = Pooling(pooling, layer).of(subject.about)

@@ -173,7 +173,7 @@ class Corpus:
         reading.encodings[head.encoding] += 1
         _note_form(form, reading)
         if head.guessed:
-            reading.notes["guessed"] = guess_note(Decoded("", head.encoding))
+            reading.notes["guessed"] = guess_note(Decoded(b"", head.encoding))
         if head.num_cut:
             reading.notes[f"cut {path}"] = cut_note(head.num_cut)
         begun: list[str] = []

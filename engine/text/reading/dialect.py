@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import csv
 import re
+from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from engine.errors import Sentence, marked
+from engine.events import Beat, Steps, result_of
+from engine.text.reading.cells import Rows
+from engine.text.reading.lines import Lines, Numbers, lines_since
 
 SEPARATORS = ("\t", ";", "|", ",")  # what is rarer in prose first: it wins a draw
 MAX_COLUMNS = 10_000
 MOST_ABOVE = 20  # lines above a header
 _SAMPLE_LINES, _SAMPLE_CHARS, _SHORT = 5000, 2_000_000, 200
+_LINES_AT_ONCE = 4096  # between two steps
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?%?")
 USUAL_NAME = re.compile(
     "text(s|_a|_b)?|sentence(1|2|_a|_b)?|question[12]?|labels?|gold_label|class|category|target|sentiment|tags?|id"
@@ -27,51 +34,97 @@ USUAL_NAME = re.compile(
 )
 
 
+def _numbers() -> array[int]:
+    return array("q")
+
+
 @dataclass(slots=True)
 class Records:
-    """Records in the order of the file, blank ones left out, and what could not be read."""
+    """Records in the order of the file, blank ones left out, and what could not be read.
 
-    rows: list[list[str]] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)  # 1-based physical line where each row starts
+    rows: those of a sample are a plain list, which is quicker made.
+    """
+
+    rows: Rows | list[list[str]] = field(default_factory=Rows)
+    starts: array[int] = field(default_factory=_numbers)  # 1-based physical line where each row starts
     faults: list[tuple[int, Sentence]] = field(default_factory=list)
-    spans: list[tuple[int, int]] = field(default_factory=list)  # of rows on several lines, 0-based, end open
+    span_firsts: array[int] = field(default_factory=_numbers)  # of rows on several lines, 0-based
+    span_stops: array[int] = field(default_factory=_numbers)  # end open
+
+    @property
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """Which lines each row on several lines takes."""
+        return zip(self.span_firsts, self.span_stops, strict=True)
+
+    def widths(self) -> Numbers:
+        """Return (R,) how many cells each row has."""
+        return widths_of(self.rows)
+
+    def drop(self, count: int) -> None:
+        """Take the first rows away."""
+        if isinstance(self.rows, Rows):
+            self.rows.drop(count)
+        else:
+            del self.rows[:count]
+        del self.starts[:count]
+
+
+def widths_of(rows: Sequence[Sequence[str]]) -> Numbers:
+    """Return (R,) how many cells each row has."""
+    return rows.widths() if isinstance(rows, Rows) else np.fromiter(map(len, rows), np.int64, len(rows))
 
 
 def plain_records(lines: Sequence[str], separator: str) -> Records:
-    """Cut at every separator; quotes are characters like others. No `separator`: one cell a line."""
-    found = Records()
-    for number, line in enumerate(lines, 1):
-        line = line.removesuffix("\n").removesuffix("\r")
-        if line:
-            found.rows.append(line.split(separator) if separator else [line])
-            found.starts.append(number)
+    """Cut a sample at every separator; quotes are characters like others. No `separator`: one cell a line."""
+    return result_of(_plain(lines, separator, Records(rows=[])))
+
+
+def quoted_records(lines: Sequence[str], separator: str) -> Records:
+    """Cut a few lines as RFC 4180 says: see `_quoted`."""
+    return result_of(_quoted(lines, separator, Records(rows=[])))
+
+
+def _plain(lines: Sequence[str], separator: str, found: Records) -> Steps[Records]:
+    for first in range(0, len(lines), _LINES_AT_ONCE):
+        rows = []
+        for number, line in enumerate(lines[first : first + _LINES_AT_ONCE], first + 1):
+            line = line.removesuffix("\n").removesuffix("\r")
+            if line:
+                rows.append(line.split(separator) if separator else [line])
+                found.starts.append(number)
+        found.rows.extend(rows)
+        yield Beat()
     return found
 
 
-def quoted_records(lines: Sequence[str], separator: str, *, is_sample: bool = False) -> Records:
+def _quoted(
+    lines: Sequence[str], separator: str, found: Records | None = None, *, is_sample: bool = False
+) -> Steps[Records]:
     """Cut as RFC 4180 says. A quote that is not closed properly is a fault of the line that it opens in.
 
     Args: is_sample: more lines follow, so that a quote that is open at the end is no fault.
     """
-    return _reader_records(lines, lines, separator, None, csv.QUOTE_MINIMAL, is_sample)
+    return (
+        yield from _reader_records(lines, separator, None, csv.QUOTE_MINIMAL, found or Records(), is_sample)
+    )
 
 
-def escaped_records(lines: Sequence[str], separator: str, *, is_sample: bool = False) -> Records:
+def _escaped(
+    lines: Sequence[str], separator: str, found: Records | None = None, *, is_sample: bool = False
+) -> Steps[Records]:
     """Cut where a backslash makes the quote, separator, line end or backslash after it plain text.
 
     Before any other character a backslash is text itself, and a cell that is MySQL's NULL, \\N, is empty.
     Cells may be quoted (Spark) or not at all (MySQL); what costs fewer records is taken.
     """
+    best = found or Records()
+    other = Records() if isinstance(best.rows, Rows) else Records(rows=[])
     beyond = re.compile(rf'\\([\\"{re.escape(separator)}\r\n]?)', re.DOTALL)
-    doubled = [beyond.sub(_double, line) if "\\" in line else line for line in lines]
-    best = _reader_records(lines, doubled, separator, "\\", csv.QUOTE_MINIMAL, is_sample)
+    best = yield from _reader_records(lines, separator, beyond, csv.QUOTE_MINIMAL, best, is_sample)
     if best.faults and not _are_quoted(lines, separator):
-        plain = _reader_records(lines, doubled, separator, "\\", csv.QUOTE_NONE, is_sample)
-        if num_lost(plain, lines, separator) < num_lost(best, lines, separator):
+        plain = yield from _reader_records(lines, separator, beyond, csv.QUOTE_NONE, other, is_sample)
+        if (yield from num_lost(plain, lines, separator)) < (yield from num_lost(best, lines, separator)):
             best = plain
-    for row in best.rows:
-        if "\\N" in row:
-            row[:] = ["" if cell == "\\N" else cell for cell in row]
     return best
 
 
@@ -89,37 +142,43 @@ def _double(found: re.Match[str]) -> str:
 
 def _reader_records(
     lines: Sequence[str],
-    shown: Sequence[str],
     separator: str,
-    escape: str | None,
+    escapes: re.Pattern[str] | None,
     quoting: int,
+    found: Records,
     is_sample: bool,
-) -> Records:
-    """Return the records of `lines`, which the csv module reads as `shown`, and goes on after each fault.
+) -> Steps[Records]:
+    """Return the records of `lines`, which the csv module reads, and goes on after each fault.
 
     What is read again after faults is bounded, so that no file takes more than a few passes; beyond that,
     each line with a quote is a fault of its own.
     """
     csv.field_size_limit(2**31 - 1)  # for the whole process; the default refuses cells over 128 kB
-    found, begin, again = Records(), 0, 10 * len(lines) + 10_000
+    begin, again = 0, 10 * len(lines) + 10_000
+    width = 0  # of the first row
     while begin < len(lines):
-        source = map(shown.__getitem__, range(begin, len(lines)))
         reader = csv.reader(
-            source,
+            _shown(lines_since(lines, begin), escapes),
             delimiter=separator,
             strict=True,
-            escapechar=escape,
+            escapechar="\\" if escapes else None,
             quoting=quoting,  # type: ignore[arg-type]
         )
-        at = begin
+        at, beat = begin, begin + _LINES_AT_ONCE
         try:
             for row in reader:
+                stop = begin + reader.line_num
                 if row:
-                    found.rows.append(row)
+                    width = width or len(row)
+                    found.rows.append(_unescaped(row) if escapes else row)
                     found.starts.append(at + 1)
-                    if begin + reader.line_num > at + 1:
-                        found.spans.append((at, begin + reader.line_num))
-                at = begin + reader.line_num
+                    if stop > at + 1:
+                        found.span_firsts.append(at)
+                        found.span_stops.append(stop)
+                at = stop
+                if at >= beat:
+                    beat = at + _LINES_AT_ONCE
+                    yield Beat()
             break
         except csv.Error:
             stop = begin + reader.line_num  # past the line where it went wrong
@@ -129,15 +188,26 @@ def _reader_records(
             if again < 0:
                 _line_by_line(lines, at, separator, found)
                 break
-            if escape is None:
+            if escapes is None:
                 found.faults.append((at + 1, _quote_fault(lines, at, stop, separator)))
             else:
                 found.faults.append((at + 1, _escape_fault(at + 1)))
-            width = len(found.rows[0]) if found.rows else 1
-            num_even = _num_even(lines, at + 1, stop, separator, width)
+            num_even = _num_even(lines, at + 1, stop, separator, width or 1)
             # Lines that are whole records were swallowed by the quote; others are the rest of a long cell.
             begin = at + 1 if stop == len(lines) or 2 * num_even >= stop - at - 1 else stop
+            yield Beat()
     return found
+
+
+def _shown(lines: Iterator[str], escapes: re.Pattern[str] | None) -> Iterator[str]:
+    """Yield the lines as the csv module is to read them."""
+    if escapes is None:
+        return lines
+    return (escapes.sub(_double, line) if "\\" in line else line for line in lines)
+
+
+def _unescaped(row: list[str]) -> list[str]:
+    return ["" if cell == "\\N" else cell for cell in row] if "\\N" in row else row
 
 
 def _line_by_line(lines: Sequence[str], first: int, separator: str, found: Records) -> None:
@@ -145,8 +215,8 @@ def _line_by_line(lines: Sequence[str], first: int, separator: str, found: Recor
     template = marked(
         "engine", "Line {line} has quotes that do not match. Mend it, or read with quoting none."
     )
-    for number in range(first, len(lines)):
-        line = lines[number].rstrip("\r\n")
+    for number, line in enumerate(lines_since(lines, first), first):
+        line = line.rstrip("\r\n")
         if '"' in line:
             found.faults.append((number + 1, Sentence(template, {"line": number + 1})))
         elif line:
@@ -195,11 +265,19 @@ def usual_width(rows: Sequence[Sequence[str]]) -> int:
     """Return the width that most records have; the first one's, where no width has half of them."""
     if not rows:
         return 1
-    width, count = Counter(map(len, rows)).most_common(1)[0]
+    width, count = commonest(widths_of(rows))
     return width if 2 * count >= len(rows) else len(rows[0])
 
 
-def num_lost(records: Records, lines: Sequence[str], separator: str) -> int:
+def commonest(widths: Numbers) -> tuple[int, int]:
+    """Return the number that comes most often, the first of equals, and how often."""
+    counts = np.bincount(widths)
+    most = np.flatnonzero(counts == counts.max()).tolist()
+    width = most[0] if len(most) == 1 else min(most, key=lambda one: int((widths == one).argmax()))
+    return width, int(counts[width])
+
+
+def num_lost(records: Records, lines: Sequence[str], separator: str) -> Steps[int]:
     """Return how many records this reading costs: of another width, unreadable, swallowed by a quote.
 
     Their width is that of a header with telling names, or else what most have.
@@ -208,13 +286,23 @@ def num_lost(records: Records, lines: Sequence[str], separator: str) -> int:
     first = records.rows[0] if records.rows else []
     if len(first) > 1 and any(USUAL_NAME.fullmatch(cell.strip()) for cell in first):
         width = len(first)
-    swallowed = sum(_num_even(lines, first, stop, separator, width) for first, stop in records.spans)
-    return sum(len(row) != width for row in records.rows) + len(records.faults) + swallowed
+    swallowed = yield from _num_swallowed(records, lines, separator, width)
+    return int((records.widths() != width).sum()) + len(records.faults) + swallowed
+
+
+def _num_swallowed(records: Records, lines: Sequence[str], separator: str, width: int) -> Steps[int]:
+    """Return how many lines of records on several lines would be whole records if quotes meant nothing."""
+    found = 0
+    for place, (first, stop) in enumerate(records.spans):
+        found += _num_even(lines, first, stop, separator, width)
+        if place % _LINES_AT_ONCE == _LINES_AT_ONCE - 1:
+            yield Beat()
+    return found
 
 
 def _num_even(lines: Sequence[str], first: int, stop: int, separator: str, width: int) -> int:
     """How many of these lines would be whole records if quotes meant nothing."""
-    return sum(lines[number].count(separator) == width - 1 for number in range(first, stop))
+    return sum(line.count(separator) == width - 1 for line in lines[first:stop])
 
 
 def choose_separator(lines: Sequence[str]) -> str:
@@ -236,9 +324,9 @@ def choose_separator(lines: Sequence[str]) -> str:
             continue
         rows = plain_records(sample, separator).rows
         share = _evenness([len(row) for row in rows], rows)
-        readers = [quoted_records] * has_quotes + [escaped_records] * has_escapes
-        for reader in readers:
-            quoted = reader(sample, separator, is_sample=len(sample) < len(lines))
+        for reader in [_quoted] * has_quotes + [_escaped] * has_escapes:
+            reading = reader(sample, separator, Records(rows=[]), is_sample=len(sample) < len(lines))
+            quoted = result_of(reading)
             widths = [len(row) for row in quoted.rows] + [0] * len(quoted.faults)
             share = max(share, _evenness(widths, quoted.rows))
         if share > best_share:
@@ -266,7 +354,7 @@ def _separator_below_title(lines: Sequence[str]) -> str:
     return ""
 
 
-def _evenness(widths: list[int], rows: list[list[str]]) -> float:
+def _evenness(widths: list[int], rows: Sequence[list[str]]) -> float:
     """The share of records of the expected width; 0 if this does not look like columns."""
     if not rows:
         return 0.0
@@ -280,8 +368,8 @@ def _evenness(widths: list[int], rows: list[list[str]]) -> float:
     return 0.0
 
 
-def cut(lines: Sequence[str], text: str, separator: str, quoting: str = "") -> tuple[str, Records]:
-    """Return how quotes are meant ("csv", "backslash" or "none") and the records read so.
+def cut(lines: Lines, separator: str, quoting: str = "") -> Steps[tuple[str, Records]]:
+    """Return how quotes are meant ("csv", "backslash" or "none") and the records read so, step by step.
 
     CSV quoting must earn its place: cells that open with a quote have to close properly, and must not swallow
     lines that are whole records by themselves (MRPC would lose 114 rows that way). A first line with all its
@@ -289,47 +377,51 @@ def cut(lines: Sequence[str], text: str, separator: str, quoting: str = "") -> t
     no quote within a cell lacks its backslash.
     """
     if quoting == "backslash" and separator:
-        return quoting, escaped_records(lines, separator)
-    how, found = _cut_plainly(lines, text, separator, quoting)
-    if quoting or not separator or not re.search(rf'\\["{re.escape(separator)}\r\n]', text):
+        return quoting, (yield from _escaped(lines, separator))
+    how, found = yield from _cut_plainly(lines, separator, quoting)
+    if quoting or not separator or b"\\" not in lines.utf8:
         return how, found
-    lost = num_lost(found, lines, separator)
-    if lost or _all_escaped(text, separator):
-        escaped = escaped_records(lines, separator)
-        lost_escaped = num_lost(escaped, lines, separator)
+    if not re.search(rf'\\["{re.escape(separator)}\r\n]'.encode(), lines.utf8):
+        return how, found
+    lost = yield from num_lost(found, lines, separator)
+    if lost or _all_escaped(lines.utf8, separator):
+        escaped = yield from _escaped(lines, separator)
+        lost_escaped = yield from num_lost(escaped, lines, separator)
         if lost_escaped < lost or not lost_escaped:
             return "backslash", escaped
     return how, found
 
 
-def _all_escaped(text: str, separator: str) -> bool:
+def _all_escaped(utf8: bytes, separator: str) -> bool:
     """Whether quotes stand within cells, and each of them behind a backslash."""
     cut = re.escape(separator) + r"\r\n"
-    bare = re.compile(rf'(?<![\\{cut}])"(?![{cut}])(?!\Z)')
-    return '\\"' in text and bare.search(text, 1) is None
+    bare = re.compile(rf'(?<![\\{cut}])"(?![{cut}])(?!\Z)'.encode())
+    return b'\\"' in utf8 and bare.search(utf8, 1) is None
 
 
-def _cut_plainly(lines: Sequence[str], text: str, separator: str, quoting: str) -> tuple[str, Records]:
+def _cut_plainly(lines: Lines, separator: str, quoting: str) -> Steps[tuple[str, Records]]:
     """Return "csv" or "none", and the records read so."""
     opened = 0
-    if separator and quoting != "none" and '"' in text:
-        opened = text.count(separator + '"') + sum(line.startswith('"') for line in lines)
+    if separator and quoting != "none" and b'"' in lines.utf8:
+        opened = lines.utf8.count(f'{separator}"'.encode()) + lines.num_beginning('"')
     if not opened:
         usual = "csv" if separator not in ("", "\t") else "none"
-        return quoting or usual, plain_records(lines, separator)
-    quoted = quoted_records(lines, separator)
+        return quoting or usual, (yield from _plain(lines, separator, Records()))
+    quoted = yield from _quoted(lines, separator)
+    yield Beat()
     if quoting:
         return quoting, quoted
     width = usual_width(quoted.rows)
     if _is_regular(quoted, width):
         return "csv", quoted
-    swallowed = sum(_num_even(lines, first, stop, separator, width) for first, stop in quoted.spans)
-    spanned = sum(stop - first for first, stop in quoted.spans)
+    swallowed = yield from _num_swallowed(quoted, lines, separator, width)
+    spanned = sum(quoted.span_stops) - sum(quoted.span_firsts)
     if 10 * len(quoted.faults) > opened or 2 * swallowed > spanned:
-        plain = plain_records(lines, separator)
+        plain = yield from _plain(lines, separator, Records())
         if all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in plain.rows[0]):
             return "csv", quoted
-        if num_lost(plain, lines, separator) < num_lost(quoted, lines, separator):
+        lost = yield from num_lost(plain, lines, separator)
+        if lost < (yield from num_lost(quoted, lines, separator)):
             return "none", plain
     return "csv", quoted
 
@@ -339,8 +431,8 @@ def _is_regular(quoted: Records, width: int) -> bool:
 
     Where the texts hold separators, each line of such a cell may look like a record by itself.
     """
-    whole = not quoted.faults and all(len(row) == width for row in quoted.rows)
-    return whole and width > 1 and len(quoted.spans) >= max(3, len(quoted.rows) // 10)
+    whole = not quoted.faults and bool((quoted.widths() == width).all())
+    return whole and width > 1 and len(quoted.span_firsts) >= max(3, len(quoted.rows) // 10)
 
 
 def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:

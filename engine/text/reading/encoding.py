@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import numpy as np
 from charset_normalizer import from_bytes
 
 from engine.errors import DataError, Sentence, marked
+from engine.events import Beat, Steps, result_of
 from engine.text.reading.latin import latin_encoding
 
 _BOMS = (  # UTF-32 first: its little-endian mark begins like that of UTF-16
@@ -63,34 +65,82 @@ _SAMPLE = 1 << 16
 _PREFERRED = ("cp1252", "cp1251", "cp932", "big5", "cp949", "euc_jis_2004", "cp1250", "iso8859_2", "cp1254")
 _LATIN = ["cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257"]
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
-_ESCAPED = re.compile("[\udc80-\udcff]")
+_BLOCK = 1 << 22  # bytes between two steps
+_ESCAPED = re.compile(b"\xed[\xb2\xb3]")  # how U+DC80 to U+DCFF, a byte that is no character, begins in UTF-8
+_FOREIGN = re.compile(b"[\x80-\xff]+")
 SURROGATES = re.compile("[\ud800-\udfff]")
+HALVES = re.compile(b"\xed[\xa0-\xbf]")  # how they begin in UTF-8
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The characters of a file. Where `damaged`, each byte that is not `encoding` is a lone surrogate."""
+    """The characters of a file, in UTF-8: as `str` one emoji would make each of them four bytes.
 
-    text: str
+    Where `damaged`, each byte that is not `encoding` is a lone surrogate ("surrogatepass").
+    """
+
+    utf8: bytes
     encoding: str
     damaged: bool = False
     guessed: bool = False
     num_cut: int = 0  # bytes at the end that are half a character, left out
 
+    @property
+    def text(self) -> str:
+        """The whole text, made anew each time."""
+        return self.utf8.decode("utf-8", "surrogatepass")
+
+    def head(self, count: int) -> str:
+        """Return the first characters, `count` of them at most."""
+        stop = 4 * count
+        while stop < len(self.utf8) and self.utf8[stop] & 0xC0 == 0x80:
+            stop += 1
+        return self.utf8[:stop].decode("utf-8", "surrogatepass")[:count]
+
 
 def decode(data: bytes, path: Path, encoding: str = "") -> Decoded:
-    """Return the characters of `data`, without its byte order mark.
+    """Return the characters of `data` at once: see `decoding`."""
+    return result_of(decoding(data, path, encoding))
+
+
+def decoding(data: bytes, path: Path, encoding: str = "") -> Steps[Decoded]:
+    """Return the characters of `data`, without its byte order mark, step by step.
 
     Args:   path: only for sentences. encoding: a codec's name, or "" to detect it.
     Raises: DataError if the bytes are no text, or are not in the encoding asked for (naming the line).
     """
     check_kind(data, path)
-    found = _strict(data, path, encoding_name(encoding)) if encoding else _detect(data, path)
-    head = found.text[:_SAMPLE]
+    found = yield from _strict(data, path, encoding_name(encoding)) if encoding else _detect(data, path)
+    head = found.head(_SAMPLE)
     strange = sum(head.count(chr(code)) for code in _CONTROLS)
     if strange > 0.3 * len(head):
         raise _not_text(path)
-    return replace(found, text=found.text.removeprefix("\ufeff"))
+    return replace(found, utf8=found.utf8.removeprefix(codecs.BOM_UTF8))
+
+
+def _as_utf8(data: bytes, name: str, errors: str = "strict") -> Steps[bytes]:
+    """Return a text in UTF-8, which is `data` itself where it is that already. Raises: UnicodeDecodeError."""
+    is_same = name == "utf-8" and errors == "strict"
+    if len(data) <= _BLOCK:
+        text = data.decode(name, errors)
+        return data if is_same else text.encode("utf-8", "surrogatepass")
+    pieces = []
+    try:
+        for text in _texts(data, name, errors):
+            if not is_same:
+                pieces.append(text.encode("utf-8", "surrogatepass"))
+            yield Beat()
+    except UnicodeDecodeError:
+        data.decode(name, errors)  # names the place within the whole
+        raise
+    return data if is_same else b"".join(pieces)
+
+
+def _texts(data: bytes, name: str, errors: str) -> Iterator[str]:
+    """Yield a text block by block."""
+    decoder = codecs.getincrementaldecoder(name)(errors)
+    for start in range(0, len(data), _BLOCK):
+        yield decoder.decode(data[start : start + _BLOCK], start + _BLOCK >= len(data))
 
 
 def check_kind(head: bytes, path: Path) -> None:
@@ -134,26 +184,27 @@ def guess_note(found: Decoded) -> Sentence:
     )
 
 
-def _detect(data: bytes, path: Path) -> Decoded:
+def _detect(data: bytes, path: Path) -> Steps[Decoded]:
     for mark, name in _BOMS:
         if data.startswith(mark):
-            return (name == "utf-8" and _mostly_utf8(data, sure=True)) or _strict(data, path, name)
-    found = _wide(data) or _mostly_utf8(data)
+            found = (yield from _mostly_utf8(data, sure=True)) if name == "utf-8" else None
+            return found or (yield from _strict(data, path, name))
+    found = (yield from _wide(data)) or (yield from _mostly_utf8(data))
     if found:
         return found
     head = data[:_SAMPLE]
     if len(head) - len(head.translate(None, _CONTROLS)) > 0.02 * len(head):
         raise _not_text(path)
-    return _chinese(data) or _legacy(data, path)
+    return (yield from _chinese(data)) or (yield from _legacy(data, path))
 
 
-def _strict(data: bytes, path: Path, name: str) -> Decoded:
+def _strict(data: bytes, path: Path, name: str) -> Steps[Decoded]:
     try:
         if data in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return Decoded("", name)
+            return Decoded(b"", name)
         if name.startswith(("utf-16", "utf-32")) and 0 not in data:  # its line ends would hold NULs
             raise UnicodeDecodeError(name, data, 0, 1, "no NULs")
-        return _whole_units(data, name) or Decoded(data.decode(name), name)
+        return (yield from _whole_units(data, name)) or Decoded((yield from _as_utf8(data, name)), name)
     except UnicodeDecodeError as error:
         before = data[: error.start].decode(name, "ignore")
         line = 1 + before.count("\n" if "\n" in before else "\r")
@@ -168,7 +219,7 @@ def _strict(data: bytes, path: Path, name: str) -> Decoded:
         ) from error
 
 
-def _whole_units(data: bytes, name: str) -> Decoded | None:
+def _whole_units(data: bytes, name: str) -> Steps[Decoded | None]:
     """UTF-16 or UTF-32 in which half a character stands, at the end or amid the text; None for all else.
 
     The bytes of an unfinished unit at the end are left out; half of a pair of surrogates costs its row only.
@@ -177,12 +228,12 @@ def _whole_units(data: bytes, name: str) -> Decoded | None:
         return None
     stray = len(data) % (2 if name.startswith("utf-16") else 4)
     try:
-        text = data[: len(data) - stray].decode(name, "surrogatepass")
+        utf8 = yield from _as_utf8(data[: len(data) - stray], name, "surrogatepass")
     except UnicodeDecodeError:
         return None
-    if not text:
+    if not utf8:
         return None
-    return Decoded(text, name, damaged=SURROGATES.search(text) is not None, num_cut=stray)
+    return Decoded(utf8, name, damaged=HALVES.search(utf8) is not None, num_cut=stray)
 
 
 def cut_note(num_bytes: int) -> Sentence:
@@ -198,50 +249,54 @@ def cut_note(num_bytes: int) -> Sentence:
     return Sentence(template, {"count": num_bytes})
 
 
-def _wide(data: bytes) -> Decoded | None:
+def _wide(data: bytes) -> Steps[Decoded | None]:
     """UTF-16 or UTF-32 without a mark: ASCII characters, line ends above all, carry NULs on one side."""
     head = data[:_SAMPLE]
     num_nuls = head.count(0)
-    if not num_nuls or (num_nuls < 0.2 * len(head) and _is_utf8(data)):
+    if not num_nuls or (num_nuls < 0.2 * len(head) and (yield from _is_utf8(data))):
         return None
     for name in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"):
         whole = len(data) - len(data) % (2 if name.startswith("utf-16") else 4)
         if name.startswith("utf-32") and whole != len(data):
             continue
         try:
-            text = data[:whole].decode(name)
+            found = Decoded((yield from _as_utf8(data[:whole], name)), name, num_cut=len(data) - whole)
         except UnicodeDecodeError:
             continue
-        has_lines = "\n" in text or "\r" in text or b"\n" not in data
-        if has_lines and text[:_SAMPLE].count("\0") < 0.01 * len(text[:_SAMPLE]) and re.search("[ -~]", text):
-            return Decoded(text, name, num_cut=len(data) - whole)
+        begun = found.head(_SAMPLE)
+        has_lines = b"\n" in found.utf8 or b"\r" in found.utf8 or b"\n" not in data
+        if has_lines and begun.count("\0") < 0.01 * len(begun) and re.search(b"[ -~]", found.utf8):
+            return found
     return None
 
 
-def _is_utf8(data: bytes) -> bool:
+def _is_utf8(data: bytes) -> Steps[bool]:
     try:
-        data.decode("utf-8")
+        yield from _as_utf8(data, "utf-8")
     except UnicodeDecodeError:
         return False
     return True
 
 
-def _mostly_utf8(data: bytes, sure: bool = False) -> Decoded | None:
+def _mostly_utf8(data: bytes, sure: bool = False) -> Steps[Decoded | None]:
     """UTF-8, also with some damaged bytes: hardly any other text holds valid sequences by chance."""
-    try:
-        return Decoded(data.decode("utf-8"), "utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("utf-8", "surrogateescape")
-    num_bad = len(_ESCAPED.findall(text))
-    num_good = len(text) - len(text.encode("ascii", "ignore")) - num_bad
-    return Decoded(text, "utf-8", damaged=True) if sure or num_good >= 2 * num_bad else None
+    if (yield from _is_utf8(data)):
+        return Decoded(data, "utf-8")
+    num_foreign = num_bad = 0
+    for text in _texts(data, "utf-8", "surrogateescape"):
+        num_foreign += len(text) - len(text.encode("ascii", "ignore"))
+        num_bad += len(_ESCAPED.findall(text.encode("utf-8", "surrogatepass")))
+        yield Beat()
+    if not sure and num_foreign - num_bad < 2 * num_bad:
+        return None
+    return Decoded((yield from _as_utf8(data, "utf-8", "surrogateescape")), "utf-8", damaged=True)
 
 
-def _chinese(data: bytes) -> Decoded | None:
+def _chinese(data: bytes) -> Steps[Decoded | None]:
     """GB18030, if 4 in 5 of its characters are everyday ones and few bytes are damaged."""
-    text = data.decode("gb18030", "surrogateescape")
-    num_bad = len(_ESCAPED.findall(text))
-    foreign = "".join(re.findall("[^\x00-\x7f]+", text))[:50000]
+    utf8 = yield from _as_utf8(data, "gb18030", "surrogateescape")
+    num_bad = len(_ESCAPED.findall(utf8))
+    foreign = _first_runs(utf8, 200_000).decode("utf-8", "surrogatepass")[:50000]
     codes = np.frombuffer(foreign.encode("gb2312", "ignore"), ">u2")
     level_1 = codes[(codes >= 0xB000) & (codes < 0xD800)]  # the 3,755 most common characters, by pinyin
     everyday = len(level_1) + int(((codes >= 0xA100) & (codes < 0xA400)).sum())  # and punctuation
@@ -251,17 +306,28 @@ def _chinese(data: bytes) -> Decoded | None:
     kinds = np.unique(level_1)
     if len(kinds) >= 10 and (kinds >= 0xC900).mean() < 0.1:
         return None
-    return Decoded(text, "gb18030", damaged=num_bad > 0, guessed=True)
+    return Decoded(utf8, "gb18030", damaged=num_bad > 0, guessed=True)
 
 
-def _legacy(data: bytes, path: Path) -> Decoded:
+def _first_runs(data: bytes, size: int) -> bytes:
+    """Return the first runs of bytes beyond ASCII, whole, as many as it takes for `size` bytes."""
+    runs, found = [], 0
+    for run in _FOREIGN.finditer(data):
+        runs.append(run[0])
+        found += len(run[0])
+        if found >= size:
+            break
+    return b"".join(runs)
+
+
+def _legacy(data: bytes, path: Path) -> Steps[Decoded]:
     """One of the older encodings, by charset-normalizer; it is shown the lines that tell something."""
-    telling = b"\n".join(line for line in re.split(b"[\r\n]+", data) if not line.isascii())[:_SAMPLE]
+    telling = _telling(data)
     runs = re.findall(b"[\x80-\xff]+", telling)
     is_latin = len(b"".join(runs)) < 1.5 * len(runs)  # accents stand alone; other scripts come in runs
     if len(b"".join(runs)) < 2 * len(runs) and (name := latin_encoding(telling)):
         with contextlib.suppress(UnicodeDecodeError):
-            return Decoded(data.decode(name), name, guessed=True)
+            return Decoded((yield from _as_utf8(data, name)), name, guessed=True)
     matches = list(from_bytes(telling, cp_isolation=_LATIN if is_latin else None))
     if matches:
         best = matches[0]
@@ -270,13 +336,25 @@ def _legacy(data: bytes, path: Path) -> Decoded:
         names.sort(key=lambda name: _PREFERRED.index(name) if name in _PREFERRED else len(_PREFERRED))
         for name in [*names, *(match.encoding for match in matches)]:
             try:
-                return Decoded(data.decode(name), name, guessed=True)
+                return Decoded((yield from _as_utf8(data, name)), name, guessed=True)
             except UnicodeDecodeError:
                 continue
     raise DataError(
         marked("engine", "The encoding of {path} cannot be told. Choose one, such as cp1252 or shift_jis."),
         path=path,
     )
+
+
+def _telling(data: bytes) -> bytes:
+    """Return the first lines that are not ASCII, joined and cut at the size of a sample."""
+    lines, size = [], 0
+    for line in re.finditer(b"[^\r\n]+", data):
+        if not line[0].isascii():
+            lines.append(line[0])
+            size += len(line[0]) + 1
+            if size > _SAMPLE:
+                break
+    return b"\n".join(lines)[:_SAMPLE]
 
 
 def _not_text(path: Path) -> DataError:

@@ -32,11 +32,6 @@ def separator_line(lines: Sequence[str]) -> tuple[int, str]:
     return -1, ""
 
 
-def without(lines: Sequence[str], first: int, stop: int) -> list[str]:
-    """Return the lines with some of them blank, so that the numbers of the others stay."""
-    return [*lines[:first], *["\n"] * (stop - first), *lines[stop:]]
-
-
 def check_line(lines: Sequence[str], number: int, path: object) -> None:
     """Refuse a header in a line that is not there or is blank. Raises: DataError."""
     if number > len(lines):

@@ -11,27 +11,31 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, marked
+from engine.events import Beat, Steps
 from engine.text.reading.dialect import Records
-from engine.text.reading.json_lines import RowReader
+from engine.text.reading.encoding import Decoded
+from engine.text.reading.json_lines import AT_ONCE, RowReader
 from engine.text.reading.recognise import is_questions, questions_refusal
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_BEGUN = re.compile(rb"[ \t\r\n]*[{\[]")
 _SURE = re.compile(r'\s*(\[\s*)?\{\s*("[^"\n]*"\s*:|\})')
 
 
-def document_records(text: str, path: Path) -> tuple[Records, list[str]] | None:
+def document_records(found: Decoded, path: Path) -> Steps[tuple[Records, list[str]] | None]:
     """Return the rows of a document and the names of their columns; None if the text is no JSON.
 
     Raises: DataError if it is JSON, but no list of objects, or breaks off.
     """
-    place = _skip(text, 0)
-    if text[place : place + 1] not in ("{", "["):
+    if _BEGUN.match(found.utf8) is None:
         return None
+    text = found.text
+    place = _skip(text, 0)
     sure = path.suffix.lower() == ".json" or _SURE.match(text) is not None
     try:
         if text[place] == "{":
-            return _objects(text, place, path)
-        return _list(text, place, path)
+            return (yield from _objects(text, place, path))
+        return (yield from _list(text, place, path))
     except RecursionError:
         if not sure:
             return None
@@ -52,7 +56,7 @@ def _skip(text: str, place: int) -> int:
     return found.end()
 
 
-def _list(text: str, place: int, path: Path) -> tuple[Records, list[str]] | None:
+def _list(text: str, place: int, path: Path) -> Steps[tuple[Records, list[str]]]:
     """Read a list's items one by one, so that each keeps its line."""
     rows, strangers, line, counted = RowReader(), 0, 1, 0
     decoder = json.JSONDecoder()
@@ -62,6 +66,8 @@ def _list(text: str, place: int, path: Path) -> tuple[Records, list[str]] | None
         value, end = decoder.raw_decode(text, place)
         line += text.count("\n", counted, place)
         counted = place
+        if (len(rows.found.rows) + 1) % AT_ONCE == 0:
+            yield Beat()
         if isinstance(value, dict):
             rows.add(text[place:end], line)
         else:
@@ -84,10 +90,10 @@ def _list(text: str, place: int, path: Path) -> tuple[Records, list[str]] | None
             "{path} is a JSON list, but not of objects. Write each row as an object, with its columns.",
         )
         raise DataError(template, path=path)
-    return rows.finish()
+    return (yield from rows.finish())
 
 
-def _objects(text: str, place: int, path: Path) -> tuple[Records, list[str]]:
+def _objects(text: str, place: int, path: Path) -> Steps[tuple[Records, list[str]]]:
     """Read objects that follow each other, each maybe over several lines."""
     decoder, rows, line, counted = json.JSONDecoder(), RowReader(), 1, 0
     value, end = decoder.raw_decode(text, place)
@@ -97,12 +103,14 @@ def _objects(text: str, place: int, path: Path) -> tuple[Records, list[str]]:
         value, end = decoder.raw_decode(text, place)
         line += text.count("\n", counted, place)
         counted = place
+        if (len(rows.found.rows) + 1) % AT_ONCE == 0:
+            yield Beat()
         if isinstance(value, dict):
             rows.add(text[place:end], line)
         else:
             rows.not_an_object(line)
         place = _skip(text, end)
-    return rows.finish()
+    return (yield from rows.finish())
 
 
 def _one_object(value: dict[str, Any], path: Path) -> DataError:

@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import Sentence, marked
+from engine.events import Beat, Steps
+from engine.text.reading.cells import Rows
 from engine.text.reading.dialect import MAX_COLUMNS, Records
 from engine.text.reading.encoding import SURROGATES
+from engine.text.reading.lines import lines_since
 
 _MANY = 1000  # columns from which on rows wait until all names are known
+AT_ONCE = 1000  # objects between two steps
 _NO_OBJECT = marked("engine", "Line {line} is not a JSON object. Write each row between braces.")
 
 
@@ -35,16 +39,18 @@ def is_json_lines(lines: Sequence[str], path: Path) -> bool:
     return 2 * sum(_is_object(line) for line in head) > len(head)
 
 
-def json_records(lines: Sequence[str]) -> tuple[Records, list[str]]:
+def json_records(lines: Sequence[str]) -> Steps[tuple[Records, list[str]]]:
     """Return a row for each object, and the names of the columns: all keys in the order they first appear.
 
     With more than MAX_COLUMNS names it stops there.
     """
     reader = RowReader()
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines_since(lines, 0), 1):
         if (line := line.strip(" \t\r\n")) and not reader.add(line, number):
             break
-    return reader.finish()
+        if number % AT_ONCE == 0:
+            yield Beat()
+    return (yield from reader.finish())
 
 
 class RowReader:
@@ -82,14 +88,19 @@ class RowReader:
         """Note that what begins in line `number` is no row."""
         self.found.faults.append((number, Sentence(_NO_OBJECT, {"line": number})))
 
-    def finish(self) -> tuple[Records, list[str]]:
+    def finish(self) -> Steps[tuple[Records, list[str]]]:
         """Return the rows, all of one width, and the names of the columns."""
         if len(self._names) > MAX_COLUMNS:
             return self.found, list(self._names)
-        for place, row in self._wide.items():
-            self.found.rows[place] = [row.get(name, "") for name in self._names]
-        for cells in self.found.rows:  # keys that appeared later stand to the right
-            cells.extend([""] * (len(self._names) - len(cells)))
+        assert isinstance(self.found.rows, Rows)
+        if self._wide:
+            rows = Rows()
+            for place in range(len(self.found.rows)):
+                row = self._wide.get(place)
+                rows.append([row.get(name, "") for name in self._names] if row else self.found.rows[place])
+                yield Beat()
+            self.found.rows = rows
+        self.found.rows = self.found.rows.padded(len(self._names))  # keys that came later stand to the right
         return self.found, list(self._names)
 
 

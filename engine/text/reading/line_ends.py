@@ -1,4 +1,4 @@
-"""The physical lines of a text, and which of their ends are ends of rows where a file mixes several.
+"""Which ends of lines are ends of rows where a file mixes several.
 
 LF, CRLF and CR each end a line; within quotes they are text, which the csv module sees to. Outside quotes the
 rarer of two kinds may be text too: then it stands in the middle of rows, and never between two whole ones.
@@ -6,34 +6,37 @@ rarer of two kinds may be text too: then it stands in the middle of rows, and ne
 
 from __future__ import annotations
 
-import io
+from array import array
 from collections.abc import Sequence
 
+import numpy as np
+
 from engine.errors import Sentence, marked
+from engine.events import Beat, Steps
+from engine.text.reading.cells import Rows
 from engine.text.reading.dialect import Records
+from engine.text.reading.lines import Lines, Numbers
+
+_AT_ONCE = 4096  # rows between two steps
 
 
-def split_lines(text: str) -> list[str]:
-    """Return the physical lines with their ends: LF, CRLF or CR, whichever stands there."""
-    return list(io.StringIO(text, newline=""))
-
-
-def join_broken(records: Records, lines: Sequence[str], text: str, width: int) -> list[Sentence]:
+def join_broken(records: Records, lines: Lines, width: int) -> Steps[list[Sentence]]:
     """Put rows together that a lone CR or LF broke in two; return what to tell of it.
 
     A kind of line end is text if it is rarer than another, and no whole row ends in it.
     """
-    num_both = text.count("\r\n")
-    num_cr, num_lf = text.count("\r") - num_both, text.count("\n") - num_both
+    num_both = lines.utf8.count(b"\r\n")
+    num_cr, num_lf = lines.utf8.count(b"\r") - num_both, lines.utf8.count(b"\n") - num_both
     notes = []
     for end, count in (("\r", num_cr), ("\n", num_lf)):
         if not 0 < count < max(num_both, num_cr, num_lf):
             continue
         ended = _rows_ended_by(end, records, lines)
-        if width > 1 and not any(_both_whole(records, place, width) for place in ended):
-            if joined := _join(records, ended, end, width):
+        is_whole = records.widths() == width
+        if width > 1 and not (is_whole[ended] & is_whole[ended + 1]).any():
+            if joined := (yield from _join(records, ended.tolist(), end, width)):
                 notes.append(_told(joined))
-        elif end == "\r" and ended:
+        elif end == "\r" and len(ended):
             template = marked(
                 "engine", "Lines end in more than one way; each lone carriage return ends a row, too."
             )
@@ -41,26 +44,22 @@ def join_broken(records: Records, lines: Sequence[str], text: str, width: int) -
     return notes
 
 
-def _rows_ended_by(end: str, records: Records, lines: Sequence[str]) -> list[int]:
+def _rows_ended_by(end: str, records: Records, lines: Lines) -> Numbers:
     """Return the places of rows that end in a lone CR or LF with the next row right below."""
-    last = {start + 1: stop for start, stop in records.spans}
-    found = []
-    for place, start in enumerate(records.starts[:-1]):
-        line = last.get(start, start)
-        text = lines[line - 1]
-        if text[-1:] == end and text[-2:] != "\r\n" and records.starts[place + 1] == line + 1:
-            found.append(place)
-    return found
+    starts = np.array(records.starts, np.int64)
+    last = starts.copy()  # 1-based line where each row ends
+    _, rows, spans = np.intersect1d(starts, np.array(records.span_firsts) + 1, return_indices=True)
+    last[rows] = np.array(records.span_stops)[spans]
+    followed = starts[1:] == last[:-1] + 1
+    return np.flatnonzero(followed & lines.are_ended_by(last[:-1] - 1, end))
 
 
-def _both_whole(records: Records, place: int, width: int) -> bool:
-    return len(records.rows[place]) == len(records.rows[place + 1]) == width
-
-
-def _join(records: Records, ended: Sequence[int], end: str, width: int) -> list[int]:
+def _join(records: Records, ended: Sequence[int], end: str, width: int) -> Steps[list[int]]:
     """Join runs of rows that together are one whole row; return the lines where they start."""
-    breaks, joined, gone = set(ended), list[int](), set[int]()
-    for first in ended:
+    breaks, joined, gone = set(ended), dict[int, list[str]](), set[int]()
+    for count, first in enumerate(ended):
+        if count % _AT_ONCE == _AT_ONCE - 1:
+            yield Beat()
         if first in gone or first - 1 in breaks:
             continue
         stop = first + 1
@@ -73,13 +72,20 @@ def _join(records: Records, ended: Sequence[int], end: str, width: int) -> list[
         for more in some[1:]:
             row[-1] += end + more[0]
             row += more[1:]
-        records.rows[first] = row
+        joined[first] = row
         gone.update(range(first + 1, stop + 1))
-        joined.append(records.starts[first])
-    if gone:
-        records.rows = [row for place, row in enumerate(records.rows) if place not in gone]
-        records.starts = [start for place, start in enumerate(records.starts) if place not in gone]
-    return joined
+    if not gone:
+        return []
+    rows, starts = Rows(), array("q")
+    for place, start in enumerate(records.starts):
+        if place not in gone:
+            rows.append(joined.get(place) or records.rows[place])
+            starts.append(start)
+        if place % _AT_ONCE == _AT_ONCE - 1:
+            yield Beat()
+    told = [records.starts[first] for first in joined]
+    records.rows, records.starts = rows, starts
+    return told
 
 
 def _told(joined: Sequence[int]) -> Sentence:

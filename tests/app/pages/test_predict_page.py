@@ -29,7 +29,7 @@ from engine.model.weights import save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
-from engine.text.table import read_table
+from engine.text.table import read_table, reading_table
 from tests.app.hand import ShowPage
 from tests.fakes import LABELS, tiny_classifier, tiny_wordpiece
 
@@ -226,10 +226,10 @@ def test_a_text_is_answered_while_a_file_is_predicted_and_the_file_goes_on(
 def test_a_file_is_read_once_and_its_model_loaded_once(
     page: PredictPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loads, reads = Counted(Source.fill), Counted(read_table)
+    loads, reads = Counted(Source.fill), Counted(reading_table)
     monkeypatch.setattr(Source, "fill", loads)
     for module in (predict_requests, predict):
-        monkeypatch.setattr(module, "read_table", reads)
+        monkeypatch.setattr(module, "reading_table", reads)
     page.set_model(trained(tmp_path / "model"))
     page.text_card.text_box.setPlainText("good film")
     page.text_card.ask()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,18 @@ import pandas
 import pytest
 
 from engine.errors import ConfigError, DataError
-from engine.text.examples import (
+from engine.events import result_of
+from engine.text.example_rows import (
     Example,
-    Roles,
+    ExampleRows,
+    Keys,
     count_contradictions,
     count_duplicates,
     count_leaks,
+    text_keys,
+)
+from engine.text.examples import (
+    Roles,
     examples_from,
     guess_roles,
     stratified_split,
@@ -101,7 +108,11 @@ def test_classes_that_lie_one_after_another_are_still_seen_as_labels() -> None:
 def test_labels_are_stripped_and_sorted_and_rows_keep_their_place() -> None:
     found = examples_from(table("text|label", "b|pos ", "a| neg", "c|pos"), Roles("text", "", "label"))
     assert found.labels == ("neg", "pos")
-    assert found.examples == [Example(0, "b", None, 1), Example(1, "a", None, 0), Example(2, "c", None, 1)]
+    assert list(found.examples) == [
+        Example(0, "b", None, 1),
+        Example(1, "a", None, 0),
+        Example(2, "c", None, 1),
+    ]
 
 
 def test_labels_that_are_all_integers_are_sorted_as_numbers() -> None:
@@ -308,20 +319,26 @@ def test_a_label_vector_of_a_million_rows_is_split_at_once() -> None:
 # Duplicates
 
 
+def keys_of(examples: Sequence[Example], *, either_way: bool = False) -> Keys:
+    return result_of(text_keys(ExampleRows.of(examples), either_way=either_way))
+
+
 def test_duplicates_and_leaks_are_counted_over_both_texts() -> None:
     examples = [
         Example(n, text, pair, 0)
         for n, (text, pair) in enumerate([("a", "b"), ("a", "b"), ("a", "c"), ("b", "a")])
     ]
-    assert count_duplicates(examples) == 1
-    assert count_leaks(examples[:1], examples[1:]) == 2  # the pair again, and with its sides swapped
-    assert count_leaks([], examples) == 0
+    assert count_duplicates(keys_of(examples)) == 1
+    keys = keys_of(examples, either_way=True)
+    assert count_leaks(keys[:1], keys[1:]) == 2  # the pair again, and with its sides swapped
+    assert count_leaks(keys[:0], keys) == 0
 
 
 def test_a_text_with_two_labels_contradicts_itself_and_a_swapped_pair_does_not() -> None:
     rows = [("a", "b", 0), ("a", "b", 1), ("a", "b", 0), ("b", "a", 2), ("c", "d", 1), ("c", "d", None)]
     examples = [Example(n, text, pair, label) for n, (text, pair, label) in enumerate(rows)]
-    assert count_contradictions(examples) == 1
+    labels = ExampleRows.of(examples).labels
+    assert count_contradictions(keys_of(examples), labels) == 1
 
 
 # Real data
@@ -360,10 +377,11 @@ def test_bbc_has_99_duplicates_and_a_random_split_leaks_some_of_them() -> None:
     found = examples_from(
         read_table(DATA / "bbc_news" / "bbc-text.csv"), Roles("text", "", "category")
     ).examples
-    assert count_duplicates(found) == 99
-    train, validation = stratified_split(np.array([example.label for example in found]), (0.2,), 42)
+    keys = result_of(text_keys(found))
+    assert count_duplicates(keys) == 99
+    train, validation = stratified_split(found.labels, (0.2,), 42)
     assert len(validation) == 445
-    assert 0 < count_leaks([found[row] for row in train], [found[row] for row in validation]) < 99
+    assert 0 < count_leaks(keys[train], keys[validation]) < 99
 
 
 # Nearly equal labels

@@ -1,0 +1,145 @@
+"""The rows of a table that can be used, as numbers; an `Example` is made when it is asked for.
+
+Texts are compared by 64-bit hashes, which hold for one process: two different ones among ten million share
+one once in 370,000 tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+import pandas
+
+from engine.events import Beat, Steps
+
+Indices = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.int64]
+
+_AT_ONCE = 4096  # examples whose texts are made at once
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One row that can be used. `label` is a place in the labels, None where there is none."""
+
+    row: int
+    text: str
+    text_pair: str | None
+    label: int | None
+
+
+class ExampleRows(Sequence[Example]):
+    """Examples over the columns of a table.
+
+    Args: texts, pairs: a cell for each row of the table; pairs None for single texts. rows: (E,) int64 of the
+    table. labels: (E,) places in the labels, -1 for none.
+    """
+
+    def __init__(self, texts: Any, pairs: Any, rows: Indices, labels: npt.NDArray[np.int32]) -> None:
+        self._texts, self._pairs = texts, pairs
+        self.rows, self.labels = rows, labels
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> ExampleRows:
+        """Return a few examples as what many are; either all of them are pairs, or none is."""
+        count = 1 + max((each.row for each in examples), default=-1)
+        texts, pairs = np.full(count, "", object), np.full(count, "", object)
+        for each in examples:
+            texts[each.row], pairs[each.row] = each.text, each.text_pair
+        has_pair = bool(examples) and examples[0].text_pair is not None
+        rows = np.array([each.row for each in examples], np.int64)
+        labels = np.array([-1 if each.label is None else each.label for each in examples], np.int32)
+        seconds = pandas.array(pairs, object) if has_pair else None
+        return cls(pandas.array(texts, object), seconds, rows, labels)
+
+    @property
+    def has_pair(self) -> bool:
+        """Whether they are pairs of texts."""
+        return self._pairs is not None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Example: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> ExampleRows: ...
+
+    def __getitem__(self, place: int | slice) -> Example | ExampleRows:
+        if isinstance(place, slice):
+            return self._some(self.rows[place], self.labels[place])
+        row, label = int(self.rows[place]), int(self.labels[place])
+        pair = None if self._pairs is None else self._pairs[row]
+        return Example(row, self._texts[row], pair, None if label < 0 else label)
+
+    def __iter__(self) -> Iterator[Example]:
+        for some in self.blocks(_AT_ONCE):
+            labels = (None if label < 0 else label for label in some.labels.tolist())
+            pairs: Iterable[str | None] = some.pairs() or repeat(None)
+            yield from map(Example, some.rows.tolist(), some.texts(), pairs, labels)
+
+    def take(self, places: Indices) -> ExampleRows:
+        """Return the examples at some places, in that order."""
+        return self._some(self.rows[places], self.labels[places])
+
+    def blocks(self, size: int) -> Iterator[ExampleRows]:
+        """Yield all of them, some at a time."""
+        for start in range(0, len(self), size):
+            yield self[start : start + size]
+
+    def texts(self) -> list[str]:
+        """Return the text of each."""
+        found: list[str] = self._texts.take(self.rows).tolist()
+        return found
+
+    def pairs(self) -> list[str] | None:
+        """Return the second text of each, None for single texts."""
+        return None if self._pairs is None else self._pairs.take(self.rows).tolist()
+
+    def _some(self, rows: Indices, labels: npt.NDArray[np.int32]) -> ExampleRows:
+        return ExampleRows(self._texts, self._pairs, rows, labels)
+
+
+def text_keys(examples: ExampleRows, *, either_way: bool = False) -> Steps[Keys]:
+    """Return (E,) int64, equal where the texts are, character for character.
+
+    Args: either_way: a pair is the same with its sides swapped.
+    """
+    keys = np.zeros(len(examples), np.int64)
+    for place, some in enumerate(examples.blocks(_AT_ONCE)):
+        texts, pairs = some.texts(), some.pairs()
+        said: Sequence[Any] = texts if pairs is None else list(zip(texts, pairs, strict=True))
+        if pairs is not None and either_way:
+            said = [(a, b) if a <= b else (b, a) for a, b in said]
+        start = place * _AT_ONCE
+        keys[start : start + len(some)] = list(map(hash, said))
+        yield Beat()
+    return keys
+
+
+def count_duplicates(keys: Keys) -> int:
+    """Return how many examples repeat the texts of an earlier one."""
+    return len(keys) - len(np.unique(keys))
+
+
+def count_leaks(train: Keys, held_out: Keys) -> int:
+    """Return how many held-out examples also stand in training: they measure memory, not skill.
+
+    Args: train, held_out: keys that are the same with the sides of a pair swapped.
+    """
+    return int(np.isin(held_out, train).sum())
+
+
+def count_contradictions(keys: Keys, labels: npt.NDArray[np.int32]) -> int:
+    """Return how many texts, or pairs, carry more than one label. Args: labels: (E,), -1 for none."""
+    keys, labels = keys[labels >= 0], labels[labels >= 0]
+    order = np.lexsort((labels, keys))
+    keys, labels = keys[order], labels[order]
+    differ = (keys[1:] == keys[:-1]) & (labels[1:] != labels[:-1])
+    return len(np.unique(keys[1:][differ]))
