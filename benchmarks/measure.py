@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from engine.device import processor_name
 from engine.model.config import BertConfig
 
 # L layers, H width, S tokens of an example
@@ -167,16 +168,8 @@ def need(*packages: str) -> None:
 def machine() -> str:
     """Return processor, threads, torch and load in one line."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    name = torch.cuda.get_device_name() if torch.cuda.is_available() else _processor()
+    name = torch.cuda.get_device_name() if torch.cuda.is_available() else processor_name()
     return f"{name}, {torch.get_num_threads()} threads, torch {torch.__version__}, load {load:.1f}"
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return "CPU"
 
 
 # --- arithmetic --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+import platform
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ from engine.settings.shared import DeviceConfig
 
 CPU_MICRO_BATCH_TOKENS = 2048  # activations of small models stay in the cache; measured best of 512 to 4,096
 CUDA_MICRO_BATCH_TOKENS = 65536
+TORCH, ONEDNN = "torch", "oneDNN"  # what multiplies float32 matrices on a CPU: torch itself (MKL), or oneDNN
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +29,19 @@ class Device:
     """A device that is ready to compute on."""
 
     device: torch.device
-    precision: torch.dtype  # of matrix products; weights stay float32
+    precision: (
+        torch.dtype
+    )  # of matrix products and, on a CPU, of what flows between them; weights stay float32
     num_threads: int
     micro_batch_tokens: int
+    kernels: str = TORCH  # what multiplies float32 matrices on a CPU
 
     def autocast(self) -> AbstractContextManager[Any]:
         """Return the context for forward passes. Never yield inside it."""
+        if self.device.type == "cpu":
+            return computing(self.kernels, self.precision)
         if self.precision == torch.float32:
             return nullcontext()
-        if self.device.type == "cpu":
-            return bfloat16_products()
         return _on_gpu(self.precision)
 
     def memory(self) -> dict[str, float]:
@@ -77,7 +82,7 @@ def open_device(config: DeviceConfig) -> Device:
     if config.device == "cpu" or not torch.cuda.is_available():
         tokens = config.micro_batch_tokens or CPU_MICRO_BATCH_TOKENS
         kind = torch.bfloat16 if config.precision == "bfloat16" else torch.float32
-        return Device(torch.device("cpu"), kind, num_threads, tokens)
+        return Device(torch.device("cpu"), kind, num_threads, tokens, usable_kernels(config.kernels))
     # TF32 stays as it was found: it is one switch for the whole process, and float32 is to mean float32
     bf16 = config.precision != "float32" and has_bfloat16(config)
     tokens = config.micro_batch_tokens or CUDA_MICRO_BATCH_TOKENS
@@ -105,7 +110,63 @@ def _on_gpu(precision: torch.dtype) -> Iterator[None]:
         torch.backends.cuda.enable_cudnn_sdp(before)
 
 
-_thread = threading.local()  # .rounds: whether products on this thread round their factors to bfloat16
+_thread = threading.local()  # .kernels, .precision: how this thread multiplies matrices on the CPU
+
+
+@contextmanager
+def computing(kernels: str, precision: torch.dtype) -> Iterator[None]:
+    """Let this thread multiply float32 matrices by `kernels`, or compute its forward passes in bfloat16.
+
+    With bfloat16 the values between the products are bfloat16 as well; weights, sums, norms and softmax stay
+    float32. See model/kernels.py, which obeys. A backward pass follows what its forward pass did.
+    """
+    before = getattr(_thread, "kernels", TORCH), getattr(_thread, "precision", torch.float32)
+    _thread.kernels, _thread.precision = kernels, precision
+    try:
+        yield
+    finally:
+        _thread.kernels, _thread.precision = before
+
+
+def cpu_kernels() -> str:
+    """Return what multiplies float32 matrices on this thread, `TORCH` or `ONEDNN`."""
+    return getattr(_thread, "kernels", TORCH)
+
+
+def is_bfloat16() -> bool:
+    """Whether forward passes on this thread compute in bfloat16 on the CPU."""
+    return getattr(_thread, "precision", torch.float32) == torch.bfloat16
+
+
+def find_onednn() -> Any:
+    """Return oneDNN's linear operation if this build has it and it is right, else None."""
+    try:
+        operation = torch.ops.mkldnn._linear_pointwise
+        x, weight = torch.arange(35.0).view(5, 7) / 35, torch.arange(21.0).view(3, 7) / 21
+        same = torch.allclose(operation(x, weight, None, "none", [], ""), x @ weight.t(), atol=1e-5)
+        turned = torch.allclose(
+            operation(x[:, :3], weight.t(), None, "none", [], ""), x[:, :3] @ weight, atol=1e-5
+        )
+        return operation if same and turned else None
+    except (AttributeError, RuntimeError, NotImplementedError):
+        return None
+
+
+onednn: Any = find_onednn() if torch.backends.mkldnn.is_available() else None
+
+
+def usable_kernels(asked: str) -> str:
+    """Return the kernels that are asked for, or torch's where this build has no others."""
+    return ONEDNN if asked == ONEDNN and onednn is not None else TORCH
+
+
+def processor_name() -> str:
+    """Return what the processor calls itself, as far as the system tells."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or "CPU"
 
 
 def cpu_has_bfloat16() -> bool:
@@ -113,25 +174,6 @@ def cpu_has_bfloat16() -> bool:
     names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")  # private, and not in every torch
     found = [getattr(torch.cpu, name) for name in names if hasattr(torch.cpu, name)]
     return torch.backends.mkldnn.is_available() and any(is_supported() for is_supported in found)
-
-
-@contextmanager
-def bfloat16_products() -> Iterator[None]:
-    """Round the factors of matrix products to bfloat16 on this thread; all else, and all sums, stay float32.
-
-    See model/kernels.py, which obeys. A backward pass follows what its forward pass did.
-    """
-    before = rounds_products()
-    _thread.rounds = True
-    try:
-        yield
-    finally:
-        _thread.rounds = before
-
-
-def rounds_products() -> bool:
-    """Whether this thread is inside `bfloat16_products`."""
-    return getattr(_thread, "rounds", False)
 
 
 def num_cores() -> int:

@@ -17,6 +17,14 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
         torch.set_num_threads(1)
 
 
+@pytest.fixture(autouse=True)
+def not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute alike on every machine, in float32, and measure nothing: that has its own tests."""
+    from engine.model import fastest
+
+    monkeypatch.setattr(fastest, "seconds_of", lambda config: {fastest.TORCH: 2.0, fastest.ONEDNN: 1.0})
+
+
 @pytest.fixture
 def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait for the disk: half of a tiny run's time. What syncing is for has its own tests."""

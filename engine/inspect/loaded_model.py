@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from engine.device import check_device, open_device
+from engine.device import check_device, computing, open_device
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.files import open_regular, reading
 from engine.inspect.predict import Predictor, read_info
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
+from engine.model.fastest import kernels_for
 from engine.model.folder import open_weights
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.source import Source
@@ -262,6 +263,12 @@ class LoadedModel:
     def device(self) -> torch.device:
         return self.bert.embeddings.word.weight.device
 
+    def computing(self) -> AbstractContextManager[None]:
+        """Return the context in which this thread computes by what is fastest here, in float32."""
+        if self.device.type != "cpu":
+            return nullcontext()
+        return computing(kernels_for(self.config), torch.float32)
+
     @property
     def num_bytes(self) -> int:
         """What its weights take."""
@@ -306,7 +313,7 @@ class LoadedModel:
 @contextmanager
 def looking(subject: LoadedModel) -> Iterator[torch.device]:
     """Switch gradients off and give the device of the model; never yield to a caller's caller inside."""
-    with torch.inference_mode():
+    with torch.inference_mode(), subject.computing():
         yield subject.device
 
 

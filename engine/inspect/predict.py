@@ -18,6 +18,7 @@ from engine.durable import check_writable
 from engine.errors import DataError, ModelError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps
 from engine.files import file_in, read_json_object
+from engine.model.fastest import fastest
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.weights import check_weights, load_classifier
@@ -67,6 +68,7 @@ class Predictor:
     ) -> Predictor:
         """Take a classifier that is loaded already. Raises: ModelError if the vocabulary is not its own."""
         check_fit(model.config, wordpiece, with_pair=False)
+        device = fastest(device, DeviceConfig(precision="float32"), model.config)
         return cls(model, wordpiece, Classification(model.config.id2label), info, device)
 
     @property

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.model.config import ACTIVATIONS, BertConfig
-from engine.model.kernels import Dropout, Linear, Noise, exact
+from engine.model.kernels import Dropout, Linear, Noise, exact, is_low, low_where_asked
 from engine.text.batch import Bounds
 
 
@@ -52,7 +52,7 @@ class Embeddings(nn.Module):
     def forward(self, words: Tensor, token_type_ids: Tensor, position_ids: Tensor) -> Tensor:
         """Args: words: (..., D), looked up already. Returns: (..., D)."""
         summed = words + self.token_type(token_type_ids) + self.position(position_ids)
-        return self.dropout(self.norm(summed))  # type: ignore[no-any-return]
+        return self.dropout(low_where_asked(self.norm(summed)))  # type: ignore[no-any-return]
 
 
 class Attention(nn.Module):
@@ -99,7 +99,7 @@ class Attention(nn.Module):
         # (B, T, 3D) -> (3, B, H, T, d): three views, no copy
         q, k, v = qkv.unflatten(-1, (3, self.num_heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
         dropout_p = self.dropout_p if self.training else 0.0
-        if want_maps:
+        if want_maps or (is_low(qkv) and torch.is_grad_enabled()):  # the fused one is slow backwards there
             scores = (q @ k.transpose(-1, -2)).div_(math.sqrt(q.shape[-1]))  # (B, H, T, T)
             if mask is not None:
                 scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
@@ -108,7 +108,7 @@ class Attention(nn.Module):
         else:
             maps = None
             context = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout_p)
-        return context.transpose(1, 2).flatten(-2), maps  # (B, T, D)
+        return context.transpose(1, 2).flatten(-2), maps if want_maps else None  # (B, T, D)
 
     def _attend_runs(
         self, qkv: Tensor, bounds: Bounds, want_maps: bool

@@ -1,10 +1,12 @@
 """The few operations of BERT that are slow as torch ships them on a CPU, with the same results to rounding.
 
-Everywhere else (CUDA, half precision, builds without oneDNN) torch's own operations run. Measured on two
-cores of a Zen 5 CPU in float32: oneDNN's matrix product reaches 400 GFLOP/s where MKL's reaches 190; torch's
-dropout makes 0.16 G values a second, sixteen random bits a value make 2 G. The loss over a vocabulary writes
-fresh memory for M x V logits several times over in torch; here it works on one chunk, in place: a third of
-the time for a narrow model (D = 128), nine tenths for a wide one (768).
+Which library multiplies float32 matrices is `engine.device`'s to say, for the thread: none is the fastest
+everywhere (two cores of a Zen 5: oneDNN 400 GFLOP/s, MKL 190; of an Intel with AMX: 150 and 170, and 90 and
+140 for the gradient of a weight). In bfloat16 all that flows from layer to layer is bfloat16, and a weight is
+cast once a step. Everywhere else (CUDA, float64) torch's own operations run. torch's dropout makes 0.16 G
+values a second, sixteen random bits a value make 2 G. The loss over a vocabulary writes fresh memory for M x
+V logits several times over in torch; here it works on one chunk, in place: a third of the time for a narrow
+model (D = 128), nine tenths for a wide one (768).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.device import rounds_products
+from engine.device import ONEDNN, cpu_kernels, is_bfloat16, onednn
 
 # N rows, K inputs, M outputs of a linear layer; V words of a vocabulary, D width
 
@@ -29,46 +31,41 @@ CHUNK_BYTES = 30 * 2**20
 TURN_BYTES = 10 * 2**20  # of a matrix that oneDNN reads across its rows: a larger one leaves the cache
 
 
-def _find_onednn() -> Any:
-    """Return oneDNN's linear operation if this build has it and it is right, else None."""
-    try:
-        operation = torch.ops.mkldnn._linear_pointwise
-        x, weight = torch.arange(35.0).view(5, 7) / 35, torch.arange(21.0).view(3, 7) / 21
-        same = torch.allclose(operation(x, weight, None, "none", [], ""), x @ weight.t(), atol=1e-5)
-        turned = torch.allclose(
-            operation(x[:, :3], weight.t(), None, "none", [], ""), x[:, :3] @ weight, atol=1e-5
-        )
-        return operation if same and turned else None
-    except (AttributeError, RuntimeError, NotImplementedError):
-        return None
-
-
-_onednn: Any = _find_onednn() if torch.backends.mkldnn.is_available() else None
-
-
 def _product(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return a b^T + bias in float32, of two float32 or two bfloat16 matrices."""
-    if a.dtype == torch.float32:
-        return _onednn(a, b, bias, "none", [], "")  # type: ignore[no-any-return]
-    product: Tensor = _onednn(a, b, None, "none", [], "").float()
-    return product if bias is None else product.add_(bias)
+    """Return a b^T + bias in float32, fresh, of two float32 or two bfloat16 matrices."""
+    if a.dtype == torch.bfloat16:
+        product = (a @ b.t()).float()
+        return product if bias is None else product.add_(bias)
+    return _by_onednn(a, b, bias) if cpu_kernels() == ONEDNN else F.linear(a, b, bias)
 
 
-def cpu_kernels() -> str:
-    """Return what multiplies matrices on the CPU, for the record of a run: bits repeat only on the same."""
-    return "oneDNN" if _onednn is not None else "torch"
+def _by_onednn(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return a b^T + bias of float32 matrices."""
+    return onednn(a, b, bias, "none", [], "")  # type: ignore[no-any-return]
+
+
+def _gradient(dy: Tensor, x: Tensor) -> Tensor:
+    """Return dy^T x, (M, K), in float32, of two float32 or two bfloat16 matrices."""
+    if dy.dtype == torch.float32 and cpu_kernels() == ONEDNN:
+        return _gradient_by_onednn(dy, x)
+    return (dy.t() @ x).float()
+
+
+def _gradient_by_onednn(dy: Tensor, x: Tensor) -> Tensor:
+    """Return dy^T x, (M, K). One of the two has to be turned: the narrower one costs less."""
+    if x.shape[1] < dy.shape[1] and dy.numel() * dy.element_size() <= TURN_BYTES:
+        return _by_onednn(x.t(), dy.t()).t().contiguous()
+    return _by_onednn(dy.t().contiguous(), x.t())
 
 
 class _OneDnnLinear(torch.autograd.Function):
-    """y = x W^T + b, and its gradients, by oneDNN. x: (N, K); weight: (M, K); bias: (M,)."""
+    """y = x W^T + b, and its gradients, by oneDNN. x: (N, K); weight: (M, K); bias: (M,); all float32."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        if rounds_products():
-            x, weight = x.bfloat16(), weight.bfloat16()
         ctx.save_for_backward(x, weight)
         ctx.has_bias = bias is not None
-        return _product(x, weight, bias)
+        return _by_onednn(x, weight, bias)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
@@ -76,31 +73,65 @@ class _OneDnnLinear(torch.autograd.Function):
         dy = grads[0].contiguous()
         need_x, need_weight, need_bias = ctx.needs_input_grad
         dbias = dy.sum(0) if need_bias and ctx.has_bias else None
-        dy = dy.to(x.dtype)
-        dx = _product(dy, weight.t()) if need_x else None
-        dweight = _weight_gradient(dy, x) if need_weight else None
+        dx = _by_onednn(dy, weight.t()) if need_x else None
+        dweight = _gradient_by_onednn(dy, x) if need_weight else None
         return dx, dweight, dbias
 
 
-def _weight_gradient(dy: Tensor, x: Tensor) -> Tensor:
-    """Return dy^T x, (M, K). One of the two has to be turned: the narrower one costs less."""
-    if x.shape[1] < dy.shape[1] and dy.numel() * dy.element_size() <= TURN_BYTES:
-        return _product(x.t(), dy.t()).t().contiguous()
-    return _product(dy.t().contiguous(), x.t())
+class _LowLinear(torch.autograd.Function):
+    """y = x W^T + b in bfloat16, of float32 weights, whose gradients are float32 again.
+
+    x: (N, K) bfloat16; weight: (M, K) and bias: (M,), float32; y: (N, M) bfloat16.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        low = low_of(weight)
+        ctx.save_for_backward(x, low)
+        ctx.has_bias = bias is not None
+        return F.linear(x, low, None if bias is None else low_of(bias))
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        x, low = ctx.saved_tensors
+        dy = grads[0]
+        need_x, need_weight, need_bias = ctx.needs_input_grad
+        dbias = dy.sum(0, dtype=torch.float32) if need_bias and ctx.has_bias else None
+        dx = dy @ low if need_x else None
+        dweight = (dy.t() @ x).float() if need_weight else None
+        return dx, dweight, dbias
 
 
-def _is_fast(*tensors: Tensor | None) -> bool:
-    """Whether oneDNN serves here: float32 on a CPU, without autocast."""
-    if _onednn is None or torch.is_autocast_enabled("cpu"):
+def low_of(weight: Tensor) -> Tensor:
+    """Return a float32 weight in bfloat16. It is cast once and kept until the weight is changed."""
+    kept: tuple[int, Tensor] | None = getattr(weight, "low", None)
+    if kept is None or kept[0] != weight._version or kept[1].shape != weight.shape:
+        with torch.inference_mode(False):  # else training could not use what an evaluation has cast
+            kept = weight._version, weight.detach().bfloat16()
+        weight.low = kept  # type: ignore[attr-defined]
+    return kept[1]
+
+
+def low_where_asked(hidden: Tensor) -> Tensor:
+    """Return hidden values as they flow from layer to layer: bfloat16 where this thread computes in it."""
+    return hidden.bfloat16() if is_bfloat16() and hidden.device.type == "cpu" else hidden
+
+
+def _is_float32(*tensors: Tensor | None) -> bool:
+    """Whether what is given is float32 on a CPU, without autocast."""
+    if torch.is_autocast_enabled("cpu"):
         return False
     return all(t is None or (t.device.type == "cpu" and t.dtype == torch.float32) for t in tensors)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`F.linear`, by oneDNN where that is faster. Args: input: (..., K). weight: (M, K), giving (..., M)."""
-    if not _is_fast(input, weight, bias) or not input.numel():
-        return F.linear(input, weight, bias)
+    """`F.linear`, by what is fastest here. Args: input: (..., K). weight: (M, K), giving (..., M)."""
     rows = input.reshape(-1, input.shape[-1])
+    if is_low(input) and _is_float32(weight, bias):
+        low: Tensor = _LowLinear.apply(rows, weight, bias)  # type: ignore[no-untyped-call]
+        return low.view(*input.shape[:-1], -1)
+    if cpu_kernels() != ONEDNN or not _is_float32(input, weight, bias) or not input.numel():
+        return F.linear(input, weight, bias)
     count = len(rows)
     if torch.is_grad_enabled():  # it pays where many steps follow
         rows = _filled(rows, ROW_MULTIPLE)
@@ -110,6 +141,11 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return output.view(*input.shape[:-1], -1)
 
 
+def is_low(input: Tensor) -> bool:
+    """Whether a tensor is bfloat16 on a CPU."""
+    return input.dtype == torch.bfloat16 and input.device.type == "cpu"
+
+
 def _filled(rows: Tensor, multiple: int) -> Tensor:
     """Return rows (N, K) and as many of zeros as it takes to a multiple."""
     filler = -len(rows) % multiple
@@ -117,7 +153,7 @@ def _filled(rows: Tensor, multiple: int) -> Tensor:
 
 
 class Linear(nn.Linear):
-    """`nn.Linear`, by oneDNN where that is faster."""
+    """`nn.Linear`, by what is fastest here."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Args: input: (..., K). Returns: (..., M)."""
@@ -140,13 +176,15 @@ class _LinearCrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, want_gradients: bool
     ) -> tuple[Tensor, Tensor]:
+        ctx.kind = hidden.dtype
         num_chunks = -(-hidden.shape[0] * weight.shape[0] * 4 // CHUNK_BYTES)
         num_rows = -(-hidden.shape[0] // (num_chunks * CHUNK_MULTIPLE)) * CHUNK_MULTIPLE
-        turn_rows = hidden.shape[1] < hidden.shape[0]  # and the gradient, once: less than every chunk
+        # oneDNN wants one of the two turned: the rows and, once, the gradient cost less than every chunk
+        turn_rows = hidden.shape[1] < hidden.shape[0] and cpu_kernels() == ONEDNN and not is_bfloat16()
         losses, hits, dhidden = [], [], []
         dweight = dbias = None
-        low = torch.bfloat16 if rounds_products() else torch.float32
-        hidden, weight = hidden.to(low), weight.to(low)
+        if is_bfloat16():
+            hidden, weight = hidden.bfloat16(), low_of(weight)
         for rows, answers in zip(hidden.split(num_rows), targets.split(num_rows), strict=True):
             count = len(rows)
             rows = _filled(rows, CHUNK_MULTIPLE)
@@ -156,17 +194,21 @@ class _LinearCrossEntropy(torch.autograd.Function):
             losses.append(loss)
             hits.append(num_hits)
             if want_gradients:
-                slopes = scores.to(low)
+                slopes = scores.to(hidden.dtype)
                 dhidden.append(_product(slopes, weight.t())[:count])
                 if turn_rows:
                     part = _product(rows.t(), slopes.t())  # (D, V)
                 else:
-                    part = _product(slopes.t().contiguous(), rows.t())  # (V, D)
+                    part = _gradient(slopes, rows)  # (V, D)
                 dweight = part if dweight is None else dweight.add_(part)
                 summed = (scores.new_ones(1, len(scores)) @ scores)[0]  # two thirds of the time of sum(0)
                 dbias = summed if dbias is None else dbias.add_(summed)
         if dweight is not None:
-            ctx.gradients = [torch.cat(dhidden), dweight.t().contiguous() if turn_rows else dweight, dbias]
+            ctx.gradients = [
+                torch.cat(dhidden).to(ctx.kind),
+                dweight.t().contiguous() if turn_rows else dweight,
+                dbias,
+            ]
         total = torch.stack(hits).sum()
         ctx.mark_non_differentiable(total)
         return torch.stack(losses).sum(), total
@@ -216,7 +258,7 @@ def linear_cross_entropy(
 
     Args: hidden: (M, D). weight: (V, D). bias: (V,). targets: (M,) int64; M may be 0.
     """
-    if _is_fast(hidden, weight, bias) and len(hidden):
+    if (_is_float32(hidden) or is_low(hidden)) and _is_float32(weight, bias) and len(hidden):
         gradients = torch.is_grad_enabled() and any(t.requires_grad for t in (hidden, weight, bias))
         result: tuple[Tensor, Tensor] = _LinearCrossEntropy.apply(  # type: ignore[no-untyped-call]
             hidden, weight, bias, targets, gradients
@@ -241,12 +283,12 @@ class Noise:
         self._bits = np.random.Generator(np.random.SFC64(numbers))
         torch.manual_seed(int(self._bits.integers(2**63)))
 
-    def keep_mask(self, shape: torch.Size, p: float) -> Tensor:
-        """Return a float32 tensor of 0 with probability p (to 1 in 65,536) and 1 elsewhere."""
+    def keep_mask(self, shape: torch.Size, p: float, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Return a tensor of 0 with probability p (to 1 in 65,536) and 1 elsewhere."""
         count = shape.numel()
         words = self._bits.integers(0, 2**64, -(-count // 4), dtype=np.uint64)
         bits = torch.from_numpy(words.view(np.int16))[:count].view(shape)
-        return torch.ge(bits, round(p * 65536) - 32768, out=torch.empty(shape))
+        return torch.ge(bits, round(p * 65536) - 32768, out=torch.empty(shape, dtype=dtype))
 
 
 class Dropout(nn.Module):
@@ -261,9 +303,9 @@ class Dropout(nn.Module):
         """Args: x, residual: of one shape. Returns: dropout(x) + residual."""
         if not self.training or self.p == 0.0:
             return x if residual is None else residual + x
-        if x.device.type != "cpu" or x.dtype != torch.float32:
+        if x.device.type != "cpu" or x.dtype not in (torch.float32, torch.bfloat16):
             dropped = F.dropout(x, self.p)
             return dropped if residual is None else residual + dropped
-        keep = self.noise.keep_mask(x.shape, self.p)
+        keep = self.noise.keep_mask(x.shape, self.p, x.dtype)
         scale = 1.0 / (1.0 - self.p)
         return x * keep.mul_(scale) if residual is None else torch.addcmul(residual, x, keep, value=scale)

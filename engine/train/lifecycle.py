@@ -21,6 +21,7 @@ from engine.device import Device, is_out_of_memory, open_device
 from engine.errors import RunError, Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
 from engine.model.bert import compile_blocks
+from engine.model.fastest import fastest, said_of
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import save_model
 from engine.settings.shared import DeviceConfig
@@ -215,6 +216,10 @@ def stages(training: Training[Setup], setup: Setup, loop: Loop, **facts: Any) ->
 def _anew(training: Training[Setup], run: Run, device: Device, setup: Setup | None) -> Iterator[Event]:
     if setup is None:
         setup = yield from training.prepare()
+    device = fastest(device, training.config.device, setup.config)
+    said = said_of(device, training.config.device, setup.config)
+    if said is not None:
+        yield Noted(sentence=said, level="fine")
     chain = chain_of(training.base_model)
     about = {"recipe": recipe_of(device), "chain": chain, "notes": notes_document(run.notes)}
     setup = replace(setup, about={**setup.about, **about})

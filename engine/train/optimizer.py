@@ -11,6 +11,7 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.graph import increment_version
 
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
@@ -96,6 +97,7 @@ class Optimizer:
             self._adamw.step()
         elif not is_lost:  # a CPU is never behind; telling its kernel costs small models a tenth of a step
             self._adamw.step()
+        increment_version(self._named.values())  # AdamW's kernel leaves it, and casts are kept by it
         if touched is not None and self._rows is not None:
             self._rows.index_fill_(0, touched, 0.0)
         self.clear()

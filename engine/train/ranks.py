@@ -261,6 +261,7 @@ def settled(device: Device) -> dict[str, Any]:
     return {
         "device": device.device.type,
         "precision": str(device.precision).removeprefix("torch."),
+        "kernels": device.kernels,
         "num_threads": device.num_threads,
         "micro_batch_tokens": device.micro_batch_tokens,
     }

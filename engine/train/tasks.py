@@ -90,7 +90,11 @@ class Classification:
         """Return logits (B, C)."""
         ids: Any = batch.input_ids
         return model(  # type: ignore[no-any-return]
-            ids, batch.token_type_ids, position_ids=batch.position_ids, bounds=batch.bounds
+            ids,
+            batch.token_type_ids,
+            position_ids=batch.position_ids,
+            bounds=batch.bounds,
+            rows=batch.bounds.firsts,  # nobody reads what the last layer makes of the other tokens
         )
 
     def count(self, parts: Sequence[Batch]) -> Tensor:

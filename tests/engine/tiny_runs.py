@@ -64,6 +64,8 @@ def tiny_config(folder: Path, **settings: Any) -> FineTuneConfig:
         "learning_rate": 3e-3,
         "checkpoint_every_steps": 2,
         "device": "cpu",
+        "precision": "float32",  # auto would measure, and choose, in every process
+        "kernels": "oneDNN",
         "num_threads": 1,
     }
     return with_values(FineTuneConfig(), {**values, **settings})

@@ -68,6 +68,8 @@ def text_config(folder: Path, **settings: Any) -> PretrainConfig:
         "evaluations": 3,
         "checkpoint_every_steps": 2,
         "device": "cpu",
+        "precision": "float32",  # auto would measure, and choose, in every process
+        "kernels": "oneDNN",
         "num_threads": 1,
     }
     if not {"steps", "tokens", "minutes"} & settings.keys():

@@ -18,7 +18,7 @@ from engine.device import is_out_of_memory, too_long_for_memory
 from engine.errors import UserError, marked
 from engine.inspect.attention.weights import free_bytes
 from engine.inspect.attribution.target import PROBABILITY, Asked, logits_of, measured
-from engine.inspect.loaded_model import LoadedModel
+from engine.inspect.loaded_model import LoadedModel, looking
 from engine.model.config import BertConfig
 
 # B points of the path that are computed at once, T tokens, D hidden_size
@@ -60,7 +60,7 @@ class Path:
         self._text = table[torch.tensor(asked.input_ids, device=device)]  # (T, D)
         empty = self._empty(table)
         self._start = torch.where(varies[:, None], empty, self._text)
-        with torch.inference_mode():
+        with looking(subject):
             logits = logits_of(subject, asked, torch.stack([self._start, self._text]))
             ends = measured(logits, asked, measure).tolist()
             shares = measured(logits, replace(asked, against=()), PROBABILITY).tolist()
@@ -158,7 +158,7 @@ def _inputs_alone(subject: LoadedModel) -> Iterator[None]:
     try:
         for weight in weights:
             weight.requires_grad_(False)
-        with torch.enable_grad():
+        with torch.enable_grad(), subject.computing():
             yield
     finally:
         for weight in weights:

@@ -21,6 +21,7 @@ from engine.errors import marked
 from engine.events import Event, Progress
 from engine.model.bert import initialize
 from engine.model.config import BertConfig, count_parameters
+from engine.model.fastest import fastest
 from engine.model.heads import PreTraining
 from engine.model.kernels import ROW_MULTIPLE
 from engine.settings.pretrain import PretrainConfig
@@ -64,8 +65,8 @@ def forecast(config: PretrainConfig) -> Generator[Event, None, Forecast]:
 
     A generator of events whose return value is the `Forecast`.
     """
-    device = open_device(config.device)
     shape = replace(shape_of(config.start), vocab_size=_vocab_size(config))
+    device = fastest(open_device(config.device), config.device, shape)
     check_objective(config.objective, shape)
     parts = count_parameters(shape, pretraining=True)
     speed = yield from _speed(config, shape, device)

@@ -9,10 +9,9 @@ from typing import Any, get_type_hints
 
 import torch
 
-from engine.device import Device, has_bfloat16, open_device
+from engine.device import TORCH, Device, has_bfloat16, open_device
 from engine.errors import Sentence, UserError, marked
 from engine.model.config import BertConfig, count_parameters
-from engine.model.kernels import cpu_kernels
 from engine.settings.setting import check, convert
 from engine.settings.shared import DeviceConfig
 from engine.train.ranks import settled
@@ -23,7 +22,6 @@ def recipe_of(device: Device) -> dict[str, Any]:
     """Return what decides the last bits beside the settings, for the record of a run."""
     return {
         **settled(device),
-        "cpu_kernels": cpu_kernels(),
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
         "torch": torch.__version__,
     }
@@ -33,7 +31,8 @@ def as_before(
     config: DeviceConfig, recipe: dict[str, Any], checkpoint: Checkpoint | None
 ) -> tuple[Device, list[Sentence]]:
     """Return the device a run was begun on, as near as there is one here, and what differs from then."""
-    names = ("device", "precision", "num_threads", "micro_batch_tokens")
+    recipe = {"kernels": recipe.get("cpu_kernels", TORCH), **recipe}  # as runs of version 0.1 called it
+    names = ("device", "precision", "kernels", "num_threads", "micro_batch_tokens")
     hints = get_type_hints(DeviceConfig)
     wanted = replace(config, **{name: convert(name, recipe.get(name), hints[name]) for name in names})
     check(wanted)  # it may have been edited
@@ -48,7 +47,7 @@ def as_before(
     template = marked(
         "engine", "This run was begun with {name} {before}; here it is {now}, so its last digits may differ."
     )
-    told = ("device", "precision", "cpu_kernels", "cpu_capability", "torch")
+    told = ("device", "precision", "kernels", "cpu_capability", "torch")
     return device, [
         Sentence(template, {"name": name, "before": recipe.get(name, "?"), "now": now[name]})
         for name in told

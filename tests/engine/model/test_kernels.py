@@ -6,12 +6,21 @@ import threading
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.device import bfloat16_products, cpu_has_bfloat16, rounds_products
-from engine.model import kernels
-from engine.model.kernels import ROW_MULTIPLE, linear, linear_cross_entropy
+from engine.device import (
+    ONEDNN,
+    TORCH,
+    computing,
+    cpu_has_bfloat16,
+    cpu_kernels,
+    is_bfloat16,
+    onednn,
+    usable_kernels,
+)
+from engine.model.kernels import ROW_MULTIPLE, Linear, linear, linear_cross_entropy, low_of
+from engine.train.optimizer import Optimizer
 
 WORDS = 1001
 
@@ -30,16 +39,18 @@ def near(ours: Tensor, reference: Tensor) -> bool:
     return float((ours - reference).abs().max()) <= 1e-5 * max(1.0, float(reference.abs().max()))
 
 
+@pytest.mark.parametrize("kernels", [TORCH, ONEDNN])
 @pytest.mark.parametrize("width", [13, 70])  # narrower and wider than a chunk: its gradient is turned, or not
 @pytest.mark.parametrize("rows", [1, 31, 32, 33, 150])
 def test_loss_and_gradients_equal_those_of_torch(
-    rows: int, width: int, monkeypatch: pytest.MonkeyPatch
+    rows: int, width: int, kernels: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernels, "CHUNK_BYTES", 4 * WORDS * 2 * ROW_MULTIPLE)
+    monkeypatch.setattr("engine.model.kernels.CHUNK_BYTES", 4 * WORDS * 2 * ROW_MULTIPLE)
     *parameters, targets = tensors(rows, width)
     ours = [value.clone().requires_grad_() for value in parameters]
     theirs = [value.clone().requires_grad_() for value in parameters]
-    loss, hits = linear_cross_entropy(*ours, targets)
+    with computing(usable_kernels(kernels), torch.float32):
+        loss, hits = linear_cross_entropy(*ours, targets)
     logits = F.linear(*theirs)
     expected = F.cross_entropy(logits, targets, reduction="sum")
     assert near(loss, expected) and int(hits) == int((logits.argmax(1) == targets).sum())
@@ -47,7 +58,7 @@ def test_loss_and_gradients_equal_those_of_torch(
     (expected * 0.37).backward()
     for one, other in zip(ours, theirs, strict=True):
         assert near(one.grad, other.grad) and one.grad.is_contiguous()
-    with torch.no_grad():
+    with torch.no_grad(), computing(usable_kernels(kernels), torch.float32):
         assert torch.equal(linear_cross_entropy(*ours, targets)[0], loss)
 
 
@@ -97,38 +108,82 @@ def test_no_rows_have_no_loss() -> None:
     assert loss.detach() == hits == 0 and not parameters[1].grad.any()
 
 
+@pytest.mark.parametrize("rows", [1, 31, 32, 150])
+@pytest.mark.parametrize("kernels", [TORCH, ONEDNN])
+def test_either_library_gives_the_product_and_gradients_of_float64(kernels: str, rows: int) -> None:
+    if kernels == ONEDNN and onednn is None:
+        pytest.skip("this build has no oneDNN")
+    generator = torch.Generator().manual_seed(3)
+    values = [torch.randn(shape, generator=generator) for shape in ((rows, 70), (13, 70), (13,))]
+    with computing(kernels, torch.float32):
+        ours = [value.clone().requires_grad_() for value in values]
+        linear(*ours).square().sum().backward()
+    theirs = [value.double().requires_grad_() for value in values]
+    F.linear(*theirs).square().sum().backward()
+    for one, other in zip(ours, theirs, strict=True):
+        assert near(one.grad, other.grad.float())
+
+
 needs_bfloat16 = pytest.mark.skipif(not cpu_has_bfloat16(), reason="this CPU has no bfloat16 products")
 
 
 @needs_bfloat16
-def test_rounded_products_keep_three_digits_and_float32_results() -> None:
+def test_bfloat16_products_keep_three_digits_and_float32_gradients_of_weights() -> None:
     generator = torch.Generator().manual_seed(3)
     x, weight, bias = (torch.randn(shape, generator=generator) for shape in ((37, 70), (13, 70), (13,)))
-    with bfloat16_products():
-        ours = [value.clone().requires_grad_() for value in (x, weight, bias)]
+    x = x.bfloat16()
+    ours = [value.clone().requires_grad_() for value in (x, weight, bias)]
+    with computing(TORCH, torch.bfloat16):
         output = linear(*ours)
-    theirs = [value.clone().requires_grad_() for value in (x, weight, bias)]
+    theirs = [value.float().requires_grad_() for value in (x, weight, bias)]
     expected = F.linear(*theirs)
-    output.square().sum().backward()  # outside: what was rounded forwards is rounded backwards
+    output.float().square().sum().backward()  # outside: backwards in what it was computed in forwards
     expected.square().sum().backward()
-    assert output.dtype == torch.float32
+    assert output.dtype == torch.bfloat16
+    assert [value.grad.dtype for value in ours] == [torch.bfloat16, torch.float32, torch.float32]
     pairs = [
         (output.detach(), expected.detach()),
         *((o.grad, t.grad) for o, t in zip(ours, theirs, strict=True)),
     ]
     for one, other in pairs:
-        assert 0 < float((one - other).abs().max()) < 0.02 * float(other.abs().max())
-        assert one.dtype == torch.float32
+        assert (
+            0 < float((one.detach().float() - other.detach()).abs().max()) < 0.02 * float(other.abs().max())
+        )
+
+
+def test_a_weight_is_cast_again_once_it_has_moved_and_not_before() -> None:
+    layer = nn.Linear(8, 8)
+    optimizer = Optimizer(layer, weight_decay=0.0, max_gradient_norm=0.0)
+    first = low_of(layer.weight)
+    with torch.inference_mode():
+        assert low_of(layer.weight) is first
+    layer(torch.ones(2, 8)).sum().backward()
+    optimizer.step(0.1)
+    second = low_of(layer.weight)
+    assert second is not first and torch.equal(second, layer.weight.detach().bfloat16())
+    layer.load_state_dict({name: value + 1.0 for name, value in layer.state_dict().items()})
+    assert torch.equal(low_of(layer.weight), layer.weight.detach().bfloat16())
 
 
 @needs_bfloat16
-def test_the_rounded_loss_is_near_the_exact_one() -> None:
+def test_what_an_evaluation_has_cast_training_can_use() -> None:
+    layer = Linear(8, 8)
+    x = torch.ones(2, 8, dtype=torch.bfloat16)
+    with torch.inference_mode(), computing(TORCH, torch.bfloat16):
+        layer(x)
+    with computing(TORCH, torch.bfloat16):
+        layer(x).float().sum().backward()
+    assert layer.weight.grad is not None
+
+
+@needs_bfloat16
+def test_the_loss_in_bfloat16_is_near_the_exact_one() -> None:
     *parameters, targets = tensors(150, 70)
     exact = [value.clone().requires_grad_() for value in parameters]
     rounded = [value.clone().requires_grad_() for value in parameters]
     expected, _ = linear_cross_entropy(*exact, targets)
     expected.backward()
-    with bfloat16_products():
+    with computing(TORCH, torch.bfloat16):
         loss, _ = linear_cross_entropy(*rounded, targets)
         loss.backward()
     assert loss.item() == pytest.approx(expected.item(), rel=5e-3) and loss.item() != expected.item()
@@ -136,11 +191,11 @@ def test_the_rounded_loss_is_near_the_exact_one() -> None:
         assert float((one.grad - other.grad).abs().max()) < 0.03 * float(one.grad.abs().max())
 
 
-def test_other_threads_do_not_round_their_products() -> None:
+def test_other_threads_compute_as_before() -> None:
     found: list[bool] = []
-    with bfloat16_products():
-        thread = threading.Thread(target=lambda: found.append(rounds_products()))
+    with computing(ONEDNN, torch.bfloat16):
+        thread = threading.Thread(target=lambda: found.append(is_bfloat16() or cpu_kernels() != TORCH))
         thread.start()
         thread.join()
-        assert rounds_products()
-    assert found == [False] and not rounds_products()
+        assert is_bfloat16() and cpu_kernels() == ONEDNN
+    assert found == [False] and not is_bfloat16() and cpu_kernels() == TORCH
