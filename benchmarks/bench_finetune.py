@@ -62,6 +62,7 @@ class Result:
     data: EncodedSet
     segments: dict[str, list[Segment]]
     peaks: dict[str, float]
+    ours: str  # what Cloze computed on, and by what
     curve_difference: float | None = None
 
 
@@ -90,7 +91,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--work", choices=("short", "long"), default="short", help="SST-2 or BBC news texts")
     parser.add_argument("--preset", default="mini", help="tiny, mini, small, ...")
-    parser.add_argument("--peers", default="P1,P1-shipped,P0", help="of P0, P1, P1-shipped, with commas")
+    parser.add_argument(
+        "--peers", default="P1,P1-shipped,P0", help="of P0, P1, P1-shipped, P1-bf16, with commas"
+    )
+    parser.add_argument(
+        "--precision",
+        choices=("auto", "float32", "bfloat16"),
+        default="auto",
+        help="Cloze's; P1's is float32",
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--steps", type=int, default=0, help="of a turn; 0: by the work")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
@@ -106,8 +115,8 @@ def _parser() -> argparse.ArgumentParser:
 def serve_cloze(line: Line, values: dict[str, Any], run_dir: Path) -> None:
     """Pull the engine's own task, as many steps at a time as asked for."""
     task = fine_tune(with_values(FineTuneConfig(), values), run_dir)
-    next(event for event in task if isinstance(event, Started))
-    line.send("ready")
+    started = next(event for event in task if isinstance(event, Started))
+    line.send(f"{started.device} · {Setup.load(run_dir / 'setup').about['recipe']['kernels']}")
     while (num_steps := line.recv()) is not None:
         clock, done, tokens = Stopwatch(), 0, 0
         while done < num_steps:
@@ -125,7 +134,7 @@ def _take_turns(work: Work, peers: list[str], chosen: argparse.Namespace, folder
     run_dir = folder / "run"
     peaks = [matrix_peaks(chosen.device)]
     with ExitStack() as stack:
-        values = work.values(device=chosen.device, num_threads=chosen.threads)
+        values = work.values(device=chosen.device, num_threads=chosen.threads, precision=chosen.precision)
         contenders = [stack.enter_context(Contender(OURS, serve_cloze, values, run_dir))]
         for name in peers:
             spec = _spec(name, work, run_dir / "setup", chosen)
@@ -140,7 +149,7 @@ def _take_turns(work: Work, peers: list[str], chosen: argparse.Namespace, folder
         data = Setup.load(run_dir / "setup").sets["train"]
     peaks.append(matrix_peaks(chosen.device))
     best = {name: max(peak[name] for peak in peaks) for name in peaks[0]}
-    return Result(work, data, segments, best)
+    return Result(work, data, segments, best, contenders[0].greeting)
 
 
 def _spec(name: str, work: Work, setup: Path, chosen: argparse.Namespace) -> PeerSpec:
@@ -167,6 +176,7 @@ def _compare_curves(work: Work, chosen: argparse.Namespace, folder: Path) -> flo
         warmup_ratio=0.1,
         device=chosen.device,
         num_threads=chosen.threads,
+        precision="auto" if chosen.device == "cuda" else "float32",  # as the peer's
     )
     config = with_values(FineTuneConfig(), values)
     steps = [event for event in fine_tune(config, folder / "curve") if isinstance(event, Step)]
@@ -190,6 +200,7 @@ def _print(result: Result, device: str) -> None:
     shape = f"{work.config.num_hidden_layers}x{work.config.hidden_size}"
     print(f"{work.name} texts ({work.source}): {len(lengths):,} of {lengths.mean():.1f} tokens on average,")
     print(f"batch {work.batch_size}, at most {work.max_length}; model {shape}; matrix peak: {peaks}")
+    print(f"Cloze on {result.ours}")
     print(f"\n{'':<12}{'tokens/s':>10}{'padding':>9}{'GFLOP/s':>9}  share of {' / '.join(result.peaks)}")
     for name, segments in result.segments.items():
         rate = float(np.median([segment.tokens_per_s for segment in segments]))
@@ -231,6 +242,7 @@ def _document(result: Result, chosen: argparse.Namespace) -> dict[str, Any]:
         "machine": machine(),
         "arguments": vars(chosen),
         "source": result.work.source,
+        "cloze": result.ours,
         "peaks": result.peaks,
         "flops_per_token": flops_per_token(result.work.config, result.data.lengths),
         "segments": {name: [asdict(s) for s in segments] for name, segments in result.segments.items()},

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.device import processor_name
+from engine.device import cpu_has_bfloat16, processor_name
 from engine.model.config import BertConfig
 
 # L layers, H width, S tokens of an example
@@ -142,6 +142,9 @@ def matrix_peaks(device: str) -> dict[str, float]:
     if torch.backends.mkldnn.is_available():
         linear = torch.ops.mkldnn._linear_pointwise
         peaks["oneDNN"] = _best(lambda: linear(x, y, None, "none", [], ""), 2 * 2048 * 1024**2)
+    if cpu_has_bfloat16():
+        low_x, low_y = x.bfloat16(), y.bfloat16()
+        peaks["bfloat16"] = _best(lambda: torch.mm(low_x, low_y), 2 * 2048 * 1024**2)
     return peaks
 
 

@@ -24,7 +24,8 @@ from engine.device import num_cores
 from engine.text.batch import EncodedSet
 from engine.train.prepare import Setup
 
-NAMES = ("P0", "P1", "P1-shipped")  # the last: P1 with BERT's own attention dropout
+# shipped: with BERT's own attention dropout; bf16: under autocast to bfloat16 on a CPU too
+NAMES = ("P0", "P1", "P1-shipped", "P1-bf16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def _trainer_p1(spec: PeerSpec, data: EncodedSet, folder: str) -> _Trainer:
         num_train_epochs=10_000,
         train_sampling_strategy="group_by_length",
         optim="adamw_torch_fused",
-        bf16=on_gpu,
+        bf16=on_gpu or spec.name == "P1-bf16",
         tf32=True if on_gpu else None,
         dataloader_pin_memory=on_gpu,
         dataloader_num_workers=4 if on_gpu else 0,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from engine.device import cpu_has_bfloat16
 from engine.events import Event, Step
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
@@ -27,6 +28,8 @@ TIMES = (
 )  # rates and times are not part of a promise
 PLACES = ("path", "run_dir")
 OPENINGS = {"bad": ("bad film", "a bad play", "bad !"), "good": ("good film", "a good play", "good !")}
+# kernels and precisions that a run can have on this CPU; the bits of each repeat
+WAYS = [("oneDNN", "float32"), ("torch", "float32"), *([("torch", "bfloat16")] if cpu_has_bfloat16() else [])]
 
 
 def reviews(num_rows: int = 53, seed: int = 0) -> list[tuple[str, str]]:

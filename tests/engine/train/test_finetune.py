@@ -21,7 +21,7 @@ from engine.train.finetune import fine_tune, resume
 from engine.train.plan import plan
 from engine.train.prepare import Setup
 from engine.train.run.runs import read_status
-from tests.engine.tiny_runs import losses, outcome, reviews, tiny_config, without_saved, write_table
+from tests.engine.tiny_runs import WAYS, losses, outcome, reviews, tiny_config, without_saved, write_table
 from tests.fakes import (
     LABELS,
     foreign_folder,
@@ -224,8 +224,11 @@ def test_stopping_keeps_the_step_that_was_reached(tmp_path: Path) -> None:
     again.close()  # type: ignore[attr-defined]
 
 
-def test_stopping_and_going_on_many_times_changes_nothing(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path)
+@pytest.mark.parametrize(("kernels", "precision"), WAYS)
+def test_stopping_and_going_on_many_times_changes_nothing(
+    tmp_path: Path, kernels: str, precision: str
+) -> None:
+    config = tiny_config(tmp_path, kernels=kernels, precision=precision)
     list(fine_tune(config, tmp_path / "whole"))
     events = fine_tune(config, tmp_path / "run")
     advance(events, 14)

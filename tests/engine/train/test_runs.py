@@ -25,7 +25,7 @@ from engine.train.run.folder import Run, check_new
 from engine.train.run.lock import is_locked, locked
 from engine.train.run.records import event_from_record
 from engine.train.run.runs import list_runs, new_run_dir, read_config, read_metrics, read_status
-from tests.engine.tiny_runs import command_of, outcome, run_engine, start_engine, tiny_config
+from tests.engine.tiny_runs import WAYS, command_of, outcome, run_engine, start_engine, tiny_config
 
 KILLS = int(os.environ.get("CLOZE_KILLS", "3"))
 OPERATIONS = ("replace", "fsync", "unlink", "rmdir", "ftruncate")
@@ -89,13 +89,15 @@ def kill_somewhere(process: Any, run_dir: Path, rng: random.Random) -> bool:
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is not of this system")
 def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, num_epochs=3)
-    list(fine_tune(config, tmp_path / "whole"))
-    wanted = outcome(tmp_path / "whole")
     rng = random.Random(os.urandom(8))
     killed = round_number = 0
     while killed < KILLS:
+        kernels, precision = WAYS[round_number % len(WAYS)]
+        config = tiny_config(tmp_path, num_epochs=3, kernels=kernels, precision=precision)
         round_number += 1
+        whole = tmp_path / f"whole{round_number}"
+        list(fine_tune(config, whole))
+        wanted = outcome(whole)
         run_dir = tmp_path / f"run{round_number}"
         goal = killed + min(3, KILLS - killed)
         while killed < goal:
