@@ -41,7 +41,7 @@ from engine.train.run.runs import read_metrics
 
 TASKS = (POLARITY, SST2)
 SEEDS = (42, 43, 44, 45, 46)
-AS_IN_DEMO = {"max_length": 64, "precision": "bfloat16"}  # which itself takes float32
+SHORT = {"max_length": 64, "precision": "bfloat16"}
 POINTS = 5  # of each curve beside the peer's, and one before the first step
 TURN_S = 20.0
 Point = dict[str, float]
@@ -135,7 +135,7 @@ def _classifiers(chosen: argparse.Namespace) -> dict[str, Any]:
                 twin = random_twin(chosen.model, Path(name), seed)
                 for kind, model in (("starter", chosen.model), ("random", twin)):
                     changes = {"num_epochs": chosen.epochs, "num_threads": chosen.threads}
-                    score = fine_tuned(model, all_tables[task], seed, **AS_IN_DEMO, **changes)
+                    score = fine_tuned(model, all_tables[task], seed, **SHORT, **changes)
                     scores[kind].append(score)
                     print(f"{task} {kind} seed {seed}: {score:.4f}", flush=True)
             for kind, values in scores.items():

@@ -30,7 +30,7 @@ from engine.events import Evaluated, Noted
 
 RANDOM = {**QUICK, "batch_size": 32, "learning_rate": 1e-3}
 SHOWN_AT = 0.5  # of the training: a picture of it
-PATIENCE_S = 120  # for a step that does not train
+PATIENCE_S = 600  # for a step that does not train
 FINISHING_S = 3600  # for a training beyond the time that it is planned for
 
 

@@ -144,14 +144,17 @@ class FineTuneSetup(SetupCard):
             return self._session.busy_words
         from engine.device import describe_device
 
-        lines = [
-            self.tr("{steps} steps · about {time} on {device}").format(
-                steps=words.number(found.num_steps),
-                time=words.duration(found.seconds),
-                device=describe_device(),
-            ),
-            *self._parts_words(found),
-        ]
+        minutes = float(self.form.values()["minutes"])
+        template = self.tr("{steps} steps · about {time} on {device}")
+        if minutes:  # an estimate would be said beside what a run measures a moment later
+            template = self.tr("As much as fits into {minutes} min on {device}, as measured at its start")
+        said = template.format(
+            steps=words.number(found.num_steps),
+            time=words.duration(found.seconds),
+            minutes=f"{minutes:.3g}",
+            device=describe_device(),
+        )
+        lines = [said, *self._parts_words(found)]
         cut = summary.cut_share(self._session.max_length)
         if cut > 0 and summary.unit == "pieces":
             share = words.share(cut, 0 if cut >= 0.01 else 1)

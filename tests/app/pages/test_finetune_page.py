@@ -118,6 +118,8 @@ def test_more_epochs_mean_more_steps_before_anything_starts(ready: FineTunePage)
     assert ready.setup.prediction.text().startswith("4 steps")  # 28 of 35 rows, 14 a step
     ready.setup.set_values({"num_epochs": 6})
     assert ready.setup.prediction.text().startswith("12 steps")
+    ready.setup.set_values({"minutes": 2.5})
+    assert ready.setup.prediction.text().startswith("As much as fits into 2.5 min on CPU")
 
 
 def test_the_learning_rate_says_what_automatic_means(ready: FineTunePage) -> None:
