@@ -108,6 +108,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=0.0, help="of all turns of a size; 0: by the size")
     parser.add_argument("--repeats", type=int, default=0, help="turns of each; 0: by the size")
     parser.add_argument("--threads", type=int, default=0, help="0: one for each core")
+    parser.add_argument(
+        "--precision",
+        choices=("auto", "float32", "bfloat16"),
+        default="auto",
+        help="Cloze's; P1's is float32",
+    )
     parser.add_argument("--no-curves", action="store_true")
     parser.add_argument("--json", default="", metavar="FILE")
     return parser
@@ -146,7 +152,11 @@ def _take_turns(result: Result, preset: str, chosen: argparse.Namespace) -> None
     with ExitStack() as stack:
         turns: dict[str, Contender] = {}
         for name in dict.fromkeys(PAIRS[peer] for peer in peers):
-            changes = {"hidden_dropout": HIDDEN_DROPOUT[name], "num_threads": chosen.threads}
+            changes = {
+                "hidden_dropout": HIDDEN_DROPOUT[name],
+                "num_threads": chosen.threads,
+                "precision": chosen.precision,
+            }
             turns[name] = stack.enter_context(Contender(name, serve_cloze, work, changes))
         rate = work.settings().budget.learning_rate or 0.0
         spec = PeerSpec(work.model, work.tokens(OURS), LENGTH, BATCH_SIZE, rate, DROPOUTS, chosen.threads)
@@ -181,6 +191,7 @@ def _compare_curves(work: Work, chosen: argparse.Namespace) -> np.ndarray:
         learning_rate=CURVE_RATE,
         hidden_dropout=0.0,
         num_threads=chosen.threads,
+        precision="float32",  # as the peer's
     )
     steps, batches = train_recorded(work, config)
     rates = [step.learning_rate for step in steps]
