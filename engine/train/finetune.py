@@ -11,6 +11,7 @@ from engine.device import Device, open_device
 from engine.errors import Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Started
 from engine.model.bert import initialize, set_dropout
+from engine.model.fastest import fastest
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import load_classifier
 from engine.settings.finetune import FineTuneConfig
@@ -82,7 +83,8 @@ class FineTuning(Training[Setup]):
 
     def _fitted(self, setup: Setup) -> Generator[Event, None, Setup]:
         """Measure a model that is thrown away, and keep with the setup what fits into the time."""
-        training, device = self.config.training, open_device(self.config.device)
+        training = self.config.training
+        device = fastest(open_device(self.config.device), self.config.device, setup.config)
         model, _ = yield from self.model(setup, None)
         model = placed(model, self.config.device, device)
         pace = yield from measure(model, Classification(setup.labels), setup.sets, training, device)
