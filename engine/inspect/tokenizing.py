@@ -85,7 +85,7 @@ def measure_table(wordpiece: WordPiece, table: Table, roles: Roles) -> Generator
     A task: yields `Progress` and may be closed at any. Raises: DataError for a column that is not there.
     """
     columns = [table.column(name) for name in (roles.text, roles.text_pair) if name]
-    texts = [table.frame[name].tolist() for name in columns]
+    texts = [table.frame[name].array for name in columns]
     num_rows, kinds = table.num_rows, _Kinds(wordpiece)
     lengths = np.full(num_rows, 1 + len(columns), dtype=np.int64)
     unknown = np.zeros(num_rows, dtype=np.int64)
@@ -93,7 +93,7 @@ def measure_table(wordpiece: WordPiece, table: Table, roles: Roles) -> Generator
     for start in range(0, num_rows, AT_ONCE):
         stop = min(start + AT_ONCE, num_rows)
         for column in texts:
-            ids = wordpiece.encode_ids(column[start:stop])
+            ids = wordpiece.encode_ids(column[start:stop].tolist())
             lengths[start:stop] += [len(one) for one in ids]
             unknown[start:stop] += [int((one == wordpiece.unk_id).sum()) for one in ids]
             totals += kinds.count(ids)
@@ -133,14 +133,14 @@ def _none() -> Generator[Event, None, Counter[str]]:
     return Counter()
 
 
-def _unknown_words(wordpiece: WordPiece, texts: list[list[str]]) -> Generator[Event, None, Counter[str]]:
+def _unknown_words(wordpiece: WordPiece, texts: list[Any]) -> Generator[Event, None, Counter[str]]:
     """Return the cleaned words that become [UNK], and how often: each different part is cut once."""
     parts, pattern = Counter[str](), _parts(wordpiece)
     total = 2 * sum(len(column) for column in texts)
     done = 0
     for column in texts:
         for start in range(0, len(column), AT_ONCE):
-            some = column[start : start + AT_ONCE]
+            some = column[start : start + AT_ONCE].tolist()
             for text in some:
                 parts.update(pattern.findall(text) if pattern else [text])
             done += len(some)

@@ -25,7 +25,7 @@ from engine.text.reading.file_check import check_readable
 from engine.text.reading.recognise import check_text, json_kind, json_refusal, questions_refusal
 from engine.text.reading.text_file import Head, file_size, hash_steps, line_blocks, read_head
 from engine.text.repeats import Hashes, Repeats, line_hashes
-from engine.text.table import read_table, reported_note
+from engine.text.table import Table, reading_table, reported_note
 
 __all__ = ["LAYOUTS", "Corpus", "CorpusReport", "Document", "Reading", "find_files", "look"]
 
@@ -182,9 +182,11 @@ class Corpus:
         yield form, [*paragraphs_in([""], form, begun), ""], file_size(path)
 
     def _of_table(self, path: Path, reading: Reading) -> Iterator[tuple[Form, list[str], int]]:
-        table = read_table(path, encoding=self.encoding)
+        form, opened = Form(self.layout or "lines"), list[Table]()
+        for _ in _reading(path, self.encoding, opened):
+            yield form, [], 0
+        (table,) = opened
         cells = table.frame[table.column(self.column)]
-        form = Form(self.layout or "lines")
         reading.layouts[form.layout] += 1
         reading.encodings[table.format.encoding] += 1
         reading.notes.update({str(note): note for note in table.notes})
@@ -394,3 +396,8 @@ def _notes(corpus: Corpus, reading: Reading, counts: list[int], num_repeated: in
         share = num_repeated / reading.num_lines
         notes.append(Sentence(template, {"count": num_repeated, "share": share}))
     return tuple(notes)
+
+
+def _reading(path: Path, encoding: str, opened: list[Table]) -> Iterator[Event]:
+    """Read a table step by step, and put it into `opened`."""
+    opened.append((yield from reading_table(path, encoding=encoding)))

@@ -9,6 +9,7 @@ import pytest
 
 from engine.events import result_of
 from engine.text import table as table_module
+from engine.text.corpus.corpus import Corpus
 from engine.text.examples import Roles, finding_examples
 from engine.text.reading import cells, dialect, encoding, lines
 from engine.text.reading.cells import CellArray, Rows
@@ -110,3 +111,11 @@ def test_a_column_is_read_as_pandas_reads_one_and_cannot_be_changed() -> None:
     ]
     with pytest.raises(NotImplementedError):
         column[0] = "b"
+
+
+def test_text_to_pretrain_on_is_read_from_a_table_in_steps(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("text,label\n" + "".join(f"row {n} is long,{n % 2}\n" for n in range(20_000)), "utf-8")
+    blocks = Corpus((path,), column="text").blocks()
+    assert not any(next(blocks) for _ in range(5))  # the table is still being read
+    assert sum(map(len, blocks)) == 20_000
