@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from engine.errors import Sentence, marked
-from engine.events import Event, Noted
+from engine.events import Beat, Event, Noted
 from engine.text.example_rows import (
     ExampleRows,
     count_contradictions,
@@ -29,6 +29,7 @@ def on_rows(name: str, examples: ExampleRows) -> Iterator[Event]:
         if count == 1:
             template = marked("engine", "One row of {name} repeats a text that stands above it.")
         yield _noted(template, count=count, name=name)
+    yield Beat()
     if count := count_contradictions(keys, examples.labels):
         template = marked("engine", "{count:,} texts of {name} carry more than one label.")
         if count == 1:
