@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
@@ -19,7 +19,7 @@ from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, form_rows, row
 from app.look.widgets import LevelMark, button, set_role
 from engine.errors import ConfigError
-from engine.settings.setting import Setting, settings_of
+from engine.settings.setting import Setting, settings_of, types_of
 
 MOST_CAPTION = 132  # px; a longer caption is written in two lines
 
@@ -139,7 +139,7 @@ class SettingsForm(QWidget):
     def _make_rows(self, config: Any, names: Sequence[str] | None) -> dict[str, _Row]:
         found: dict[str, _Row] = {}
         for group in _groups(config):
-            hints = get_type_hints(type(group))
+            hints = types_of(type(group))
             for name, about in settings_of(group).items():
                 if name in names if names is not None else about.kind != "hidden":
                     found[name] = self._make_row(name, about, hints[name], getattr(group, name))

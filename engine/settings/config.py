@@ -9,13 +9,13 @@ import dataclasses
 import difflib
 import tomllib
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 import tomli_w
 
 from engine.errors import ConfigError, UserError, marked
 from engine.files import read_regular
-from engine.settings.setting import check, convert, settings_of
+from engine.settings.setting import check, convert, settings_of, types_of
 
 SCHEMA_VERSION = 1
 MOST_TOML = 2**20  # bytes of a file of settings; real ones have some thousand
@@ -48,7 +48,7 @@ def with_values(config: Config, values: dict[str, Any]) -> Config:
         group = groups[homes[name]]
         if settings_of(group)[name].or_number and type(value) is int:  # a number, not in quotes
             value = str(value)
-        changes[homes[name]][name] = convert(name, value, get_type_hints(type(group))[name])
+        changes[homes[name]][name] = convert(name, value, types_of(type(group))[name])
     new = {key: dataclasses.replace(groups[key], **changes[key]) for key in groups}
     for group in new.values():
         check(group)

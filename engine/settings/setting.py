@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from engine.errors import ConfigError, marked
 
@@ -40,6 +40,16 @@ def declared(setting: Setting, default: Any, **own: Any) -> Any:
 def settings_of(group: Any) -> dict[str, Setting]:
     """Return name -> `Setting` of a group (class or instance), in order."""
     return {f.name: f.metadata["setting"] for f in dataclasses.fields(group)}
+
+
+def types_of(kind: type) -> dict[str, Any]:
+    """Return name -> type of a group's class. Python would work them out anew, from text, each time."""
+    if kind not in _types:
+        _types[kind] = get_type_hints(kind)
+    return _types[kind]
+
+
+_types: dict[type, dict[str, Any]] = {}
 
 
 def check(group: Any) -> None:

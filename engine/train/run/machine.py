@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import torch
 
 from engine.device import TORCH, Device, has_bfloat16, open_device
 from engine.errors import Sentence, UserError, marked
 from engine.model.config import BertConfig, count_parameters
-from engine.settings.setting import check, convert
+from engine.settings.setting import check, convert, types_of
 from engine.settings.shared import DeviceConfig
 from engine.train.ranks import settled
 from engine.train.run.checkpoint import Checkpoint
@@ -33,7 +33,7 @@ def as_before(
     """Return the device a run was begun on, as near as there is one here, and what differs from then."""
     recipe = {"kernels": recipe.get("cpu_kernels", TORCH), **recipe}  # as runs of version 0.1 called it
     names = ("device", "precision", "kernels", "num_threads", "micro_batch_tokens")
-    hints = get_type_hints(DeviceConfig)
+    hints = types_of(DeviceConfig)
     wanted = replace(config, **{name: convert(name, recipe.get(name), hints[name]) for name in names})
     check(wanted)  # it may have been edited
     if checkpoint is not None:  # smaller, where memory ran out on the way
