@@ -66,6 +66,18 @@ def nothing_is_left(qapp: QApplication) -> Iterator[None]:
     pytest.fail(f"left alive: {', '.join(left)}")
 
 
+@pytest.fixture(autouse=True)
+def unstyled(qapp: QApplication, nothing_is_left: None) -> None:
+    """Take the style sheet off: to style a page takes as long as to make it. Looks and journeys keep it."""
+    qapp.setStyleSheet("")
+
+
+@pytest.fixture
+def styled(qapp: QApplication, unstyled: None) -> None:
+    """Put the style sheet on, for a test that judges how things look or how much room they take."""
+    theme.apply_theme(qapp, "light")
+
+
 def _let_go(qapp: QApplication) -> None:
     gc.collect()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

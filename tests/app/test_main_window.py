@@ -235,6 +235,7 @@ def test_the_page_and_the_size_are_remembered(qtbot: QtBot, window: MainWindow) 
     again.close()
 
 
+@pytest.mark.usefixtures("styled")
 def test_every_page_fits_a_small_window(window: MainWindow, table_file: Path) -> None:
     window.open_file(table_file)
     assert window.session.wait_idle()

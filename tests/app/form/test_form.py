@@ -53,6 +53,7 @@ def test_settings_of_pretraining_come_back_too_and_yes_or_no_is_a_box(qtbot) -> 
     assert form.values()["next_sentence"] is not config.objective.next_sentence
 
 
+@pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("config", [FineTuneConfig(), PretrainConfig()])
 def test_what_an_untouched_number_means_is_whole_in_its_field(qtbot, config) -> None:
     form = SettingsForm(config)
@@ -201,6 +202,7 @@ def test_limits_are_the_engines_and_can_be_narrowed(form: SettingsForm) -> None:
     assert field.maximum() == 512
 
 
+@pytest.mark.usefixtures("styled")
 def test_a_number_has_room_to_be_read(form: SettingsForm) -> None:
     QApplication.processEvents()
     for name in ("batch_size", "warmup_ratio"):
@@ -208,6 +210,7 @@ def test_a_number_has_room_to_be_read(form: SettingsForm) -> None:
         assert line.width() > 60 and line.height() >= line.fontMetrics().height()
 
 
+@pytest.mark.usefixtures("styled")
 def test_a_low_form_scrolls_instead_of_squeezing(form: SettingsForm) -> None:
     form.show_more(True)
     QApplication.processEvents()

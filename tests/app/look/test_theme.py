@@ -35,6 +35,7 @@ from app.plots.curve import CurvePlot
 from app.plots.histogram import HistogramPlot
 from app.settings import AppSettings
 
+pytestmark = pytest.mark.usefixtures("styled")
 BOTH = pytest.mark.parametrize("colors", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
 GROUNDS = ("page", "card", "rail", "field", "hover")
 

@@ -461,6 +461,7 @@ def test_an_earlier_run_waits_while_another_is_in_training(
     assert "old" in page.failure.text()
 
 
+@pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("size", [(1104, 772), (848, 612)])
 def test_watching_shows_the_whole_of_how_a_run_ended(
     begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot, size: tuple[int, int]

@@ -360,6 +360,7 @@ def test_a_damaged_run_is_told_and_hides_no_other(page: WelcomePage) -> None:
     assert "20260101-140000-unread cannot be read" in page.recent_card.hint_label.toolTip()
 
 
+@pytest.mark.usefixtures("styled")
 def test_the_page_fits_a_low_window_with_everything_on_it(page: WelcomePage, assets: Path) -> None:
     shutil.rmtree(assets / "models")
     page.resize(*LOW)
