@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtGui import QColor
@@ -63,17 +64,23 @@ def train(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.
         assert session.wait_idle()
         page.setup.check()  # type: ignore[attr-defined]
         if run is not None:
-            monkeypatch.setattr(session_module, "fine_tune", run.fine_tune)
-            page.start_button.click()  # type: ignore[attr-defined]
-            if run.hold_at:
-                qtbot.waitUntil(
-                    lambda: session.training.step is not None and session.training.step.step == run.hold_at
-                )
-            else:
-                qtbot.waitUntil(lambda: not session.is_training)
+            begin(window, run, qtbot, monkeypatch)
         return window
 
     return start
+
+
+def begin(window: MainWindow, run: InventedRun, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Press Start and wait until the run holds or ends."""
+    session = window.session
+    monkeypatch.setattr(session_module, "fine_tune", run.fine_tune)
+    window.page("finetune").start_button.click()  # type: ignore[attr-defined]
+    if run.hold_at:
+        qtbot.waitUntil(
+            lambda: session.training.step is not None and session.training.step.step == run.hold_at
+        )
+    else:
+        qtbot.waitUntil(lambda: not session.is_training)
 
 
 def end(window: MainWindow, run: InventedRun, qtbot: QtBot) -> None:
@@ -94,7 +101,6 @@ def test_a_window_without_data_says_what_comes_first(window: MainWindow) -> None
     assert not clipped(window)
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     ("name", "labels"),
     [("two", TWO), ("five", FIVE), ("twenty", TWENTY), ("chinese", CHINESE)],
@@ -105,40 +111,51 @@ def test_a_running_window_shows_curves_in_their_colours(
     qtbot: QtBot,
     name: str,
     labels: Sequence[str],
-    size: str,
 ) -> None:
     run = InventedRun(labels, hold_at=214, never=1 if len(labels) > 5 else -1)
     window = train(labels, run)
     charts = window.page("finetune").charts  # type: ignore[attr-defined]
-    pictures = picture(window, f"finetune-running-{name}", size)
-    assert not clipped(window)
-    for mode, colors in (("light", theme.LIGHT), ("dark", theme.DARK)):
-        assert share_of(pictures[mode], charts.loss, window, QColor(colors.accent)) > 0.002
-        assert share_of(pictures[mode], charts.loss, window, QColor(colors.b)) > 0.0005
-    if not size:
-        assert charts.verticalScrollBar().maximum() == 0, "everything is seen without scrolling"
-        heights = charts.loss_card.height(), charts.confusion_card.height()
-        assert 1.0 < heights[0] / heights[1] < 1.6
+    for size in SIZES:
+        pictures = picture(window, f"finetune-running-{name}", size)
+        assert not clipped(window), size
+        for mode, colors in (("light", theme.LIGHT), ("dark", theme.DARK)):
+            assert share_of(pictures[mode], charts.loss, window, QColor(colors.accent)) > 0.002, (size, mode)
+            assert share_of(pictures[mode], charts.loss, window, QColor(colors.b)) > 0.0005, (size, mode)
+        if not size:
+            assert charts.verticalScrollBar().maximum() == 0, "everything is seen without scrolling"
+            heights = charts.loss_card.height(), charts.confusion_card.height()
+            assert 1.0 < heights[0] / heights[1] < 1.6
     end(window, run, qtbot)
 
 
-@pytest.mark.parametrize("state", ["ready", "paused", "stopped", "finished", "failed"])
-def test_every_state_of_a_run_can_be_read(train: Train, qtbot: QtBot, state: str) -> None:
-    held = 214 if state in ("paused", "stopped") else 0
-    run = InventedRun(TWO, hold_at=held, fail_at=120 if state == "failed" else 0, overfits=True)
-    window = train(TWO, None if state == "ready" else run)
+def test_a_run_can_be_read_before_it_begins_while_it_waits_and_once_it_is_stopped(
+    train: Train, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = InventedRun(TWO, hold_at=214, overfits=True)
+    window = train(TWO, None)
     page = window.page("finetune")
-    if state == "paused":
-        page.pause_button.click()  # type: ignore[attr-defined]
-    if state == "stopped":
-        page.stop_button.click()  # type: ignore[attr-defined]
-        qtbot.waitUntil(lambda: not window.session.is_training)
+    judge(window, "ready")
+    begin(window, run, qtbot, monkeypatch)
+    page.pause_button.click()  # type: ignore[attr-defined]
+    judge(window, "paused")
+    page.stop_button.click()  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: not window.session.is_training)
+    judge(window, "stopped")
+
+
+@pytest.mark.parametrize("state", ["finished", "failed"])
+def test_a_run_that_has_ended_can_be_read(train: Train, state: str) -> None:
+    judge(train(TWO, InventedRun(TWO, fail_at=120 if state == "failed" else 0, overfits=True)), state)
+
+
+def judge(window: MainWindow, state: str) -> None:
+    """Leave a picture, and refuse what cannot be read on it or done in this state."""
     picture(window, f"finetune-{state}")
     assert not clipped(window)
-    shown = [action for action in page._actions() if action.isVisible()]  # type: ignore[attr-defined]
+    page: Any = window.page("finetune")
+    shown = [action for action in page._actions() if action.isVisible()]
     main = sum(action.property("role") == "primary" for action in shown)
     assert 2 <= len(shown) <= 3 and main == 1
-    end(window, run, qtbot)
 
 
 def test_the_predict_page_says_what_is_missing(window: MainWindow) -> None:
