@@ -134,6 +134,7 @@ def test_a_hostile_folder_is_refused_in_a_sentence_or_does_no_harm(
     assert refused > 4 * len(HARMS) / GROUPS
 
 
+@pytest.mark.slow
 def test_a_whole_folder_is_refused_nowhere(whole: Path, tmp_path: Path) -> None:
     shutil.copy(whole.parent / "reviews.csv", tmp_path)
     shutil.copytree(whole, tmp_path / "model")

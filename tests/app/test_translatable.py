@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import app
@@ -12,12 +13,18 @@ FILES = sorted(Path(app.__file__).parent.rglob("*.py"))
 LOOKED_UP = {("words.py", "translate('engine', text)")}  # what the engine has marked
 
 
+@cache
+def nodes() -> list[tuple[str, ast.AST]]:
+    """Return all that the window's code is made of, each with its file's name."""
+    trees = [(file.name, ast.parse(file.read_text(encoding="utf-8"))) for file in FILES]
+    return [(name, node) for name, tree in trees for node in ast.walk(tree)]
+
+
 def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
     """Yield the calls of a function or method of this name in the window's code, with their file's name."""
-    for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name:
-                yield file.name, node
+    for file, node in nodes():
+        if isinstance(node, ast.Call) and name in (vars(node.func).get("attr"), vars(node.func).get("id")):
+            yield file, node
 
 
 def test_tr_is_only_asked_of_self_whose_class_lupdate_takes_as_context() -> None:
@@ -44,9 +51,8 @@ def test_translate_is_given_a_context_and_a_text_as_literals() -> None:
 
 def test_no_other_name_stands_for_tr_or_translate() -> None:
     renamed = [
-        (file.name, ast.unparse(node))
-        for file in FILES
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        (file, ast.unparse(node))
+        for file, node in nodes()
         if isinstance(node, ast.Assign) and ast.unparse(node.value).rpartition(".")[2] in ("tr", "translate")
     ]
     renamed += [

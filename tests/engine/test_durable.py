@@ -53,6 +53,7 @@ def old_ones(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_at_any_moment_leaves_old_or_new_whole(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     code, moment = 9, 0

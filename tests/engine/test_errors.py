@@ -6,7 +6,7 @@ import ast
 import pickle
 import string
 import time
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,11 +17,10 @@ from engine.train.loop import TrainingError
 ENGINE = Path(__file__).parents[2] / "engine"
 
 
-def calls() -> Iterator[tuple[Path, ast.Call]]:
-    for file in sorted(ENGINE.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                yield file, node
+@cache
+def calls() -> list[tuple[Path, ast.Call]]:
+    trees = [(file, ast.parse(file.read_text(encoding="utf-8"))) for file in sorted(ENGINE.rglob("*.py"))]
+    return [(file, node) for file, tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
 def is_marked(node: ast.AST) -> bool:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 WITHOUT_QT = """
 import importlib, pkgutil, sys
@@ -40,6 +42,7 @@ def imported_by(file: Path) -> set[str]:
     return names
 
 
+@pytest.mark.slow
 def test_every_engine_module_is_imported_where_qt_is_missing() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-W", "error::ImportWarning", "-c", WITHOUT_QT], env=environment,

@@ -430,11 +430,9 @@ def test_five_thousand_columns_do_not_hold_the_window(page: DataPage, tmp_path: 
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     session = open_file(page, path)
     assert session.table is not None and session.roles == Roles("text", "", "label")
-    start = time.perf_counter()
+    start = time.thread_time()
     session.set_role("x7", "label")
-    assert time.perf_counter() - start < 2, (
-        "seconds of the window's thread; 12 when each width moves the rest"
-    )
+    assert time.thread_time() - start < 2, "seconds of the window's thread; 12 when each width moves the rest"
     assert page.table_card.view.columnWidth(4998) >= 200
 
 

@@ -197,6 +197,7 @@ def test_a_task_that_cannot_be_made_fails_and_ends() -> None:
     assert ear.said == ["failed", "ended"]
 
 
+@pytest.mark.slow
 def test_a_flood_waits_instead_of_filling_the_memory(qtbot, monkeypatch) -> None:
     monkeypatch.setattr(job_module, "MOST_WAITING", 100)
     made: list[int] = []

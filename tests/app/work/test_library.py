@@ -135,6 +135,7 @@ def test_every_page_offers_the_same_models_in_the_same_order_under_the_same_name
     assert opened == ["other", "mine"]
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_no_model_is_refused_in_the_same_words_below_every_box(
     window: MainWindow, tmp_path: Path
 ) -> None:

@@ -279,6 +279,7 @@ def test_tokenize_gives_the_ids_the_model_reads(engine: Engine, place: Path) -> 
 # In a process of their own
 
 
+@pytest.mark.slow
 def test_only_the_answer_goes_to_stdout_whatever_the_terminal_can_show(place: Path) -> None:
     write_table(place / "zh.csv", [(text, {"bad": "坏", "good": "好"}[label]) for text, label in reviews(20)])
     model_folder(place / "zh", labels=("坏", "好"))
@@ -288,6 +289,7 @@ def test_only_the_answer_goes_to_stdout_whatever_the_terminal_can_show(place: Pa
     assert json.loads(out)["labels"] == ["坏", "好"] and "test loss" in err and out.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are not of this system")
 def test_ctrl_c_stops_and_keeps_and_says_how_to_go_on(place: Path) -> None:
     config = tiny_config(place, num_epochs=400)
@@ -314,6 +316,7 @@ def disk_with_room_for(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [10, 700, 3000, 17000, 19000, 40000])
 def test_a_full_disk_costs_a_sentence_and_harms_nothing(place: Path, engine: Engine, size: int) -> None:
     config = tiny_config(place)

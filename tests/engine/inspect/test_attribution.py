@@ -89,6 +89,7 @@ def reference(subject: LoadedModel, result: Attribution, steps: int) -> np.ndarr
     return ((text - start) * total).sum(-1)[0].numpy()
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_a_plain_integral_over_transformers(subjects) -> None:
     subject = subjects[LABELS]
     result = found(attribute(subject, TEXT, PAIR, target=Target(question=LABELS)))

@@ -192,6 +192,7 @@ def test_a_real_encoder_equals_transformers_on_texts_of_all_lengths() -> None:
     assert_close(got.pooled_output, expected.pooler_output)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the compiler itself
 @torch.no_grad()
 def test_compiled_blocks_give_the_same_numbers(inputs: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -427,6 +427,7 @@ def in_child(code: str, *arguments: Path) -> list[int]:
     return [int(word) for word in done.stdout.split()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_no_hostile_folder_takes_memory(tmp_path: Path) -> None:
     folders = []
@@ -438,6 +439,7 @@ def test_no_hostile_folder_takes_memory(tmp_path: Path) -> None:
     assert grown < 40_000  # kB
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_loading_takes_the_memory_of_the_model_once(tmp_path: Path) -> None:
     folder = model_folder(tmp_path / "model", vocab_size=2_000_000)
@@ -454,6 +456,7 @@ def test_a_file_or_nothing_in_the_place_of_a_folder_is_refused(folder: Path) -> 
         load_encoder(folder / "nowhere")
 
 
+@pytest.mark.slow
 def test_loading_does_not_make_torch_import_its_compiler(folder: Path) -> None:
     code = CHILD + "\nprint(sum(name.startswith('torch._inductor') for name in sys.modules))"
     assert in_child(code, folder)[-1] == 0

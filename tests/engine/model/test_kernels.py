@@ -79,6 +79,7 @@ def test_a_vocabulary_of_full_size_gives_the_same_shares() -> None:
     assert near(ours.grad, theirs.grad)
 
 
+@pytest.mark.slow
 def test_gradients_in_float64_equal_differences() -> None:
     *parameters, targets = tensors(3, 5, torch.float64)
     for value in parameters:

@@ -99,6 +99,7 @@ def test_a_vocabulary_of_another_model_is_refused() -> None:
         trimmed(tiny_pretraining(vocab_size=30), WORDPIECE, np.arange(20))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "vocab", "size"), [ENGLISH, CASED, CHINESE])
 def test_no_text_gets_more_unknown_words(real_data: Path, text: str, vocab: str, size: int) -> None:
     with (lzma.open if text.endswith(".xz") else open)(real_data / "corpora" / text, "rb") as file:

@@ -190,9 +190,9 @@ def test_every_record_of_a_broken_table_is_kept_or_reported(tmp_path: Path, name
     content, num_kept, num_reported, overrides = KEPT[name]
     path = tmp_path / "table.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    began = time.monotonic()
+    began = time.process_time()
     table = read_table(path, **overrides)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     assert (table.num_rows, len(table.reported)) == (num_kept, num_reported), list(map(str, table.notes))
     lines = [*table.lines.tolist(), *(bad.line for bad in table.reported)]
     assert len(set(lines)) == len(lines)
@@ -213,10 +213,10 @@ def test_what_cannot_be_a_table_is_refused_in_a_short_sentence(tmp_path: Path, n
     file, content, says = REFUSED[name]
     path = tmp_path / file
     path.write_bytes(content if isinstance(content, bytes) else content(tmp_path))
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(DataError) as refused:
         read_table(path, encoding="utf-8" if name == "an encoding it is not in" else "")
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     assert says in str(refused.value) and len(str(refused.value)) < 600
 
 

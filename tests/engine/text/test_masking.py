@@ -151,6 +151,7 @@ def runs_of_words(text: Examples, done: Masked) -> tuple[np.ndarray, list[np.nda
     return np.array([len(set(text.words[run])) for run in runs]), np.split(done.actions, breaks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["ngram", "span"])
 def test_ngrams_and_spans_have_the_published_lengths(unit: str) -> None:
     weights = [1, 1 / 2, 1 / 3, 1 / 4] if unit == "ngram" else [0.8**n for n in range(10)]

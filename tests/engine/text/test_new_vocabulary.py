@@ -214,6 +214,7 @@ def test_a_vocabulary_is_written_a_token_a_line(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_real_text_gives_the_pieces_of_the_published_trainer(real_data: Path) -> None:
     path = real_data / "corpora" / "wikitext-2-valid.txt"
     ours = train(path, 4000)

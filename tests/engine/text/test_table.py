@@ -364,13 +364,13 @@ def test_backslashes_that_escape_nothing_are_text(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_quotes_that_never_match_take_no_longer_than_a_few_passes(tmp_path: Path) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     content = "text,label\n" + 'a","""\n' * 100_000  # each line leaves a quote open, wherever it is read from
     for quoting in ("csv", "backslash"):
         with contextlib.suppress(DataError):
             table = table_of(tmp_path, content, quoting=quoting)
             assert table.num_rows + len(table.reported) == 100_000
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
 
 
 @pytest.mark.parametrize(

@@ -298,6 +298,7 @@ def is_alive(pid: int) -> bool:
         return Path("/proc/self/stat").exists() is False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is not of this system")
 def test_a_process_killed_half_way_leaves_no_store_and_no_worker_and_the_next_makes_it(
     tmp_path: Path,

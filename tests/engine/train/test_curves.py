@@ -94,6 +94,7 @@ def train_theirs(folder: Path, config: TrainingConfig, data: EncodedSet) -> Curv
     return train_by_hand(model, data, steps, RECIPE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_pairs", [False, True], ids=["single texts", "pairs"])
 @pytest.mark.parametrize(
     ("accumulation", "micro_batch_tokens"),

@@ -224,6 +224,7 @@ def test_stopping_keeps_the_step_that_was_reached(tmp_path: Path) -> None:
     again.close()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kernels", "precision"), WAYS)
 def test_stopping_and_going_on_many_times_changes_nothing(
     tmp_path: Path, kernels: str, precision: str

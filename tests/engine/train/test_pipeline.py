@@ -203,6 +203,7 @@ def test_the_task_text_is_that_of_the_rows_to_train_on_and_of_no_others(tmp_path
     assert (tmp_path / "pipe" / "task.txt").read_text().split("\n")[:-1] == wanted and len(wanted) == 62
 
 
+@pytest.mark.slow
 def test_a_pipeline_stopped_again_and_again_ends_with_the_same_report(tmp_path: Path) -> None:
     config, kept = config_in(tmp_path), dict[Path, int]()
     list(pipeline(config, tmp_path / "whole"))

@@ -412,6 +412,7 @@ def test_a_run_stopped_at_any_yield_goes_on_to_the_same_end(tmp_path: Path) -> N
     assert {"Progress Counting words", "Progress Tokenizing", "Progress Evaluating"} <= kinds
 
 
+@pytest.mark.slow
 def test_stopping_and_going_on_many_times_while_examples_grow_changes_nothing(tmp_path: Path) -> None:
     config = text_config(
         tmp_path, steps=30, start_length=8, growth_share=0.7, hidden_dropout=0.1, attention_dropout=0.1

@@ -202,6 +202,7 @@ def spoil(tokens: Path, kind: str, folder: Path) -> None:
             result_of(open_store(tokens, Corpus((text,), "sentences"), pieces))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unsynced")
 @pytest.mark.parametrize(
     "kind", ["cut", "changed", "no header", "gone", "of another text", "of another vocabulary"]
