@@ -140,13 +140,21 @@ class Demo:
         self.tour.leave()
 
     def _watch(self) -> None:
-        session, patience = self.session, self._patience
-        self._until(lambda: session.training.share > SHOWN_AT or not session.is_training, patience)
+        session = self.session
+        self._wait_unpainted(lambda: session.training.share > SHOWN_AT or not session.is_training)
         if session.is_training:
             self._album.picture("fine-tune-running", self.tour)
-        self._until(lambda: not session.is_training, patience)
+        self._wait_unpainted(lambda: not session.is_training)
         if session.training.outcome == "failed" or session.last_model is None:
             raise CannotGoOn("The training has failed.")
+
+    def _wait_unpainted(self, condition: Callable[[], bool]) -> None:
+        """Wait while training, and paint nothing: nobody looks, and it would take time from the training."""
+        self.window.setUpdatesEnabled(False)
+        try:
+            self._until(condition, self._patience)
+        finally:
+            self.window.setUpdatesEnabled(True)
 
     # ---- with somebody at the window
 

@@ -22,7 +22,7 @@ from engine.train.lifecycle import Training, noting, placed
 from engine.train.loop import Loop, evaluated
 from engine.train.metrics import ONE_ANSWER, notes_on
 from engine.train.optimizer import default_learning_rate
-from engine.train.plan import fitted, measure, on_fitted
+from engine.train.plan import fitted, measure, on_fitted, on_late
 from engine.train.prepare import Setup, prepare
 from engine.train.ranks import ALONE, Ranks, check_alone
 from engine.train.run.checkpoint import Checkpoint
@@ -169,6 +169,8 @@ class FineTuning(Training[Setup]):
 
     def finish(self, setup: Setup, loop: Loop, best: Checkpoint | None) -> Generator[Event, None, Finished]:
         """Measure the result on the test set, and say where it has one answer for all."""
+        if loop.at.step < loop.schedule.num_steps and loop.schedule.progress(loop.at) >= 1.0:
+            yield on_late(loop.at.step, loop.schedule.num_steps)
         step = best.step if best else loop.at.step
         metrics: dict[str, float] = {}
         measured = _kept_evaluation(loop.run, step)

@@ -11,7 +11,6 @@ import time
 from bisect import bisect_right
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 import torch
@@ -121,7 +120,7 @@ def measure(
         start = time.perf_counter()
         _one_step(model, task, feed.parts(taken, device.micro_batch_tokens), optimizer, device)
         per_token.append((time.perf_counter() - start) / int(feed.lengths(taken).sum()))
-    token_s = median(per_token[1:])
+    token_s = min(per_token[1:])  # the least disturbed; the clock sees to what disturbs the run itself
     num_tokens = int(sets["train"].lengths.sum())
     kept = int(sets["validation"].lengths.sum()) if "validation" in sets else 0
     return Pace(token_s * num_tokens / feed.steps_per_epoch, token_s * kept / 3)  # forwards alone
@@ -146,6 +145,16 @@ def fitted(full: Epochs, minutes: float, pace: Pace) -> TimedEpochs:
     num_steps = pace.steps_within(PLANNED * seconds, full.num_steps, every)
     steps_s = max(seconds / 2, seconds - pace.evaluation_s)  # the look after the last step comes beside it
     return TimedEpochs(**vars(full), most_steps=num_steps, steps_s=steps_s)
+
+
+def on_late(step: int, num_steps: int) -> Noted:
+    """Say that the clock ended a run before the steps that were planned."""
+    template = marked(
+        "engine",
+        "It was slower than when it was measured: {step:,} of the {all:,} planned steps were made in the "
+        "time, and the learning rate ran its whole way over them.",
+    )
+    return Noted(sentence=Sentence(template, {"step": step, "all": num_steps}), level="fine")
 
 
 def on_fitted(found: TimedEpochs, training: TrainingConfig, num_rows: int) -> Noted:

@@ -130,3 +130,17 @@ def test_the_forecast_before_a_run_knows_the_time_too(tmp_path: Path) -> None:
     some, shorter = asked(minutes=seconds / 120)
     assert some < whole / 2 and shorter <= PLANNED * seconds / 2
     assert asked(minutes=seconds) == (whole, seconds)
+
+
+def test_a_run_that_the_clock_ends_says_so_and_is_measured_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_pace(monkeypatch, Pace(step_s=1e-6, evaluation_s=0.0))
+    config = tiny_config(tmp_path, num_epochs=10_000, minutes=0.05)
+    events = list(fine_tune(config, tmp_path / "run"))
+    made, end = steps(events), events[-1]
+    assert 0 < len(made) < 90_000 and made[-1].progress == 1.0
+    said = [str(event.sentence) for event in events if isinstance(event, Noted)]
+    assert any(one.startswith(f"It was slower than when it was measured: {len(made):,} of") for one in said)
+    assert isinstance(end, Finished) and not end.stopped_early
+    assert any(isinstance(event, Evaluated) and event.step == len(made) for event in events)
