@@ -63,9 +63,13 @@ def _version() -> str:
 
 
 def _open_window(file: str | None) -> int:
-    import engine  # noqa: F401, I001  # before torch, which reads how its threads wait
-    import torch  # noqa: F401  # before Qt: on Windows the two do not load in the other order
+    import engine  # noqa: F401  # before torch, which reads how its threads wait
 
+    if sys.platform == "win32":
+        import torch  # noqa: F401  # before Qt: the two do not load in the other order there
+    from app.qt_import import import_qt
+
+    import_qt()
     from app.application import make_application
     from app.look.error_dialog import install_excepthook
     from app.main_window import MainWindow

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import (
@@ -20,7 +20,7 @@ from PySide6.QtGui import (
     QKeySequence,
     QShowEvent,
 )
-from PySide6.QtWidgets import QMainWindow, QStackedWidget, QStyle, QWidget
+from PySide6.QtWidgets import QMainWindow, QStyle, QWidget
 
 from app import words
 from app.dialogs import ClosingDialog, HelpDialog, SettingsButton
@@ -30,46 +30,31 @@ from app.look.error_dialog import show_error
 from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import GAP, PAGE_MARGIN, Rail, set_role
-from app.pages.attention.page import AttentionPage
-from app.pages.data.page import DataPage
-from app.pages.embeddings.page import EmbeddingsPage
-from app.pages.finetune.page import FineTunePage
-from app.pages.models.page import ModelsPage
-from app.pages.predict.page import PredictPage
-from app.pages.pretrain.page import PretrainPage
-from app.pages.probe.page import ProbePage
-from app.pages.tokenizer.page import TokenizerPage
-from app.pages.welcome.page import WelcomePage
+from app.page_stack import PAGES, TRAINING, PageStack, training_page
 from app.remembered import keep_table, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
-from app.tour.steps import Tour
 from app.work.job import Job
+from app.work.later import later
 from app.work.titles import run_title
 from app.work.worker import Answer
-from engine.device import describe_device, warm_up
-from engine.errors import UserError, marked
-from engine.events import Event, Progress
-from engine.settings.pretrain import PretrainConfig
-from engine.train.run.runs import RunInfo
+from engine.errors import UserError
+from engine.events import Event
+from engine.train.run.runs import RunInfo, read_config
 
-PAGES: dict[str, Callable[[Session], QWidget]] = {  # in the order of the rail; the first ten have Ctrl+1 to 0
-    "welcome": WelcomePage,
-    "data": DataPage,
-    "tokenizer": TokenizerPage,
-    "pretrain": PretrainPage,
-    "finetune": FineTunePage,
-    "predict": PredictPage,
-    "probe": ProbePage,
-    "attention": AttentionPage,
-    "embeddings": EmbeddingsPage,
-    "models": ModelsPage,
-}
+if TYPE_CHECKING:
+    from app.tour.steps import Tour
+    from engine.device import describe_device, warm_up, warm_up_training
+else:
+    Tour = later("app.tour.steps", "Tour")
+    describe_device, warm_up, warm_up_training = (
+        later("engine.device", name) for name in ("describe_device", "warm_up", "warm_up_training")
+    )
+
 NUM_KEYS = 10  # pages that a digit leads to
 USUAL_SIZE = QSize(1280, 800)
 FRAME_MS = 400  # after which a window manager has put its frame around a new window
 LOOKING = ("tokenizer", "probe", "attention", "embeddings")
-PageT = TypeVar("PageT", bound=QWidget)
 
 
 class MainWindow(QMainWindow):
@@ -84,28 +69,20 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setMinimumSize(QSize(960, 600))
         self._closing: ClosingDialog | None = None
-        self._warmer = Job(_warm_up_task, self, name="warm-up")
+        self._warms_up = warm_up
+        self._warmers: list[Job] = []
+        self._starts_tour = False  # once the modules of all pages are there
+        self._pages = PageStack(self.session, ahead=warm_up)
         with theme.styled_at_the_end():
-            self._build_pages()
             self._build_rail()
             self._lay_out()
         self._add_actions()
         self._connect()
         self._restore()
         self._show_title()
-        if warm_up:
-            self._warmer.heard.connect(self._take_device)
-            self._warmer.failed.connect(self.show_problem)
-            self._warmer.start()
         self.session.find_runs()
 
     # ---- building
-
-    def _build_pages(self) -> None:
-        self._pages = {key: page(self.session) for key, page in PAGES.items()}
-        self._stack = QStackedWidget()
-        for page in self._pages.values():
-            self._stack.addWidget(page)
 
     def _build_rail(self) -> None:
         self.rail = Rail()
@@ -147,7 +124,7 @@ class MainWindow(QMainWindow):
         set_role(centre, "page")
         self.banner = Banner(name="crash_banner")
         self._banner_row = row(self.banner, margins=(PAGE_MARGIN, 0, PAGE_MARGIN, 0))
-        beside = column(self._banner_row, (self._stack, 1), gap=0)
+        beside = column(self._banner_row, (self._pages, 1), gap=0)
         row(self.rail, (beside, 1), gap=0, parent=centre)
         self.setCentralWidget(centre)
         self.status = StatusBar(self.session)
@@ -178,14 +155,40 @@ class MainWindow(QMainWindow):
         session.crashed_runs_changed.connect(self._offer_crashed)
         session.training_started.connect(self._offer_crashed)
         self.banner.closed.connect(self._dismiss_crashed)
-        self._connect_welcome()
+        self._pages.made.connect(self._connect_page)
+        self._pages.shown.connect(self._show_place)
+        self._pages.imported.connect(self._go_on)
+        self._pages.failed.connect(self.show_problem)
 
-    def _connect_welcome(self) -> None:
-        page = self._page_of(WelcomePage)
-        page.tour_wanted.connect(self.start_tour)
-        page.open_wanted.connect(self._choose_file)
-        page.sample_text_wanted.connect(self._page_of(PretrainPage).take_sample)
-        page.run_wanted.connect(self._show_run)
+    @Slot()
+    def _go_on(self) -> None:
+        """Do what had to wait for the modules of the pages, torch among them."""
+        self._warm_up(_measure_device)
+        if self._starts_tour:
+            self.start_tour()
+
+    def _warm_up(self, task: Callable[[], Iterator[Event]]) -> None:
+        if self._warms_up:
+            job = Job(task, self, name="warm-up")
+            job.heard.connect(self._take_device)
+            job.failed.connect(self.show_problem)
+            self._warmers.append(job)
+            job.start()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all is there that is made ready beside the window."""
+        return self._pages.is_ready and not any(job.is_running for job in self._warmers)
+
+    @Slot(str, QWidget)
+    def _connect_page(self, key: str, page: Any) -> None:
+        if key == "welcome":
+            page.tour_wanted.connect(self.start_tour)
+            page.open_wanted.connect(self._choose_file)
+            page.sample_text_wanted.connect(self._take_sample_text)
+            page.run_wanted.connect(self._show_run)
+        elif key in TRAINING:
+            self._warm_up(_prepare_training)
 
     def _restore(self) -> None:
         settings = self.session.settings
@@ -217,22 +220,22 @@ class MainWindow(QMainWindow):
     @property
     def current_page(self) -> str:
         """The key of the page that is open."""
-        return next(key for key, page in self._pages.items() if page is self._stack.currentWidget())
+        return self._pages.current
 
     def page(self, key: str) -> QWidget:
         """Return a page by its key, one of `PAGES`."""
-        return self._pages[key]
-
-    def _page_of(self, kind: type[PageT]) -> PageT:
-        return next(page for page in self._pages.values() if isinstance(page, kind))
+        return self._pages.page(key)
 
     @Slot(str)
     def show_page(self, key: str) -> None:
         """Open a page."""
-        if key in self._pages:
-            self._stack.setCurrentWidget(self._pages[key])
-            self.rail.set_current(key)
-            self.status.set_looking(key in LOOKING)
+        if key in PAGES:
+            self._pages.show_page(key)
+
+    @Slot(str)
+    def _show_place(self, key: str) -> None:
+        self.rail.set_current(key)
+        self.status.set_looking(key in LOOKING)
 
     def _go_to(self, key: str, _checked: bool = False) -> None:
         self.show_page(key)
@@ -252,13 +255,16 @@ class MainWindow(QMainWindow):
 
     @Slot(object, object)
     def _show_run(self, info: RunInfo, config: object) -> None:
-        kind = PretrainPage if isinstance(config, PretrainConfig) else FineTunePage
-        self._page_of(kind).show_run(info, config)
+        self._pages.when_made(training_page(config), lambda page: page.show_run(info, config))
+
+    @Slot()
+    def _take_sample_text(self) -> None:
+        self._pages.when_made("pretrain", lambda page: page.take_sample())
 
     @Slot()
     def _choose_file(self) -> None:
         self.show_page("data")
-        self._page_of(DataPage).choose_file()
+        self._pages.when_made("data", lambda page: page.choose_file())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
@@ -268,9 +274,8 @@ class MainWindow(QMainWindow):
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
-            page = self._stack.currentWidget()
-            if isinstance(page, PretrainPage):
-                page.take(paths)
+            if self.current_page == "pretrain":
+                self._pages.when_made("pretrain", lambda page: page.take(paths))
             else:
                 self.open_file(paths[0])
 
@@ -306,8 +311,9 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def start_tour(self) -> None:
-        """Lead a person through the window; nothing while that is under way."""
-        if self.findChild(QWidget, "tour") is None:
+        """Lead a person through the window, once its pages can be made; nothing while that is under way."""
+        self._starts_tour = not self._pages.is_ready
+        if self._pages.is_ready and self.findChild(QWidget, "tour") is None:
             Tour(self).start()
 
     # ---- runs that were cut off
@@ -335,13 +341,23 @@ class MainWindow(QMainWindow):
     def _resume_crashed(self) -> None:
         run = self.session.crashed_runs[0]
         try:
+            key = training_page(read_config(run.path))
+        except UserError as error:
+            self._refuse_crashed(run, error)
+        else:
+            self._pages.when_made(key, lambda _page: self._resume(run, key))
+
+    def _resume(self, run: RunInfo, page: str) -> None:
+        try:
             self.session.resume_training(run.path)
         except UserError as error:
-            self.session.dismiss_crashed(run.path)
-            self.show_problem(error)
+            self._refuse_crashed(run, error)
         else:
-            is_language = isinstance(self.session.training_config, PretrainConfig)
-            self.show_page("pretrain" if is_language else "finetune")
+            self.show_page(page)
+
+    def _refuse_crashed(self, run: RunInfo, error: UserError) -> None:
+        self.session.dismiss_crashed(run.path)
+        self.show_problem(error)
 
     @Slot()
     def _dismiss_crashed(self) -> None:
@@ -361,8 +377,9 @@ class MainWindow(QMainWindow):
         keep_table(self.session)
         settings.sync()
         self.session.close()
-        if self._warmer.is_running:
-            self._warmer.stop()
+        self._pages.close_imports()
+        for job in self._warmers:
+            job.stop()
         event.accept()
 
     def _ask_to_close(self) -> None:
@@ -399,8 +416,13 @@ def fitted(frame: QRect, room: QRect) -> QRect:
     return QRect(QPoint(left, top), size)
 
 
-def _warm_up_task() -> Iterator[Event]:
-    """Answer with the device in words, and pay torch's first-step costs now."""
-    yield Progress(stage=marked("engine", "Warming up"), done=0, total=0)
+def _measure_device() -> Iterator[Event]:
+    """Answer with the device in words, and find out how fast it is."""
     yield Answer(value=describe_device())
     warm_up()
+
+
+def _prepare_training() -> Iterator[Event]:
+    """Pay now what the first step of a training would."""
+    warm_up_training()
+    yield from ()

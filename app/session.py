@@ -8,27 +8,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal, Slot
 
 from app.settings import AppSettings
 from app.shipped import assets
 from app.work.inspector import Inspector
+from app.work.later import later
 from app.work.library import Looked, ModelLibrary, look
-from app.work.tables import ModelInfo, TableSummary, open_table, read_model, summary
 from app.work.training import TrainConfig, Training, TrainingState, run_name
 from app.work.worker import Channel, Workers
 from engine.events import Event, Progress
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.examples import Roles
-from engine.text.table import Table
-from engine.train.finetune import fine_tune
-from engine.train.pretrain import pretrain
-from engine.train.pretraining.watch import Questions
-from engine.train.resume import resume
 from engine.train.run.runs import RunInfo, default_root, new_run_dir, read_config
+
+if TYPE_CHECKING:
+    from app.work.tables import ModelInfo, TableSummary, open_table, read_model, summary
+    from engine.text.table import Table
+    from engine.train.finetune import fine_tune
+    from engine.train.pretrain import pretrain
+    from engine.train.pretraining.watch import Questions
+    from engine.train.resume import resume
+else:
+    open_table, read_model, summary = (
+        later("app.work.tables", name) for name in ("open_table", "read_model", "summary")
+    )
+    fine_tune = later("engine.train.finetune", "fine_tune")
+    pretrain = later("engine.train.pretrain", "pretrain")
+    resume = later("engine.train.resume", "resume")
+    Questions = later("engine.train.pretraining.watch", "Questions")
 
 OVERRIDES = ("encoding", "separator", "quoting", "header")
 DEFAULT_LIMIT = 512  # the maximum length to offer while no model says another
@@ -78,7 +89,9 @@ class Session(QObject):
         self.label_choices: dict[str, bool] = dict.fromkeys(LABEL_CHOICES, False)
         self._choices_before = self.label_choices
         self.summary: TableSummary | None = None
+        self.table_refusal: BaseException | None = None  # of the table that was asked for last
         self.model: ModelInfo | None = None
+        self.model_refusal: BaseException | None = None
         self.max_length: int = DataConfig().max_length
         self.training_config: TrainConfig | None = None
         self.questions: Questions | None = None  # to the model that is being pretrained
@@ -178,15 +191,20 @@ class Session(QObject):
     def _read_table(
         self, path: Path, overrides: dict[str, str], roles: Roles | None, choices: dict[str, bool]
     ) -> None:
+        self.table_refusal = None
         self._show_busy("table", self.tr("Reading %1").replace("%1", path.name))
         self._table_asked.drop()  # the file may be another by now
         self._table_asked.ask(
             path,
             partial(open_table, path, overrides, roles),
             heard=partial(self._take_table, overrides, roles, choices),
-            refused=self.table_problem.emit,
+            refused=self._refuse_table,
             ended=partial(self._show_idle, "table"),
         )
+
+    def _refuse_table(self, error: BaseException) -> None:
+        self.table_refusal = error
+        self.table_problem.emit(error)
 
     def _take_table(
         self,
@@ -205,14 +223,14 @@ class Session(QObject):
         self._summarize()
 
     def _summarize(self) -> None:
-        self.summary = None
+        self.summary = self.table_refusal = None
         self._study_asked.drop()
         if self.table is not None and self.roles is not None and self.roles.text:
             self._study_asked.ask(
                 self.table.path,
                 partial(summary, self.table, self.roles, self.model, **self.label_choices),
                 heard=self._take_summary,
-                refused=self.table_problem.emit,
+                refused=self._refuse_table,
                 progress=self._show_progress,
                 ended=partial(self._show_idle, "summary"),
             )
@@ -232,6 +250,7 @@ class Session(QObject):
     def set_model(self, model: str, vocab: str = "", lowercase: str = "") -> None:
         """Choose a model folder or new:PRESET; until it is read, and if it cannot be, the old one stays."""
         self._model_asked.drop()
+        self.model_refusal = None
         if not model:
             self._take_model("", None)
             return
@@ -240,9 +259,13 @@ class Session(QObject):
             model,
             partial(read_model, model, vocab, lowercase),
             heard=partial(self._take_model, lowercase),
-            refused=self.model_problem.emit,
+            refused=self._refuse_model,
             ended=partial(self._show_idle, "model"),
         )
+
+    def _refuse_model(self, error: BaseException) -> None:
+        self.model_refusal = error
+        self.model_problem.emit(error)
 
     @property
     def is_reading_model(self) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 import platform
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -190,10 +188,7 @@ def flops_estimate(config: DeviceConfig) -> float:
 
 
 def warm_up() -> None:
-    """Pay torch's first-step costs (lazy imports, 70 to 670 ms) ahead of time, and measure the CPU for 50 ms.
-
-    Call on a worker thread.
-    """
+    """Measure the CPU for 50 ms. Call on a worker thread."""
     global _flops
     matrix = torch.ones(512, 512)
     began = time.perf_counter()
@@ -203,6 +198,12 @@ def warm_up() -> None:
         matrix @ matrix
         fastest = min(fastest, time.perf_counter() - start)
     _flops = 2 * 512**3 / fastest
+
+
+def warm_up_training() -> None:
+    """Pay the costs of a training's first step ahead of time: seconds and 70 MB for what torch's optimizers
+    import. Call on a worker thread.
+    """
     layer = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8), torch.nn.GELU())
     optimizer = torch.optim.AdamW(layer.parameters(), fused=True)
     layer(torch.ones(2, 8)).sum().backward()
@@ -210,19 +211,6 @@ def warm_up() -> None:
     optimizer.step()
     query = torch.ones(1, 1, 4, 8)
     torch.nn.functional.scaled_dot_product_attention(query, query, query)
-
-
-def _keep_memory() -> None:
-    """Ask glibc to keep freed memory: giving it back and taking it again costs 100,000 page faults a step."""
-    if not sys.platform.startswith("linux"):
-        return
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError):
-        return  # musl and others: slower, not wrong
-    mallopt(-3, 32 * 2**20)  # M_MMAP_THRESHOLD, its largest value
-    mallopt(-1, 2**31 - 1)  # M_TRIM_THRESHOLD
-    mallopt(-8, 1)  # M_ARENA_MAX: a worker thread's own arena would be cut back at every large tensor
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -250,6 +238,3 @@ def describe_device() -> str:
         return torch.cuda.get_device_name()
     count = num_cores()
     return f"CPU · {count} {'core' if count == 1 else 'cores'}"
-
-
-_keep_memory()  # at import: a thread keeps the arena that it began with

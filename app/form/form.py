@@ -175,7 +175,8 @@ class SettingsForm(QWidget):
         basic = _grid(first, _width(first))
         self._more = button(self.tr("More settings…"), "link", name="more_settings")
         self._more.clicked.connect(self._toggle_more)
-        self._more.setVisible(bool(rest))
+        if not rest:
+            self._more.hide()
         self._advanced = _grid(rest, max(_width(first), _width(rest)))
         self._column = column(basic, self._more, self._advanced, STRETCH, parent=inner)
         self.show_more(False)

@@ -189,7 +189,8 @@ class EmptyState(QWidget):
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.button = button(action)
         self.button.clicked.connect(self._clicked)
-        self.button.setVisible(bool(action))
+        if not action:
+            self.button.hide()
         centred = Qt.AlignmentFlag.AlignHCenter
         layout = column(gap=12, margins=EMPTY_MARGIN, parent=self)
         layout.setAlignment(Qt.AlignmentFlag.AlignCenter)  # before there are items, or Qt does not heed it

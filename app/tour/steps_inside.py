@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from PySide6.QtCore import QObject
@@ -21,8 +21,10 @@ from app.session import Session
 from app.shipped import history_run, starter_model
 from app.tour.guide import Step, Wait
 from engine.errors import ModelError
-from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.predict import read_info
+
+if TYPE_CHECKING:
+    from engine.inspect.attention.weights import AttentionMaps
 
 CLOZE = "The children were playing in the garden."
 HIDDEN = 2  # the word of it that is hidden: were
@@ -171,7 +173,7 @@ class InsideScenes(QObject):
         yield lambda: not page.is_asking and not page.picture.heatmap.is_empty
 
     def _pair_maps(self) -> AttentionMaps | None:
-        maps = cast(AttentionMaps | None, self.page("attention").maps)
+        maps = cast("AttentionMaps | None", self.page("attention").maps)
         fits = maps is not None and (maps.text, maps.text_pair) == (FIRST, SECOND)
         return maps if fits and maps is not None and maps.folder == self.inspector.folder else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,7 +12,9 @@ from app.settings import AppSettings
 from app.work.library import ModelLibrary
 from app.work.models import OpenModels
 from app.work.worker import Channel, Workers
-from engine.inspect.loaded_model import ModelSummary
+
+if TYPE_CHECKING:
+    from engine.inspect.loaded_model import ModelSummary
 
 FIRST_TEXT = "The bank by the river was steep."
 TEXT, PAIR = "looking/text", "looking/text_pair"  # what was looked at last
@@ -36,6 +39,7 @@ class Inspector(QObject):
         self.folder: Path | None = None
         self.about: ModelSummary | None = None
         self.refusal: BaseException | None = None
+        self.is_explanation_wanted = False  # until a page has taken it up
         self.text = settings.value(TEXT, FIRST_TEXT)[:LONGEST_KEPT]
         self.text_pair = settings.value(PAIR, "")[:LONGEST_KEPT]
 
@@ -73,6 +77,11 @@ class Inspector(QObject):
     def _end(self) -> None:
         if self.about is None and self.refusal is None and not self.is_opening:  # a fault of ours
             self.model_changed.emit()
+
+    def want_explanation(self) -> None:
+        """Ask for what the model's own answer to the text rests on."""
+        self.is_explanation_wanted = True
+        self.explanation_wanted.emit()
 
     # ---- the text
 

@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -16,14 +17,19 @@ from app import shipped
 from app.look.labels import PART
 from app.settings import AppSettings
 from app.words import share, translate
+from app.work.later import later
 from app.work.titles import answer_words, model_title, shape_words
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
-from engine.inspect.predict import read_info
-from engine.model.inventory import Inventory, take_stock
-from engine.text.wordpiece import WordPiece
-from engine.train.run.history import is_kept
+from engine.train.run.kept import is_kept
 from engine.train.run.runs import CONFIG, MODEL, RunInfo, list_runs
+
+if TYPE_CHECKING:
+    from engine.inspect.predict import read_info
+    from engine.model.inventory import Inventory, take_stock
+else:
+    read_info = later("engine.inspect.predict", "read_info")
+    take_stock = later("engine.model.inventory", "take_stock")
 
 ORIGINS = SHIPPED, TRAINED, OPENED = "shipped", "trained", "opened"
 
@@ -199,6 +205,8 @@ def read_folder(path: Path, *, vocabulary_will_do: bool = False) -> ModelEntry:
     entry = read_entry((inner if is_run else path).absolute(), OPENED)
     if entry.problem is not None and vocabulary_will_do:
         with suppress(UserError):  # what the model is refused for is said, not what its vocabulary is
+            from engine.text.wordpiece import WordPiece
+
             WordPiece.from_folder(path)
             return ModelEntry(path.absolute(), OPENED)
     return entry

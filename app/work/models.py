@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.work.titles import model_title
-from engine.inspect.loaded_model import LoadedModel, ModelSummary, Stamps, stamps
-from engine.inspect.predict import Predictor
+
+if TYPE_CHECKING:
+    from engine.inspect.loaded_model import LoadedModel, ModelSummary, Stamps
+    from engine.inspect.predict import Predictor
 
 KEPT_BYTES = 640 * 2**20  # of models that stay open beside the newest two
 
@@ -52,6 +55,8 @@ class OpenModels:
         return sum(opened.subject.num_bytes for opened in self._open.values())
 
     def _opened(self, folder: Path | str) -> _Open:
+        from engine.inspect.loaded_model import LoadedModel, stamps  # here: on the worker
+
         folder = Path(folder).absolute()
         now = stamps(folder)
         if folder in self._open and self._open[folder].stamps != now:

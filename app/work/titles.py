@@ -10,9 +10,8 @@ from pathlib import Path
 from PySide6.QtCore import QDateTime, QLocale
 
 from app import shipped, words
-from engine.inspect.loaded_model import name_of
 from engine.model.config import BertConfig
-from engine.train.run.history import run_of
+from engine.train.run.kept import name_of, run_of
 from engine.train.run.runs import MODEL
 
 _STAMP = "%Y%m%d-%H%M%S"  # with which the names of run folders begin

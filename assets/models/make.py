@@ -28,7 +28,7 @@ from engine.settings.config import from_toml, with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.pretrain import pretrain, resume
-from engine.train.run.history import history
+from engine.train.run.kept import history
 from engine.train.run.runs import (
     CONFIG,
     METRICS,

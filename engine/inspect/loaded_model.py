@@ -38,6 +38,7 @@ from engine.model.weights import (
 from engine.settings.shared import DeviceConfig
 from engine.text.wordpiece import Encoding, WordPiece
 from engine.text.words import Word, words_of
+from engine.train.run.kept import name_of
 
 Stamps = list[tuple[str, int, int, int]]  # name, inode, bytes and time in ns of each file of a folder
 
@@ -315,17 +316,6 @@ def looking(subject: LoadedModel) -> Iterator[torch.device]:
     """Switch gradients off and give the device of the model; never yield to a caller's caller inside."""
     with torch.inference_mode(), subject.computing():
         yield subject.device
-
-
-def name_of(folder: Path) -> str:
-    """Return what a model is called: its folder's name, or that of the run that it is the result of."""
-    folder = folder.absolute()
-    if folder.name == "model":
-        return folder.parent.name
-    if folder.parent.name == "history":
-        step = folder.name.removeprefix("step-").lstrip("0") or "0"
-        return f"{folder.parent.parent.name}, step {step}"
-    return folder.name
 
 
 def fingerprint(folder: Path) -> str:

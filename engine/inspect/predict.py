@@ -7,10 +7,9 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas
 import torch
 
 from engine.device import Device, open_device
@@ -34,6 +33,9 @@ from engine.train.loop import evaluated
 from engine.train.metrics import ONE_ANSWER, notes_on
 from engine.train.prepare import check_fit, encode
 from engine.train.tasks import Classification
+
+if TYPE_CHECKING:
+    import pandas
 
 MOST_REASONS = 100  # lines that are told one by one
 MOST_RANGES = 30  # of the others in one sentence

@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.model.config import ACTIVATIONS, BertConfig
+from engine.model.activations import activation
+from engine.model.config import BertConfig
 from engine.model.kernels import Dropout, Linear, Noise, exact, is_low, low_where_asked
 from engine.text.batch import Bounds
 
@@ -155,7 +156,7 @@ class Block(nn.Module):
         self.attention = Attention(config)
         self.attention_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.intermediate = Linear(config.hidden_size, config.intermediate_size)
-        self.activation = ACTIVATIONS[config.hidden_act]
+        self.activation = activation(config.hidden_act)
         self.output = Linear(config.intermediate_size, config.hidden_size)
         self.output_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.dropout = Dropout(config.hidden_dropout_prob, noise)

@@ -5,13 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
-
-from torch import Tensor
-from torch.nn import functional as F
 
 from engine.errors import ModelError, marked
 
@@ -25,13 +21,7 @@ PRESETS: dict[
     "base": (12, 768, 12),
     "large": (24, 1024, 16),
 }
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": F.gelu,
-    "gelu_new": partial(F.gelu, approximate="tanh"),
-    "gelu_pytorch_tanh": partial(F.gelu, approximate="tanh"),
-    "relu": F.relu,
-    "silu": F.silu,
-}
+ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu")
 _LIMITS = {  # generous, and far below what would hurt: a hostile config is refused here
     "vocab_size": 10_000_000,
     "hidden_size": 65_536,

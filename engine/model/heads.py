@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from engine.model.activations import activation
 from engine.model.bert import Bert
-from engine.model.config import ACTIVATIONS, BertConfig
+from engine.model.config import BertConfig
 from engine.model.kernels import ROW_MULTIPLE, Dropout, Linear, exact, linear, linear_cross_entropy
 from engine.text.batch import Bounds
 
@@ -60,7 +61,7 @@ class PreTraining(nn.Module):
         self.config = config
         self.bert = Bert(config)
         self.transform = Linear(config.hidden_size, config.hidden_size)
-        self.activation = ACTIVATIONS[config.hidden_act]
+        self.activation = activation(config.hidden_act)
         self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
         self.next_sentence = nn.Linear(config.hidden_size, 2)

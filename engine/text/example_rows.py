@@ -13,7 +13,6 @@ from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
-import pandas
 
 from engine.events import Beat, Steps
 
@@ -54,6 +53,8 @@ class ExampleRows(Sequence[Example]):
         has_pair = bool(examples) and examples[0].text_pair is not None
         rows = np.array([each.row for each in examples], np.int64)
         labels = np.array([-1 if each.label is None else each.label for each in examples], np.int32)
+        import pandas  # here: it takes long to import
+
         seconds = pandas.array(pairs, object) if has_pair else None
         return cls(pandas.array(texts, object), seconds, rows, labels)
 

@@ -12,16 +12,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import pandas
 
 from engine.durable import check_writable, replaced_file
 from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps, result_of
 from engine.settings.setting import is_number
-from engine.text.reading.cells import Rows
 from engine.text.reading.dialect import (
     MAX_COLUMNS,
     SEPARATORS,
@@ -40,6 +38,10 @@ from engine.text.reading.json_lines import is_json_lines, json_records
 from engine.text.reading.line_ends import join_broken
 from engine.text.reading.lines import Lines, lines_since, split_lines
 from engine.text.reading.recognise import HEAD, check_text
+from engine.text.reading.rows import Rows
+
+if TYPE_CHECKING:
+    import pandas
 
 _MOST_LINES = 20  # named in one sentence of those that are left out
 _HEAD = 1 << 16  # bytes, enough to see what is no text
@@ -313,7 +315,11 @@ def _build(
     lines = np.array(records.starts, dtype=np.int64)
     lines = lines if kept is None else lines[kept]
     lines.flags.writeable = False
-    frame = pandas.DataFrame({name: pandas.Series(column) for name, column in cells}, copy=False)
+    import pandas  # here: half a second, and only a table needs it
+
+    from engine.text.reading.cells import CellArray
+
+    frame = pandas.DataFrame({name: pandas.Series(CellArray(*column)) for name, column in cells}, copy=False)
     return Table(path, how, columns, frame, lines, tuple(bad), tuple(notes), sha256)
 
 
@@ -412,8 +418,8 @@ def write_csv(
     """
     path = Path(path)
     check_writable(path)
-    if isinstance(rows, pandas.DataFrame):
-        rows = rows[list(columns)].itertuples(index=False, name=None)
+    if hasattr(rows, "itertuples"):  # a frame, and nobody has to import pandas to ask
+        rows = cast("pandas.DataFrame", rows)[list(columns)].itertuples(index=False, name=None)
     guarded = [guard and name not in exempt for name in columns]
     try:
         with (

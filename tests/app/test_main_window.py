@@ -18,7 +18,8 @@ from app import session as session_module
 from app import system_check
 from app.dialogs import HelpDialog
 from app.look import theme
-from app.main_window import PAGES, MainWindow, fitted
+from app.main_window import MainWindow, fitted
+from app.page_stack import PAGES
 from app.session import Session
 from app.settings import AppSettings
 from app.work.titles import run_title

@@ -39,7 +39,8 @@ from PySide6.QtWidgets import (
 from app import session as session_module
 from app.look import theme
 from app.application import make_application
-from app.main_window import PAGES, MainWindow
+from app.main_window import MainWindow
+from app.page_stack import PAGES
 from app.pages.pretrain import findings as pretrain_findings
 from app.plots.figure import Figure
 from app.session import Session

@@ -30,7 +30,8 @@ from pytestqt.qtbot import QtBot
 
 from app.dialogs import ClosingDialog, HelpDialog
 from app.look.error_dialog import ErrorDialog
-from app.main_window import PAGES, MainWindow
+from app.main_window import MainWindow
+from app.page_stack import PAGES
 from app.plots.bars import BarsPlot
 from app.plots.figure import Figure
 from app.plots.save_dialog import SaveDialog

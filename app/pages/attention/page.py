@@ -76,6 +76,8 @@ class AttentionPage(LookingPage):
         self._connect()
         self._add_keys()
         self._show_chosen()
+        if self.inspector.is_explanation_wanted:
+            self.explain()
 
     def _make_channels(self) -> None:
         workers = self.session.workers
@@ -227,6 +229,7 @@ class AttentionPage(LookingPage):
     @Slot()
     def explain(self) -> None:
         """Show which words the model's own answer rests on."""
+        self.inspector.is_explanation_wanted = False
         self.attribution.choices.ask_own_answer()
         self.show_picture("attribution")
 

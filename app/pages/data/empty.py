@@ -50,6 +50,7 @@ class DataEmpty(Card):
         self.body.addStretch(3)
         session.busy_changed.connect(self._show_busy)
         self._idle_hint = hint
+        self._show_busy(session.busy_words)
         self.show_recent()
 
     def show_recent(self) -> None:

@@ -67,6 +67,10 @@ class DataPage(Page):
         self.model_question.chosen.connect(session.set_model)
         self.model_question.refused.connect(self._refuse_model)
         self._show_table()
+        if session.table is not None:
+            self._show_summary()
+        if session.table_refusal is not None:
+            self._show_problem(session.table_refusal)
 
     def _add_actions(self) -> None:
         self.recent_button = button(self.tr("Recent"), name="open_recent")

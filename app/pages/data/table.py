@@ -88,6 +88,8 @@ class TableCard(Card):
         session.roles_changed.connect(self.show_all)
         session.summary_changed.connect(self._show_hint)
         session.busy_changed.connect(self._show_hint)
+        self.show_table()
+        self._show_roles()
 
     @Slot()
     def show_table(self) -> None:
@@ -262,6 +264,7 @@ class ReadingStrip(QWidget):
         typed.editingFinished.connect(self._choose)
         session.table_changed.connect(self._show)
         session.table_problem.connect(self._show)
+        self._show()
 
     def _add(self, name: str) -> None:
         box = ListBox(minimumContentsLength=4)

@@ -37,6 +37,8 @@ class BeforeRun(EmptyState):
         self._starter.clicked.connect(chooser.start_from_starter)
         session.table_problem.connect(self._data_failed)
         session.summary_changed.connect(self._data_changed)
+        if session.table_refusal is not None:
+            self._data_failed(session.table_refusal)
 
     def missing(self) -> str:
         """Return what a run still lacks: "data", "roles", "labels", "model"; "" for nothing."""

@@ -50,6 +50,8 @@ class ModelChooser(QObject):
         session.model_changed.connect(self.refresh)
         session.model_problem.connect(self._problem)
         self.refresh()
+        if session.model_refusal is not None:
+            self._problem(session.model_refusal)
 
     def rows(self) -> list[tuple[QLabel | None, QWidget]]:
         """Return the rows in order, each a caption and its widget; a sentence has no caption."""

@@ -52,6 +52,7 @@ class FineTuneSetup(SetupCard):
         self._lay_out()
         self._connect()
         self._fill_data()
+        self._model_changed()
         self._length_changed(session.max_length)
         self.check()
 

@@ -20,7 +20,7 @@ from app.work.titles import answer_words, shape_words
 from app.work.worker import Channel
 from engine.events import Evaluated, Step
 from engine.inspect.loaded_model import ModelSummary
-from engine.train.run.history import Kept, history, run_of
+from engine.train.run.kept import Kept, history, run_of
 from engine.train.run.runs import read_events
 
 BOX_WIDTH = 220

@@ -12,7 +12,7 @@ from engine.model.arithmetic import Heads, count_built
 from engine.model.config import BertConfig
 from engine.model.inventory import Inventory, take_stock
 from engine.text.wordpiece import WordPiece
-from engine.train.run.history import history, run_of
+from engine.train.run.kept import history, run_of
 
 
 @dataclass(frozen=True, slots=True)

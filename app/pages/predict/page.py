@@ -43,9 +43,9 @@ from app.work.worker import Channel
 from engine.commands.command_line import predict_command
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps
-from engine.inspect.loaded_model import name_of
 from engine.text.examples import Roles
 from engine.text.table import Table
+from engine.train.run.kept import name_of
 
 EMPTY_WIDTH = 380
 
@@ -76,6 +76,7 @@ class PredictPage(Page):
         self._make_cards()
         self._lay_out()
         self._connect()
+        self._result_changed()
         self.refresh()
 
     def _make_actions(self) -> None:
@@ -277,7 +278,7 @@ class PredictPage(Page):
         if self._folder is not None:
             self._session.inspector.choose(self._folder)
             self._session.inspector.set_text(*self.text_card.texts())
-            self._session.inspector.explanation_wanted.emit()
+            self._session.inspector.want_explanation()
             self._session.page_requested.emit("attention")
 
     # ---- a whole file

@@ -186,9 +186,9 @@ class StartChooser(QObject):
             (self.pieces, self.learns_vocabulary),
             (self.trim, not self.is_new),
         ):
-            widget.setVisible(shown)
-            if widget in self._captions:
-                self._captions[widget].setVisible(shown)
+            for each in (widget, self._captions.get(widget)):
+                if each is not None and (each.parent() is not None or not shown):  # else a window of its own
+                    each.setVisible(shown)
 
     # ---- choosing
 

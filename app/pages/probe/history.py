@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.pages.probe.question import Question
 from app.settings import AppSettings
 from engine.inspect.loaded_model import ModelSummary
-from engine.train.run.history import run_of
+from engine.train.run.kept import run_of
 
 MOST_KEPT = 40
 LONGEST = 2_000  # characters of a question that is kept

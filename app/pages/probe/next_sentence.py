@@ -22,8 +22,8 @@ from app.session import Session
 from app.shipped import sample_sentences
 from app.work.worker import Channel
 from engine.errors import UserError
-from engine.inspect.loaded_model import name_of
 from engine.inspect.masked.follows import Follows, Influence
+from engine.train.run.kept import name_of
 
 
 class NextView(Scroller):

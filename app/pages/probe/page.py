@@ -48,7 +48,8 @@ from app.pages.probe.words import WordsView
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_TEXT
-from engine.inspect.loaded_model import ModelSummary, name_of
+from engine.inspect.loaded_model import ModelSummary
+from engine.train.run.kept import name_of
 
 TOP_CHOICES = (6, 10, 20, 50)
 FIRST_WORDS = (1,)  # of the first text, which a new model is asked for at once

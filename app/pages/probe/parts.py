@@ -32,7 +32,8 @@ class NeedsView(QStackedWidget):
         row = QHBoxLayout()
         self.starter = button(self.tr("Use the starter model"), name=f"probe_starter_{needs}")
         self.starter.clicked.connect(self.starter_wanted)
-        self.starter.setVisible(starter_model() is not None)
+        if starter_model() is None:
+            self.starter.hide()
         row.addStretch(1)
         row.addWidget(self.starter)
         row.addWidget(self.pretrain)

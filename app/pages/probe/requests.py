@@ -21,7 +21,7 @@ from engine.inspect.masked.perplexity import PseudoPerplexity, pseudo_perplexity
 from engine.inspect.masked.probe import Probed, probe, score_words
 from engine.inspect.masked.score import WordScore
 from engine.inspect.masked.side_by_side import CheckpointProbed, over_checkpoints
-from engine.train.run.history import Kept
+from engine.train.run.kept import Kept
 
 NUM_JOINT = 8  # joint fillings that are shown
 MOST_JOINT = 12  # [MASK]s that are filled together: each is another pass over the whole beam

@@ -32,7 +32,7 @@ from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.errors import UserError
 from engine.inspect.masked.score import WordScore
-from engine.train.run.history import Kept
+from engine.train.run.kept import Kept
 
 MOST_GAPS = 40  # that get a card
 CARD_WIDTH, TWICE_WIDTH = 290, 470  # px a card needs, for one model and for two

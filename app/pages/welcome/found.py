@@ -12,7 +12,7 @@ from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
-from engine.train.run.history import history
+from engine.train.run.kept import history
 from engine.train.run.runs import RunInfo, list_runs
 from engine.train.run.runs import read_config as read_run_config
 

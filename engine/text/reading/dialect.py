@@ -17,8 +17,8 @@ import numpy as np
 
 from engine.errors import Sentence, marked
 from engine.events import Beat, Steps, result_of
-from engine.text.reading.cells import Rows
 from engine.text.reading.lines import Lines, Numbers, lines_since
+from engine.text.reading.rows import Rows
 
 SEPARATORS = ("\t", ";", "|", ",")  # what is rarer in prose first: it wins a draw
 MAX_COLUMNS = 10_000

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from charset_normalizer import from_bytes
 
 from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps, result_of
@@ -328,6 +327,8 @@ def _legacy(data: bytes, path: Path) -> Steps[Decoded]:
     if len(b"".join(runs)) < 2 * len(runs) and (name := latin_encoding(telling)):
         with contextlib.suppress(UnicodeDecodeError):
             return Decoded((yield from _as_utf8(data, name)), name, guessed=True)
+    from charset_normalizer import from_bytes  # here: few files need it
+
     matches = list(from_bytes(telling, cp_isolation=_LATIN if is_latin else None))
     if matches:
         best = matches[0]

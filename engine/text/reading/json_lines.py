@@ -13,10 +13,10 @@ from typing import Any
 
 from engine.errors import Sentence, marked
 from engine.events import Beat, Steps
-from engine.text.reading.cells import Rows
 from engine.text.reading.dialect import MAX_COLUMNS, Records
 from engine.text.reading.encoding import SURROGATES
 from engine.text.reading.lines import lines_since
+from engine.text.reading.rows import Rows
 
 _MANY = 1000  # columns from which on rows wait until all names are known
 AT_ONCE = 1000  # objects between two steps

@@ -13,9 +13,9 @@ import numpy as np
 
 from engine.errors import Sentence, marked
 from engine.events import Beat, Steps
-from engine.text.reading.cells import Rows
 from engine.text.reading.dialect import Records
 from engine.text.reading.lines import Lines, Numbers
+from engine.text.reading.rows import Rows
 
 _AT_ONCE = 4096  # rows between two steps
 

@@ -25,7 +25,6 @@ import platformdirs
 from engine.errors import ModelError, RunError, Sentence, UserError, marked
 from engine.events import Event, Noted
 from engine.files import open_regular, read_json_object
-from engine.model.folder import read_json
 from engine.settings.config import from_toml, to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
@@ -98,7 +97,7 @@ def read_config(path: Path) -> AnyConfig:
 def chain_of(model: str) -> list[dict[str, Any]]:
     """Return the stages of training that a model folder tells of, oldest first; [] for a new model."""
     try:
-        document = read_json(Path(model) / "cloze.json")
+        document = read_json_object(Path(model) / "cloze.json", writable=True, kind=ModelError)
     except (ModelError, OSError):
         return []
     chain = document.get("chain")

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.look.inputs import ComboBox, DoubleSpinBox, Slider, SpinBox
-from app.main_window import PAGES, MainWindow
+from app.main_window import MainWindow
+from app.page_stack import PAGES
 from app.session import sample_data_path
 from app.settings import AppSettings
 from tests.app.hand import OpenWindow

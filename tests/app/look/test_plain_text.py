@@ -13,7 +13,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.main_window import PAGES, MainWindow
+from app.main_window import MainWindow
+from app.page_stack import PAGES
 from app.settings import AppSettings
 from engine.settings.config import to_toml, with_values
 from engine.settings.finetune import FineTuneConfig

@@ -17,7 +17,7 @@ from engine.inspect.masked.probe import probe
 from engine.model.folder import read_json
 from engine.model.weights import load_pretraining
 from engine.text.wordpiece import WordPiece
-from engine.train.run.history import history
+from engine.train.run.kept import history
 from engine.train.run.runs import read_config, read_metrics
 
 STARTER_DIR, TINY_DIR = MODELS / STARTER, MODELS / TINY

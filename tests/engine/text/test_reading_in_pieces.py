@@ -12,8 +12,9 @@ from engine.text import table as table_module
 from engine.text.corpus.corpus import Corpus
 from engine.text.examples import Roles, finding_examples
 from engine.text.reading import cells, dialect, encoding, lines
-from engine.text.reading.cells import CellArray, Rows
+from engine.text.reading.cells import CellArray
 from engine.text.reading.lines import split_lines
+from engine.text.reading.rows import Rows
 from engine.text.table import read_table, reading_table
 
 ROWS = [

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import torch
 
-from engine.inspect.loaded_model import LoadedModel, name_of
+from engine.inspect.loaded_model import LoadedModel
 from engine.model.weights import load_classifier
 from engine.train.finetune import fine_tune
 from engine.train.resume import resume
-from engine.train.run.history import WeightHistory, history, run_of
+from engine.train.run.history import WeightHistory
+from engine.train.run.kept import history, name_of, run_of
 from tests.engine.tiny_runs import tiny_config
 from tests.fakes import tiny_classifier, tiny_wordpiece
 

@@ -1,0 +1,170 @@
+"""The pages of the window: each is made at its first visit, of modules that a thread has imported before.
+
+A page hears nothing before it is made. So what it shows, it has to read from the session then, and not only
+to hear of; a training is the one exception: its page is made as it begins.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, cast
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from app.look.labels import label
+from app.session import Session
+from app.work.job import Job
+from app.work.worker import Answer
+from engine.events import Event
+from engine.settings.pretrain import PretrainConfig
+
+PAGES = {  # folder in app/pages -> class in its page.py; in the order of the rail
+    "welcome": "WelcomePage",
+    "data": "DataPage",
+    "tokenizer": "TokenizerPage",
+    "pretrain": "PretrainPage",
+    "finetune": "FineTunePage",
+    "predict": "PredictPage",
+    "probe": "ProbePage",
+    "attention": "AttentionPage",
+    "embeddings": "EmbeddingsPage",
+    "models": "ModelsPage",
+}
+TRAINING = ("pretrain", "finetune")
+START_MS = 30  # after the first paint: what is on screen comes first
+AT_ONCE = "welcome"  # stands on nothing that takes long to import
+
+
+class PageStack(QStackedWidget):
+    """The pages that have been visited, one of them in view.
+
+    Args: ahead: import the modules of all pages on a thread, once the window is on screen; a page that is
+    asked for before has a word in its place. Without, a page's modules are imported as it is made.
+    """
+
+    made = Signal(str, QWidget)
+    shown = Signal(str)  # the key of the page that was asked for, whether it stands there yet or not
+    imported = Signal()  # the modules of all pages
+    failed = Signal(object)
+
+    def __init__(self, session: Session, *, ahead: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._pages: dict[str, QWidget] = {}
+        self._ready = {AT_ONCE} if ahead else set(PAGES)  # whose modules are there
+        self._waiting: list[tuple[str, Callable[[Any], object]]] = []
+        self._wanted: deque[str] = deque()  # whose modules are to come first
+        self.current = ""  # the key of the page that was asked for last
+        self._soon = label(self.tr("One moment…"), "muted", name="page_soon")
+        self._soon.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.addWidget(self._soon)
+        self._imports = Job(lambda: import_pages(self._wanted), self, name="imports")
+        self._imports.heard.connect(self._hear)
+        self._imports.failed.connect(self._fail)
+        session.training_started.connect(self._make_training_page)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the modules of all pages are there."""
+        return self._ready == set(PAGES)
+
+    def page(self, key: str) -> QWidget:
+        """Return a page by its key, made now where nobody has been there yet."""
+        if key not in self._pages:
+            made = cast(QWidget, getattr(import_module(module_of(key)), PAGES[key])(self._session))
+            self._pages[key] = made
+            self._ready.add(key)
+            self.addWidget(made)
+            self.made.emit(key, made)
+            if key == self.current:
+                self.setCurrentWidget(made)
+            waiting, self._waiting = self._waiting, []
+            for wanted, call in waiting:
+                self.when_made(wanted, call)
+        return self._pages[key]
+
+    def show_page(self, key: str) -> None:
+        """Show a page, or a word in its place until it can be made."""
+        self.current = key
+        if key in self._ready:
+            self.setCurrentWidget(self.page(key))
+        else:
+            self.setCurrentWidget(self._soon)
+            self._wanted.append(key)
+        self.shown.emit(key)
+
+    def when_made(self, key: str, call: Callable[[Any], object]) -> None:
+        """Call with a page as soon as it is there: now, where its modules are."""
+        if key in self._ready:
+            call(self.page(key))
+        else:
+            self._wanted.append(key)
+            self._waiting.append((key, call))
+
+    def close_imports(self) -> None:
+        """Import nothing more."""
+        if self._imports.is_running:
+            self._imports.stop()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self.is_ready and self._imports.state == "new":
+            QTimer.singleShot(START_MS, self._imports.start)
+
+    @Slot(list)
+    def _hear(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Answer):
+                self._take(event.value)
+
+    def _take(self, key: str) -> None:
+        self._ready.add(key)
+        if key == self.current or key in [wanted for wanted, _call in self._waiting]:
+            self.page(key)
+        if self.is_ready:
+            self.imported.emit()
+
+    @Slot(object)
+    def _fail(self, error: BaseException) -> None:
+        self._ready = set(PAGES)  # who visits a page that cannot be made is told so again
+        self.failed.emit(error)
+
+    @Slot()
+    def _make_training_page(self) -> None:
+        """Let the page be there that hears of this training from its beginning."""
+        config = self._session.training_config
+        if config is not None:
+            self.page(training_page(config))
+
+
+def training_page(config: object) -> str:
+    """Return the key of the page that shows runs of this kind of settings."""
+    return "pretrain" if isinstance(config, PretrainConfig) else "finetune"
+
+
+def module_of(key: str) -> str:
+    """Return the module of a page."""
+    return f"app.pages.{key}.page"
+
+
+def import_pages(wanted: deque[str]) -> Iterator[Event]:
+    """Import the modules of all pages, those that are `wanted` first, and tell of each.
+
+    Without looking for garbage among all that comes, which would hold the window up for half a second.
+    """
+    left = [key for key in PAGES if key != AT_ONCE]
+    gc.disable()
+    try:
+        while left:
+            key = next((key for key in wanted if key in left), left[0])
+            import_module(module_of(key))
+            left.remove(key)
+            yield Answer(value=key)
+    finally:
+        gc.freeze()
+        gc.enable()

@@ -1,0 +1,181 @@
+"""Pages are made when they are visited, and show what those would that had been there from the start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QLabel, QTableView, QWidget
+from pytestqt.qtbot import QtBot
+
+from app import session as session_module
+from app.main_window import MainWindow
+from app.page_stack import AT_ONCE, PAGES
+from app.session import Session
+from app.settings import AppSettings
+from engine.events import Event, Progress, Step
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
+from tests.app.hand import OpenWindow
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("torch", "pandas", "pyqtgraph", "tokenizers", "safetensors")
+
+
+@pytest.fixture
+def window(open_window: OpenWindow, settings: AppSettings) -> MainWindow:
+    return open_window(settings)
+
+
+@pytest.fixture
+def ahead(settings: AppSettings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
+    """A window that gets its pages ready on a thread, as the command opens it."""
+    for name in ("warm_up", "warm_up_training"):
+        monkeypatch.setattr(f"app.main_window.{name}", lambda: None)
+    made = MainWindow(Session(settings))
+    yield made
+    made.close()
+    qtbot.waitUntil(lambda: made.is_ready)
+    assert made.session.wait_idle(60)
+    made.deleteLater()
+
+
+def in_a_process_of_its_own(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def a_table(path: Path) -> Path:
+    path.write_text("text,label\n" + "".join(f"a film {n},{n % 2}\n" for n in range(40)), encoding="utf-8")
+    return path
+
+
+def a_step(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
+    yield Progress(stage="Reading", done=0, total=1)
+    yield Step(
+        step=120, epoch=0.3, loss=0.7, accuracy=0.5, learning_rate=1e-4, gradient_norm=1.0, num_tokens=99,
+        tokens_per_s=1480.0, elapsed_s=1.0, remaining_s=180.0,
+    )  # fmt: skip
+
+
+def test_the_window_and_its_first_page_need_nothing_that_takes_long_to_import() -> None:
+    code = f"""
+import sys, app.__main__, app.application, app.main_window, app.pages.{AT_ONCE}.page
+print(*[name for name in {HEAVY} if name in sys.modules])"""
+    assert in_a_process_of_its_own(code) == ""
+
+
+def test_importing_qt_leaves_python_its_own_import() -> None:
+    code = """
+import builtins
+plain = builtins.__import__
+from app.qt_import import import_qt
+import_qt()
+print(builtins.__import__ is plain)"""
+    assert in_a_process_of_its_own(code) == "True"
+
+
+def test_a_page_is_made_at_its_first_visit(window: MainWindow) -> None:
+    assert window.findChild(QWidget, "models_page") is None
+    window.show_page("models")
+    assert window.findChild(QWidget, "models_page").isVisible()
+
+
+def test_no_page_shows_a_window_of_its_own_while_it_is_made(window: MainWindow, qapp: QApplication) -> None:
+    class Eye(QObject):
+        seen: list[str] = []  # noqa: RUF012
+
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+                self.seen.append(f"{type(watched).__name__} {watched.objectName()}")
+            return False
+
+    eye = Eye()
+    qapp.installEventFilter(eye)
+    for key in PAGES:
+        window.page(key)
+    qapp.removeEventFilter(eye)
+    assert not eye.seen
+
+
+def test_a_page_asked_for_before_its_modules_are_there_comes_with_them(
+    ahead: MainWindow, qtbot: QtBot
+) -> None:
+    ahead.show_page("data")
+    assert ahead.current_page == "data"
+    ahead.show()
+    assert ahead.findChild(QLabel, "page_soon").isVisible()
+    assert ahead.findChild(QWidget, "data_page") is None
+    qtbot.waitUntil(lambda: ahead.findChild(QWidget, "data_page") is not None)
+    assert ahead.findChild(QWidget, "data_page").isVisible()
+    assert not ahead.findChild(QLabel, "page_soon").isVisible()
+
+
+def test_the_tour_begins_once_all_pages_can_be_made(ahead: MainWindow, qtbot: QtBot) -> None:
+    ahead.start_tour()
+    assert ahead.findChild(QWidget, "tour") is None
+    ahead.show()
+    qtbot.waitUntil(lambda: ahead.findChild(QWidget, "tour") is not None)
+    ahead.findChild(QWidget, "tour").leave()
+
+
+def test_a_training_begun_from_elsewhere_is_heard_from_its_beginning(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    heard: list[Event] = []
+    monkeypatch.setattr(
+        "app.pages.finetune.charts.FineTuneCharts.hear", lambda _, events: heard.extend(events)
+    )
+    monkeypatch.setattr(session_module, "fine_tune", a_step)
+    config = {"data": "films.csv", "text": "text", "label": "label", "model": "new:tiny", "vocab": "v.txt"}
+    window.session.start_training(with_values(FineTuneConfig(), config))
+    qtbot.waitUntil(lambda: not window.session.is_training)
+    assert [type(event) for event in heard] == [Progress, Step]
+    assert window.page("finetune").run_dir == window.session.run_dir
+
+
+def test_a_table_opened_before_shows_on_the_data_page(window: MainWindow, tmp_path: Path) -> None:
+    window.session.open_table(a_table(tmp_path / "films.csv"))
+    assert window.session.wait_idle(60)
+    window.show_page("data")
+    view = window.findChild(QTableView, "table_view")
+    assert view.isVisible()
+    assert view.model().rowCount() == 40
+    assert not window.page("data").labels_plot.is_empty
+
+
+def test_a_table_that_was_refused_before_is_told_on_the_data_page(window: MainWindow, tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("")
+    window.session.open_table(tmp_path / "empty.csv")
+    assert window.session.wait_idle(60)
+    window.show_page("data")
+    assert window.page("data").banner.isVisible()
+
+
+def test_a_model_that_was_refused_before_is_told_beside_its_field(window: MainWindow, tmp_path: Path) -> None:
+    window.session.set_model(str(tmp_path / "none"))
+    assert window.session.wait_idle(60)
+    window.show_page("finetune")
+    assert window.page("finetune").setup.chooser.refusal.isVisible()
+
+
+def test_an_explanation_wanted_before_is_what_the_attention_page_shows(window: MainWindow) -> None:
+    window.session.inspector.want_explanation()
+    window.show_page("attention")
+    assert window.page("attention").chosen.picture == "attribution"
+
+
+def test_what_the_window_does_for_a_page_waits_until_that_is_made(
+    ahead: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[Callable[[], None]] = []
+    monkeypatch.setattr("app.pages.pretrain.page.PretrainPage.take_sample", lambda page: done.append(page))
+    ahead.page("welcome").sample_text_wanted.emit()
+    assert not done
+    ahead.show()
+    qtbot.waitUntil(lambda: len(done) == 1)
+    assert done[0] is ahead.page("pretrain")
