@@ -1,4 +1,4 @@
-"""A column of a table for pandas, over the UTF-8 of `Rows`: texts are made when they are asked for, never kept.
+"""A column of a table for pandas, over the UTF-8 of `Rows`: texts are made when asked for, and never kept.
 
 It stands apart from what reads a table: only a table that is there needs pandas, half a second and 60 MB.
 """
