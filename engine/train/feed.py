@@ -14,7 +14,10 @@ from engine.text.batch import Batch, EncodedSet, collate, epoch_batches, split_b
 
 
 class Feed(Protocol):
-    """What the loop asks of it. `taken` stands for the examples of one step, whatever memory there is."""
+    """What the loop asks of it. `taken` stands for the examples of one step, whatever memory there is.
+
+    `parts` and `lengths` follow from `taken` alone, also when later steps have been taken.
+    """
 
     def take(self, step: int, progress: float) -> Any:
         """Return the examples of a step; steps are taken in order, from the one after `restore`."""
@@ -24,6 +27,9 @@ class Feed(Protocol):
 
     def lengths(self, taken: Any) -> np.ndarray:
         """Return the tokens of each example of a step."""
+
+    def length_at(self, progress: float) -> int:
+        """Return what length examples have at a progress: all of it that decides on a step; 0 for any."""
 
     def epoch(self, step: int) -> float:
         """Return how often all the data has been seen after `step`, which was the last one taken."""
@@ -68,6 +74,10 @@ class EpochFeed:
         """Return the tokens of each example."""
         lengths: np.ndarray = self.data.lengths[taken]
         return lengths
+
+    def length_at(self, progress: float) -> int:
+        """Return 0: examples are what they are."""
+        return 0
 
     def epoch(self, step: int) -> float:
         """Return steps / steps an epoch."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -21,6 +22,7 @@ from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import Sentence, UserError, marked
 from engine.events import Beat, Evaluated, Event, Noted, Pinned, Saved, Started, Step
 from engine.model.bert import Bert
+from engine.train.ahead import Ahead
 from engine.train.feed import Feed
 from engine.train.optimizer import Optimizer
 from engine.train.ranks import ALONE, Ranks
@@ -28,11 +30,15 @@ from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run
 from engine.train.run.history import WeightHistory
 from engine.train.run.records import as_kind
+from engine.train.run.writer import Snapshot, Writer
 from engine.train.schedule import Progressed, Schedule
 from engine.train.tasks import Measures, Task
+from engine.train.underway import Underway
 
 MOST_LOST = 3  # steps in a row whose loss or gradient is not finite, after which training ends
-FLUSH_S = 0.25  # on CUDA losses are read this often, because each read waits for the GPU
+STEPS_AHEAD = {"cuda": 32}  # made on a thread, by kind of device; a CPU's cores are better left to computing
+WRITTEN_BESIDE = {"cuda"}  # kinds of device on which checkpoints are written while training goes on
+MOST_AHEAD = 8  # steps that a GPU may be behind the host before the host waits for the oldest of them
 
 
 class TrainingError(UserError):
@@ -61,12 +67,11 @@ class Watch(Protocol):
 
 @dataclass
 class _Pending:
-    """A step whose numbers have not been read yet."""
+    """A step whose numbers have not been read yet: its tally (J,), and the gradient's norm."""
 
     step: int
-    tally: Tensor
+    numbers: Underway
     totals: Tensor
-    norm: Tensor
     num_tokens: int
     rate: float
     epoch: float
@@ -109,9 +114,10 @@ class Loop:
         self.saved_step = -1
         self._position = dict(self.feed.state())  # in the data, after the last whole step
         self._pending: list[_Pending] = []
+        self._writer: Writer | None = None
+        self._saving: Saved | None = None  # the checkpoint that is being written
         self._num_lost = 0  # steps in a row, up to the last one read
-        self._busy = 0.0  # seconds computed since the last flush; pauses are not in it
-        self._flushed = time.perf_counter()
+        self._busy = 0.0  # seconds computed since steps were last told of; pauses are not in it
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint, whose weights the model has already."""
@@ -159,6 +165,17 @@ class Loop:
     def train(self) -> Iterator[Event]:
         """Train to the end, or until stopped early. Closed at a yield, it saves and ends."""
         self.model.train()
+        kind = self.device.device.type
+        with ExitStack() as ends:
+            if kind in WRITTEN_BESIDE and self.ranks.is_first:
+                self._writer = Writer()
+                ends.callback(self._writer.close)
+            if kind in STEPS_AHEAD:
+                self.feed = ahead = Ahead(self.feed, self.device.micro_batch_tokens, STEPS_AHEAD[kind])
+                ends.callback(ahead.close)
+            yield from self._train()
+
+    def _train(self) -> Iterator[Event]:
         work = self._work()
         try:
             while True:
@@ -172,7 +189,7 @@ class Loop:
                 yield event
         except GeneratorExit:
             work.close()
-            self._drain()
+            self._tell(is_all=True)
             if self.saved_step != self.at.step:
                 self._save()
             raise
@@ -181,18 +198,20 @@ class Loop:
         self._keep()
         if self._is_due():
             yield from self._evaluate()  # before the first step, or it was stopped while evaluating
-        while self._progress() < 1.0 and not self.is_patience_over():
-            yield from self._one_step()
+        while (progress := self._progress()) < 1.0 and not self.is_patience_over():
+            yield from self._one_step(progress)
+            yield from self._saved()
             yield from self._look()
             self._keep()
             if self._is_due():
-                yield from self._flush()
+                yield from self._tell(is_all=True)
                 yield from self._evaluate()
             elif self.at.step % self.config.checkpoint_every_steps == 0:
-                yield from self._flush()
+                yield from self._tell(is_all=True)
                 if not self._num_lost:  # else the last good one stands until it is known how that ends
                     yield from self._checkpoint()
-        yield from self._flush()
+        yield from self._tell(is_all=True)
+        yield from self._saved(is_waited_for=True)
 
     def _look(self) -> Iterator[Event]:
         """Let the model be asked: before the step's checkpoint, so that no answer is lost on resuming."""
@@ -206,19 +225,23 @@ class Loop:
 
     def _keep(self) -> None:
         """Keep a copy of the weights where one is due."""
-        if self.history is None or self._progress() >= 1.0:  # the result is kept anyway
+        progress = self.schedule.progress(self.at)
+        if self.history is None or progress >= 1.0:  # the result is kept anyway
             return
-        num_due = self.history.num_due(self._progress())
+        num_due = self.history.num_due(progress)
         if num_due > self.at.num_kept:
             self.at.num_kept = num_due
             if self.ranks.is_first:
                 self.history.keep(self.at.step)
 
     def _is_due(self) -> bool:
-        return self.ranks.is_first and self.schedule.is_due(self.at)
+        """Whether all ranks are to measure now; they ask each other only where clocks decide."""
+        is_due = self.schedule.is_due(self.at)
+        return bool(self.ranks.agreed(float(is_due))) if self.schedule.is_timed else is_due
 
     def _progress(self) -> float:
-        return self.ranks.agreed(self.schedule.progress(self.at))
+        progress = self.schedule.progress(self.at)
+        return self.ranks.agreed(progress) if self.schedule.is_timed else progress
 
     def is_patience_over(self) -> bool:
         """Whether early stopping has run out of patience."""
@@ -231,9 +254,8 @@ class Loop:
 
     # --- one step --------------------------------------------------------------------------------
 
-    def _one_step(self) -> Iterator[Event]:
+    def _one_step(self, progress: float) -> Iterator[Event]:
         step = self.at.step + 1
-        progress = self._progress()
         with self._timed():
             taken = self.feed.take(step, progress)
             self.optimizer.reserve()
@@ -249,15 +271,13 @@ class Loop:
         rate = self.schedule.learning_rate(step, progress, self.peak)
         with self._timed():
             norm = self.optimizer.step(rate, tally[0])
+            numbers = Underway(torch.cat([tally.double(), norm.double()[None]]))
         self.at.step = step
         self._position = dict(self.feed.state())
         self.at.tokens += num_tokens
         now = self.schedule.progress(self.at)
-        self._pending.append(
-            _Pending(step, tally, totals, norm, num_tokens, rate, self.feed.epoch(step), now)
-        )
-        if not tally.is_cuda or time.perf_counter() - self._flushed > FLUSH_S:
-            yield from self._flush()
+        self._pending.append(_Pending(step, numbers, totals, num_tokens, rate, self.feed.epoch(step), now))
+        yield from self._tell()
 
     def _gradients(self, step: int, taken: Any) -> Generator[Event, None, tuple[Tensor, Tensor, int]]:
         """Gather the gradients of a step; return tally (J,), totals (K,) and tokens, of all ranks."""
@@ -301,21 +321,24 @@ class Loop:
 
     # --- what is said ----------------------------------------------------------------------------
 
-    def _flush(self) -> Iterator[Event]:
-        """Say the steps whose numbers have not been read yet."""
-        yield from self._drain()
-
-    def _drain(self) -> list[Event]:
-        said: list[Event] = []
-        pending, self._pending = self._pending, []
-        if pending and pending[-1].tally.is_cuda:
+    def _tell(self, is_all: bool = False) -> list[Event]:
+        """Say the steps whose numbers have arrived; with `is_all` every step, which waits for a GPU."""
+        count = len(self._pending) if is_all else max(0, len(self._pending) - MOST_AHEAD)
+        if late := self._pending[:count]:
             with self._timed():
-                torch.cuda.synchronize()  # SLOW: waits for the GPU
+                late[-1].numbers.read()
+        while count < len(self._pending) and self._pending[count].numbers.has_arrived():
+            count += 1
+        arrived, self._pending = self._pending[:count], self._pending[count:]
+        return self._said(arrived) if arrived else []
+
+    def _said(self, arrived: list[_Pending]) -> list[Event]:
+        said: list[Event] = []
         spent, self._busy = self._busy, 0.0
-        self._flushed = time.perf_counter()
-        for one in pending:
-            self.at.elapsed_s += spent / len(pending)
-            read, length = self.task.read(one.tally.cpu(), one.totals), float(one.norm)
+        for one in arrived:
+            self.at.elapsed_s += spent / len(arrived)
+            numbers = one.numbers.read()
+            read, length = self.task.read(numbers[:-1], one.totals), float(numbers[-1])
             if not math.isfinite(read.loss + length):
                 said.append(self._lost(one.step, length if math.isfinite(read.loss) else read.loss))
                 continue
@@ -328,7 +351,7 @@ class Loop:
                 learning_rate=one.rate,
                 gradient_norm=length,
                 num_tokens=one.num_tokens,
-                tokens_per_s=one.num_tokens * len(pending) / max(spent, 1e-9),
+                tokens_per_s=one.num_tokens * len(arrived) / max(spent, 1e-9),
                 elapsed_s=self.at.elapsed_s,
                 remaining_s=self.schedule.remaining_s(self.at),
                 progress=one.progress,
@@ -394,9 +417,19 @@ class Loop:
 
     def _checkpoint(self) -> Iterator[Event]:
         if self.at.step or self.saved_step:  # the starting weights are kept once
-            yield self._save()
+            yield from self._saved(is_waited_for=True)
+            self._saving = self._save()
+            yield from self._saved()
 
-    def _save(self) -> Event:
+    def _saved(self, is_waited_for: bool = False) -> Iterator[Event]:
+        """Tell of a checkpoint that has been written; with `is_waited_for` wait for it."""
+        if self._saving is not None and (is_waited_for or self._writer is None or self._writer.is_done()):
+            if self._writer is not None:
+                self._writer.wait()
+            event, self._saving = self._saving, None
+            yield event
+
+    def _save(self) -> Saved:
         step = self.at.step
         path = self.run.path / "checkpoints" / f"step-{step:08d}"
         event = Saved(step=step, path=path, is_best=step == self.at.best_step)
@@ -408,15 +441,39 @@ class Loop:
             "num_threads": self.device.num_threads,
             "micro_batch_tokens": self.device.micro_batch_tokens,
         }
-        self.run.save_checkpoint(
-            step, self.model.state_dict(), self.optimizer.state(), state, keep=self.best_steps
-        )
-        self.saved_step = step
-        facts = {"step": step, "best_step": self.at.best_step, "num_steps": self.schedule.num_steps}
+        facts: dict[str, Any] = {
+            "step": step,
+            "best_step": self.at.best_step,
+            "num_steps": self.schedule.num_steps,
+        }
         if self.at.num_evaluations and math.isfinite(self.at.best_metric):
-            facts["best_metric"] = self.at.best_metric  # type: ignore[assignment]
-        self.run.set_status("running", **facts)
+            facts["best_metric"] = self.at.best_metric
+        is_beside = self._writer is not None
+        weights, moments = (
+            Snapshot(tensors, is_beside) for tensors in (self.model.state_dict(), self.optimizer.state())
+        )
+        bytes_told = self.run.metrics_bytes()
+        write = partial(self._write, weights, moments, state, self.best_steps, bytes_told, facts)
+        if self._writer is None:
+            write()
+        else:
+            self._writer.write(write)
+        self.saved_step = step
         return event
+
+    def _write(
+        self,
+        weights: Snapshot,
+        moments: Snapshot,
+        state: dict[str, Any],
+        keep: set[int],
+        bytes_told: int,
+        facts: dict[str, Any],
+    ) -> None:
+        """Write a checkpoint and what the status says of it, on whatever thread; reads nothing that moves."""
+        with moments.reading():
+            self.run.save_checkpoint(facts["step"], weights.tensors, moments.tensors, state, keep, bytes_told)
+        self.run.set_status("running", **facts)
 
 
 def progressed_at(checkpoint: Checkpoint) -> Progressed:

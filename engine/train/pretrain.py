@@ -146,7 +146,7 @@ class Pretraining(Training[PretrainSetup]):
         )
         batches = validation_batches(setup, config, config.text.validation_tokens, device.micro_batch_tokens)
         if batches:
-            loop.evaluation = lambda: task.evaluate(model, batches, loop.device)
+            loop.evaluation = lambda: task.evaluate(model, batches, loop.device, self.ranks)
         if self.ranks.is_first:
             pins = [line.strip() for line in budget.pins.split("\n") if line.strip()]
             loop.watch = PinWatch(self.questions or Questions(pins), setup.wordpiece)

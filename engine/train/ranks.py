@@ -196,7 +196,8 @@ class _Together(Ranks):
     def wrap(self, model: nn.Module) -> nn.Module:
         from torch.nn.parallel import DistributedDataParallel
 
-        return DistributedDataParallel(model, find_unused_parameters=False)  # BERT has no buffers
+        # BERT has no buffers; gradients lie where they are summed, and are not copied there and back
+        return DistributedDataParallel(model, find_unused_parameters=False, gradient_as_bucket_view=True)
 
     def quiet(self, wrapped: nn.Module, is_partial: bool) -> AbstractContextManager[Any]:
         return wrapped.no_sync() if is_partial else nullcontext()  # type: ignore[operator,union-attr,no-any-return]

@@ -39,6 +39,10 @@ class Schedule(Protocol):
     def num_steps(self) -> int:
         """How many steps there will be; 0 while nobody can know."""
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether the clock decides how far it is, which is not the same for every process."""
+
     def progress(self, at: Progressed) -> float:
         """Return the share of the run that is done, 0..1."""
 
@@ -65,6 +69,11 @@ class Epochs:
     def num_steps(self) -> int:
         """Steps of all epochs."""
         return self.steps_per_epoch * self.num_epochs
+
+    @property
+    def is_timed(self) -> bool:
+        """No: steps are counted."""
+        return False
 
     def progress(self, at: Progressed) -> float:
         """Return the share of steps done."""
@@ -132,6 +141,11 @@ class Budget:
     def num_steps(self) -> int:
         """The steps of a run bounded by steps, else 0."""
         return self.steps
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it is bounded by minutes."""
+        return bool(self.minutes)
 
     def progress(self, at: Progressed) -> float:
         """Return the share of the budget that is used."""

@@ -83,11 +83,13 @@ def command_of(config: FineTuneConfig, run_dir: Path) -> list[str]:
     return words
 
 
-def start_engine(*words: str | Path, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
-    """Start `python -m engine ...` as a person would, in another process."""
+def start_engine(
+    *words: str | Path, environment: dict[str, str] | None = None, program: Path | None = None
+) -> subprocess.Popen[str]:
+    """Start `python -m engine ...` as a person would, in another process, or a program in its place."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **(environment or {})}
     return subprocess.Popen(
-        [sys.executable, "-m", "engine", *map(str, words)],
+        [sys.executable, *(["-m", "engine"] if program is None else [str(program)]), *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

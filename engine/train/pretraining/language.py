@@ -21,6 +21,7 @@ from engine.events import Event, Progress
 from engine.model.heads import PreTraining, PreTrainingOutput
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.corpus.instances import MaskedBatch
+from engine.train.ranks import ALONE, Ranks
 from engine.train.tasks import Measures, Readings
 
 
@@ -72,15 +73,19 @@ class LanguageModel:
         return Readings(loss, hits / words, measures)
 
     def evaluate(
-        self, model: PreTraining, batches: Sequence[MaskedBatch], device: Device
+        self, model: PreTraining, batches: Sequence[MaskedBatch], device: Device, ranks: Ranks = ALONE
     ) -> Generator[Event, None, Measures]:
-        """Measure on batches whose masks are fixed, dropout off, as it was before at every yield."""
+        """Measure on batches whose masks are fixed, dropout off, as it was before at every yield.
+
+        Args: ranks: the processes that have the same model and batches; each takes its share of them.
+        """
         totals = self.count(batches)
         tally = torch.zeros(5, dtype=torch.float64)
-        for done, batch in enumerate(batches):
-            yield Progress(stage=marked("engine", "Evaluating"), done=done, total=len(batches))
+        own = batches[ranks.rank :: ranks.world_size]
+        for done, batch in enumerate(own):
+            yield Progress(stage=marked("engine", "Evaluating"), done=done, total=len(own))
             tally += self._tallied(model, batch, totals, device)
-        read = self.read(tally, totals)
+        read = self.read(ranks.total(tally), totals)
         mlm = read.measures["mlm_loss"]
         metrics = {
             "mlm_loss": mlm,

@@ -65,6 +65,24 @@ class Position:
     length: int = 0  # of this block's examples
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A rank's examples of a step, longest first: `places` among the examples of their block.
+
+    salt: of their masks.
+    """
+
+    instances: Instances
+    places: np.ndarray
+    salt: int
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each."""
+        lengths: np.ndarray = self.instances.lengths[self.places]
+        return lengths
+
+
 @dataclass
 class TextFeed:
     """Steps of masked examples from the documents of a store.
@@ -92,8 +110,8 @@ class TextFeed:
         self._blocks: list[np.ndarray] = []
         self._blocks_of = -1
 
-    def take(self, step: int, progress: float) -> np.ndarray:
-        """Return the places in the block of this rank's examples of the next step, longest first."""
+    def take(self, step: int, progress: float) -> Taken:
+        """Return this rank's examples of the next step, longest first."""
         length = self.growth.at(progress)
         while self._instances is None or self.at.place >= len(self._steps):
             if self._instances is not None:
@@ -103,7 +121,8 @@ class TextFeed:
             self._grow(length)
         chosen = self._steps[self.at.place]
         self.at.place += 1
-        return self._share(chosen)
+        assert self._instances is not None
+        return Taken(self._instances, self._share(chosen), 0 if self.static else self.at.epoch + 1)
 
     def shown(self) -> float:
         """Return how large a part of the text the examples of its next block show, 0 to 1."""
@@ -114,22 +133,21 @@ class TextFeed:
         total = int(np.diff(np.asarray(self.store.doc_tokens))[documents].sum())
         return self._instances.num_own / max(1, total)
 
-    def parts(self, taken: np.ndarray, num_tokens: int) -> list[MaskedBatch]:
+    def parts(self, taken: Taken, num_tokens: int) -> list[MaskedBatch]:
         """Return masked, packed batches."""
-        assert self._instances is not None
-        salt = 0 if self.static else self.at.epoch + 1
+        made, salt = taken.instances, taken.salt
         return [
-            collate_masked(
-                self.store, self._instances, part, self.masker, self.wordpiece, salt, multiple=ROW_MULTIPLE
-            )
-            for part in split_by_tokens(taken, self._instances.lengths, num_tokens)
+            collate_masked(self.store, made, part, self.masker, self.wordpiece, salt, multiple=ROW_MULTIPLE)
+            for part in split_by_tokens(taken.places, made.lengths, num_tokens)
         ]
 
-    def lengths(self, taken: np.ndarray) -> np.ndarray:
+    def lengths(self, taken: Taken) -> np.ndarray:
         """Return the tokens of each example."""
-        assert self._instances is not None
-        lengths: np.ndarray = self._instances.lengths[taken]
-        return lengths
+        return taken.lengths
+
+    def length_at(self, progress: float) -> int:
+        """Return what length examples are made up to at a progress."""
+        return self.growth.at(progress)
 
     def epoch(self, step: int) -> float:
         """Return how many times the text has been gone through."""

@@ -124,6 +124,11 @@ class Run:
         with explained(self.path / METRICS):
             os.write(self._metrics, json.dumps(record_of(event), ensure_ascii=False).encode() + b"\n")
 
+    def metrics_bytes(self) -> int:
+        """Return the length of metrics.jsonl."""
+        assert self._metrics is not None
+        return os.fstat(self._metrics).st_size
+
     def removed(self) -> RunError | None:
         """Return the refusal to go on where the file that is written to is no longer the folder's."""
         if self._metrics is None:
@@ -172,22 +177,22 @@ class Run:
         optimizer: Mapping[str, Tensor],
         state: Mapping[str, Any],
         keep: set[int],
+        metrics_bytes: int,
     ) -> Path:
         """Write a checkpoint, then remove the others except the steps in `keep`. Returns its folder.
 
-        metrics.jsonl is synced first and its length becomes part of the state.
+        Args: metrics_bytes: how much of metrics.jsonl belongs to it, which is synced first.
         """
         folder = self.path / CHECKPOINTS
         with explained(folder):
             folder.mkdir(exist_ok=True)
             assert self._metrics is not None
             os.fsync(self._metrics)
-            offset = os.fstat(self._metrics).st_size
         path = folder / f"step-{step:08d}"
         with replaced_folder(path) as beside:
             save_tensors(beside / "weights.safetensors", dict(weights))
             save_tensors(beside / "optimizer.safetensors", dict(optimizer))
-            document = {**state, "step": step, "metrics_bytes": offset}
+            document = {**state, "step": step, "metrics_bytes": metrics_bytes}
             (beside / "state.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
             (beside / MANIFEST).write_text(json.dumps(manifest(beside), indent=1), encoding="utf-8")
         self.keep_only({step, *keep})
@@ -226,6 +231,10 @@ class FollowedRun(Run):
 
     def log(self, event: Event) -> None:
         """Do nothing."""
+
+    def metrics_bytes(self) -> int:
+        """Return 0."""
+        return 0
 
     def set_status(self, state: str, **more: Any) -> None:
         """Do nothing."""

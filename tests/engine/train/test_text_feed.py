@@ -258,7 +258,7 @@ def test_shares_of_ranks_make_up_the_step_of_one_and_are_equal_to_an_example(
 def test_every_rank_has_something_to_do_however_small_the_steps_are() -> None:
     ranks = [feed(batch_tokens=40, ranks=Fake(rank, 3)) for rank in range(3)]
     for number in range(1, 80):
-        assert all(len(one.take(number, 0.5)) for one in ranks)
+        assert all(len(one.take(number, 0.5).places) for one in ranks)
     assert len({str(one.state()) for one in ranks}) == 1
 
 
@@ -276,4 +276,6 @@ def test_what_pairs_show_of_a_block_is_counted_and_texts_alone_show_all_of_it() 
             if not is_random:
                 own |= set(range(b, b + len_b))
         assert share == pytest.approx(len(own) / total) and (share == 1.0) == (not next_sentence)
-        assert len(fed.take(1, 0.0)) and fed._instances is made  # the same examples are then trained on
+        assert (
+            len(fed.take(1, 0.0).places) and fed._instances is made
+        )  # the same examples are then trained on
