@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.device import ONEDNN, cpu_kernels, is_bfloat16, onednn
+from engine.model.chunked_loss import chunked_cross_entropy
 
 # N rows, K inputs, M outputs of a linear layer; V words of a vocabulary, D width
 
@@ -254,7 +255,7 @@ def linear_cross_entropy(
     """Return the summed cross-entropy of hidden W^T + b, 0-d, and in how many rows argmax names the target.
 
     On a CPU the logits exist a few rows at a time and the gradients are computed with them, so that memory
-    and its bandwidth do not grow with M x V. Elsewhere it is `F.cross_entropy` in float32.
+    and its bandwidth do not grow with M x V; so on a GPU. Elsewhere it is `F.cross_entropy` in float32.
 
     Args: hidden: (M, D). weight: (V, D). bias: (V,). targets: (M,) int64; M may be 0.
     """
@@ -264,6 +265,8 @@ def linear_cross_entropy(
             hidden, weight, bias, targets, gradients
         )
         return result
+    if hidden.is_cuda and len(hidden) and hidden.dtype != torch.float64:
+        return chunked_cross_entropy(hidden, weight, bias, targets)
     logits = F.linear(hidden, weight, bias)
     logits = logits if logits.dtype == torch.float64 else logits.float()
     hits = (logits.detach().argmax(1) == targets).sum()

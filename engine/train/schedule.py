@@ -111,6 +111,11 @@ class TimedEpochs(Epochs):
         """Those that were planned."""
         return self.most_steps
 
+    @property
+    def is_timed(self) -> bool:
+        """Yes: the clock may be ahead of the steps."""
+        return True
+
     def progress(self, at: Progressed) -> float:
         """Return the share of steps done, or of the time that is used where that is more."""
         return min(1.0, max(at.step / self.most_steps, at.used_s / self.steps_s))
