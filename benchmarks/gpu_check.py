@@ -75,8 +75,9 @@ def going_on(scene: Scene, has_gpu: bool) -> Iterator[Finding]:
     """A run that is stopped, and one that is killed, beside one that is neither."""
     for device in ("cpu", "cuda") if has_gpu else ("cpu",):
         steps = max(6, min(30, scene.num_steps // 2))
-        changes = {"steps": steps, "checkpoint_every_steps": 2, "batch_tokens": 512, "precision": "auto"}
-        config = scene.settings(device, **changes)
+        changes = {"steps": steps, "checkpoint_every_steps": 2, "batch_tokens": 512}
+        precision = "auto" if device == "cuda" else "float32"
+        config = scene.settings(device, precision=precision, **changes)
         whole = scene.losses(f"whole {device}", config)
         for name, ended in (("stopped", stopped), ("killed", killed)):
             found = ended(scene, f"{name} {device}", config, steps // 2)

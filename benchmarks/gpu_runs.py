@@ -73,6 +73,7 @@ class Scene:
             "checkpoint_every_steps": NEVER,
             "kept_weights": 0,
             "device": device,
+            "kernels": "torch",  # the same in every process, however it was measured
         }
         return with_values(PretrainConfig(), {**values, **changes})
 
