@@ -28,7 +28,7 @@ from engine.train.optimizer import Optimizer, default_learning_rate
 from engine.train.schedule import Epochs, TimedEpochs
 from engine.train.tasks import Classification
 
-PLANNED = 0.85  # of the time that is given: what is left is for a machine that becomes slower meanwhile
+PLANNED = 0.95  # of the time that is given: what is left is for a machine that becomes slower meanwhile
 LONGEST_S = 4.0  # measured for; two steps at least, of which the first does not count
 MOST_STEPS = 8
 

@@ -34,8 +34,8 @@ def test_so_many_steps_are_planned_as_fit_with_each_look_at_the_validation_rows(
 @pytest.mark.parametrize(
     ("step_s", "steps", "says"),
     [
-        (1.0, 41, "328 of 800 rows, each once: as many as fit into 1 min here, as measured."),
-        (0.3, 150, "Each of 800 rows 1.5 times: as often as fits into 1 min here, as measured."),
+        (1.0, 47, "376 of 800 rows, each once: as many as fit into 1 min here, as measured."),
+        (0.3, 170, "Each of 800 rows 1.7 times: as often as fits into 1 min here, as measured."),
         (0.1, 200, "fits into 1 min here, as measured: each of 800 rows 2 times."),
     ],
 )
@@ -66,15 +66,15 @@ def test_a_run_in_a_time_makes_the_steps_that_it_announced_and_lets_its_rate_run
     events = list(fine_tune(tiny_config(tmp_path, num_epochs=3, minutes=1.0), tmp_path / "run"))
     started = next(event for event in events if isinstance(event, Started))
     made, end = steps(events), events[-1]
-    assert started.num_steps == len(made) == 12 and started.steps_per_epoch == 9
+    assert started.num_steps == len(made) == 13 and started.steps_per_epoch == 9
     assert made[-1].learning_rate < 0.1 * max(step.learning_rate for step in made)
     assert made[-1].progress == 1.0
-    assert [event.step for event in events if isinstance(event, Evaluated)] == [9, 12]
+    assert [event.step for event in events if isinstance(event, Evaluated)] == [9, 13]
     assert isinstance(end, Finished) and not end.stopped_early
     said = [str(event.sentence) for event in events if isinstance(event, Noted)]
-    assert any("1.3 times: as often as fits into 1 min here" in one for one in said)
+    assert any("1.4 times: as often as fits into 1 min here" in one for one in said)
     about = json.loads((tmp_path / "run" / "model" / "cloze.json").read_text())
-    assert about["planned_steps"] == 12 and about["planned_s"] == 59.0
+    assert about["planned_steps"] == 13 and about["planned_s"] == 59.0
     assert about["pace"] == {"step_s": 4.0, "evaluation_s": 1.0}
 
 
