@@ -36,7 +36,7 @@ PAGES = {  # folder in app/pages -> class in its page.py; in the order of the ra
     "models": "ModelsPage",
 }
 TRAINING = ("pretrain", "finetune")
-START_MS = 30  # after the first paint: what is on screen comes first
+START_MS = 150  # after the first paint began: what is on screen comes first
 AT_ONCE = "welcome"  # stands on nothing that takes long to import
 
 
