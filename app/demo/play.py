@@ -28,7 +28,7 @@ from app.tour.steps_inside import CLOZE, FIRST, HIDDEN, SECOND
 from app.words import decimal, event_words, number, probability, say_error, share
 from engine.events import Evaluated, Noted
 
-RANDOM = {**QUICK, "batch_size": 32, "learning_rate": 1e-3}
+RANDOM = {**QUICK, "batch_size": 32, "learning_rate": 1e-3, "embedding_rate": 1.0}
 SHOWN_AT = 0.5  # of the training: a picture of it
 PATIENCE_S = 600  # for a step that does not train
 FINISHING_S = 3600  # for a training beyond the time that it is planned for

@@ -216,6 +216,18 @@ class TrainingConfig:
         auto=marked("engine", "as long as it takes"),
         advanced=True,
     )
+    embedding_rate: float = setting(
+        1.0,
+        marked("engine", "Rate of word embeddings"),
+        marked(
+            "engine",
+            "How many times the learning rate word embeddings learn at. Each word is met in few steps, so on "
+            "few rows a small model learns at 10 what its words say of the labels. 0: they stay as they are.",
+        ),
+        minimum=0.0,
+        maximum=1000.0,
+        advanced=True,
+    )
     warmup_ratio: float = declared(WARMUP_RATIO, 0.1)
     weight_decay: float = declared(WEIGHT_DECAY, 0.01)
     seed: int = declared(SEED, 42)

@@ -141,6 +141,7 @@ class FineTuning(Training[Setup]):
             device,
             peak=training.learning_rate or default_learning_rate(setup.config),
             patience=training.early_stopping_patience,
+            embedding_rate=training.embedding_rate,
         )
         if "validation" in setup.sets:
             loop.evaluation = lambda: evaluate(model, task, setup.sets["validation"], loop.device)

@@ -96,6 +96,7 @@ class Loop:
     peak: float  # learning rate
     patience: int = 0  # evaluations without a better one, after which it ends; 0: never
     betas: tuple[float, float] = (0.9, 0.999)
+    embedding_rate: float = 1.0  # times the learning rate
     watch: Watch | None = None
     history: WeightHistory | None = None
     ranks: Ranks = ALONE
@@ -108,6 +109,7 @@ class Loop:
             max_gradient_norm=self.config.max_gradient_norm,
             betas=self.betas,
             sparse=self.ranks.world_size == 1,
+            embedding_rate=self.embedding_rate,
         )
         self.wrapped = self.ranks.wrap(self.model)
         self.noise = next(m.noise for m in self.model.modules() if isinstance(m, Bert))
@@ -211,6 +213,8 @@ class Loop:
                 if not self._num_lost:  # else the last good one stands until it is known how that ends
                     yield from self._checkpoint()
         yield from self._tell(is_all=True)
+        if self.at.step != self.at.evaluated_step and self._is_due():  # the clock ran out in saving
+            yield from self._evaluate()
         yield from self._saved(is_waited_for=True)
 
     def _look(self) -> Iterator[Event]:

@@ -36,9 +36,10 @@ def default_learning_rate(config: BertConfig) -> float:
 
 
 class Optimizer:
-    """AdamW over a model's weights, in two groups: with decay, and biases and norms without.
+    """AdamW over a model's weights, in groups: with decay, biases and norms without, word embeddings.
 
-    Args: sparse: whether the word embeddings' gradient may be sparse on a CPU.
+    Args:   sparse: whether the word embeddings' gradient may be sparse on a CPU. embedding_rate: how many
+            times the learning rate they learn at.
     """
 
     def __init__(
@@ -49,17 +50,25 @@ class Optimizer:
         max_gradient_norm: float,
         betas: tuple[float, float] = (0.9, 0.999),
         sparse: bool = True,
+        embedding_rate: float = 1.0,
     ) -> None:
         self._named = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self._max_norm = max_gradient_norm
         plain = [p for p in self._named.values() if p.ndim < 2]  # biases and norms are vectors
-        decayed = [p for p in self._named.values() if p.ndim >= 2]
-        groups = [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
+        word = next((m.embeddings.word for m in model.modules() if isinstance(m, Bert)), None)
+        table = None if word is None else word.weight
+        decayed = [p for p in self._named.values() if p.ndim >= 2 and p is not table]
+        tables = [p for p in self._named.values() if p is table]
+        groups = [
+            {"params": decayed, "weight_decay": weight_decay, "times": 1.0},
+            {"params": plain, "weight_decay": 0.0, "times": 1.0},
+            {"params": tables, "weight_decay": weight_decay, "times": embedding_rate},
+        ]
+        groups = [group for group in groups if group["params"]]
         self._adamw = torch.optim.AdamW(groups, lr=0.0, betas=betas, eps=1e-8, fused=True)
         self._is_reserved = False
         self._table: Tensor | None = None  # the parameter whose gradient is sparse
         self._rows: Tensor | None = None  # its dense gradient where it has one, zero between steps
-        word = next((m.embeddings.word for m in model.modules() if isinstance(m, Bert)), None)
         if sparse and word is not None and word.weight.device.type == "cpu" and word.weight.requires_grad:
             word.sparse = True
             self._table = word.weight
@@ -91,7 +100,7 @@ class Optimizer:
         norm = self._clip(touched)
         is_lost = ~norm.isfinite() if loss is None else ~(norm.isfinite() & loss.isfinite())
         for group in self._adamw.param_groups:
-            group["lr"] = learning_rate
+            group["lr"] = learning_rate * group["times"]
         if is_lost.is_cuda:
             self._adamw.found_inf = is_lost.float()  # type: ignore[attr-defined]  # as GradScaler tells it
             self._adamw.step()

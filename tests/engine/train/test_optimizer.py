@@ -177,3 +177,20 @@ def test_small_models_are_given_a_higher_rate() -> None:
     rates = [default_learning_rate(BertConfig.preset(name)) for name in names]
     assert rates == sorted(rates, reverse=True)
     assert rates[0] >= 1e-4 and rates[4] <= 5e-5
+
+
+def test_word_embeddings_learn_at_their_own_rate_and_nothing_else_does() -> None:
+    batch = batches(1)[0]
+    moved = []
+    for times in (1.0, 10.0, 0.0):
+        model = tiny_classifier(seed=3).double()
+        before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+        optimizer = Optimizer(model, weight_decay=0.0, max_gradient_norm=0.0, embedding_rate=times)
+        backward(model, batch)
+        optimizer.step(1e-3)
+        moved.append({name: weight.detach() - before[name] for name, weight in model.named_parameters()})
+    word = "bert.embeddings.word.weight"
+    once, tenfold, still = (each.pop(word) for each in moved)
+    assert once.any() and torch.allclose(tenfold, 10 * once) and not still.any()
+    for name, change in moved[0].items():
+        assert torch.equal(change, moved[1][name]) and torch.equal(change, moved[2][name]), name
