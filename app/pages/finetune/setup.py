@@ -28,9 +28,9 @@ from engine.train.plan import Plan, plan
 NAMES = (
     "learning_rate", "batch_size", "num_epochs", "max_length", "warmup_ratio", "weight_decay",
     "validation_share", "seed", "truncation", "test_share", "split_seed", "validation_data", "test_data",
-    "minutes", "early_stopping_patience", "evaluate_every_steps", "checkpoint_every_steps", "hidden_dropout",
-    "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device", "precision",
-    "num_threads", "micro_batch_tokens",
+    "minutes", "embedding_rate", "early_stopping_patience", "evaluate_every_steps", "checkpoint_every_steps",
+    "hidden_dropout", "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device",
+    "precision", "kernels", "num_threads", "micro_batch_tokens",
 )  # fmt: skip
 APART = ("validation_data", "test_data")  # files that belong to the table they were chosen for
 
