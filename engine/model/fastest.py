@@ -32,7 +32,7 @@ from engine.settings.shared import DeviceConfig
 BFLOAT16 = "bfloat16"
 WORTH_IT = 1.2  # times as fast as the fastest in float32; less does not pay for the digits that it costs
 MOST_S, LEAST_ROUNDS = 0.8, 3
-NUM_FLOPS = 3e9  # of a block's forward pass, at most: a fiftieth of a second on two cores
+NUM_FLOPS = 7e8  # of a block's forward pass, at most: two dozen rounds on two cores
 LENGTH = 32  # tokens of a text
 
 _lock = threading.Lock()  # two that measure at once would measure each other
