@@ -23,6 +23,10 @@ from engine.model.config import BertConfig
 from engine.model.kernels import Dropout, Linear, Noise, exact, is_low, low_where_asked
 from engine.text.batch import Bounds
 
+# tokens of texts that are attended to in float32 where all else is bfloat16: oneDNN prepares a product for
+# each count and length of texts, and no two batches have the same
+SHORT = 64
+
 
 @dataclass(slots=True)
 class BertOutput:
@@ -97,10 +101,14 @@ class Attention(nn.Module):
         return self.output(_of_rows(context, rows)), maps
 
     def _attend(self, qkv: Tensor, mask: Tensor | None, want_maps: bool) -> tuple[Tensor, Tensor | None]:
+        dropout_p = self.dropout_p if self.training else 0.0
+        is_trained_low = is_low(qkv) and torch.is_grad_enabled()  # where the fused one is slow backwards
+        if is_trained_low and qkv.shape[1] < SHORT and not want_maps:
+            context, _ = self._attend(qkv.float(), mask, False)
+            return context.bfloat16(), None
         # (B, T, 3D) -> (3, B, H, T, d): three views, no copy
         q, k, v = qkv.unflatten(-1, (3, self.num_heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
-        dropout_p = self.dropout_p if self.training else 0.0
-        if want_maps or (is_low(qkv) and torch.is_grad_enabled()):  # the fused one is slow backwards there
+        if want_maps or is_trained_low:
             scores = (q @ k.transpose(-1, -2)).div_(math.sqrt(q.shape[-1]))  # (B, H, T, T)
             if mask is not None:
                 scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)

@@ -26,6 +26,7 @@ from engine.model.chunked_loss import chunked_cross_entropy
 # oneDNN prepares a kernel a shape, which takes 0.7 ms and 0.6 MB: rows are filled up to a multiple, so that
 # shapes come back; those of a chunk of logits are dear
 ROW_MULTIPLE, CHUNK_MULTIPLE = 32, 8
+LOW_MULTIPLE = 128  # in bfloat16 a kernel takes up to 12 ms, and a hundred rows more take a twentieth of it
 # of logits at a time: above 32 MiB memory is fresh each time, and its page faults cost more than the product;
 # less multiplies small matrices slowly
 CHUNK_BYTES = 30 * 2**20
@@ -114,8 +115,13 @@ def low_of(weight: Tensor) -> Tensor:
 
 
 def low_where_asked(hidden: Tensor) -> Tensor:
-    """Return hidden values as they flow from layer to layer: bfloat16 where this thread computes in it."""
-    return hidden.bfloat16() if is_bfloat16() and hidden.device.type == "cpu" else hidden
+    """Return hidden values as they flow from layer to layer: bfloat16 where this thread computes in it.
+
+    Packed rows (N, D) are then filled up with rows that nobody reads, so that shapes come back.
+    """
+    if not is_bfloat16() or hidden.device.type != "cpu":
+        return hidden
+    return (_filled(hidden, LOW_MULTIPLE) if hidden.ndim == 2 else hidden).bfloat16()
 
 
 def _is_float32(*tensors: Tensor | None) -> bool:

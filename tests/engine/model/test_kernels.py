@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 
 import pytest
@@ -20,7 +21,9 @@ from engine.device import (
     usable_kernels,
 )
 from engine.model.kernels import ROW_MULTIPLE, Linear, linear, linear_cross_entropy, low_of
+from engine.text.batch import Bounds
 from engine.train.optimizer import Optimizer
+from tests.fakes import tiny_classifier
 
 WORDS = 1001
 
@@ -200,3 +203,23 @@ def test_other_threads_compute_as_before() -> None:
         thread.join()
         assert is_bfloat16() and cpu_kernels() == ONEDNN
     assert found == [False] and not is_bfloat16() and cpu_kernels() == TORCH
+
+
+@needs_bfloat16
+@pytest.mark.parametrize("lengths", [(13, 7, 7, 3), (70, 70, 9)])  # short texts alone, and long ones
+def test_a_classifier_in_bfloat16_has_nearly_the_gradients_of_float32(lengths: tuple[int, ...]) -> None:
+    bounds = Bounds(lengths)
+    ids = torch.randint(5, 37, (bounds.num_tokens,), generator=torch.Generator().manual_seed(1))
+    found = []
+    for precision in (torch.float32, torch.bfloat16):
+        model = tiny_classifier(seed=3, max_position_embeddings=80)
+        with computing(TORCH, precision):
+            logits = model(ids, bounds=bounds, rows=bounds.firsts)
+        logits.square().sum().backward()
+        found.append((logits.detach(), {name: p.grad for name, p in model.named_parameters()}))
+    (exact, wanted), (low, ours) = found
+    assert low.dtype == torch.float32 and 0 < float((low - exact).abs().max()) < 0.05
+    norm = math.sqrt(sum(float(grad.square().sum()) for grad in wanted.values() if grad is not None))
+    for name, grad in wanted.items():
+        if grad is not None:
+            assert float((ours[name].to_dense() - grad.to_dense()).norm()) < 0.05 * norm, name
