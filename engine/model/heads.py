@@ -43,10 +43,12 @@ class PreTrainingOutput:
 
     hidden: (M, D), what `logits` and `masked_loss` take, of the chosen tokens. next_sentence: (B, 2) logits,
     0 for a second segment that follows the first, 1 for a random one; (0, 2) of an encoder without a pooler.
+    states: if wanted, what `Bert` gives as its hidden_states.
     """
 
     hidden: Tensor
     next_sentence: Tensor
+    states: tuple[Tensor, ...] | None = None
 
 
 class PreTraining(nn.Module):
@@ -77,6 +79,7 @@ class PreTraining(nn.Module):
         inputs_embeds: Tensor | None = None,
         bounds: Bounds | None = None,
         head_mask: Tensor | None = None,
+        output_hidden_states: bool = False,
     ) -> PreTrainingOutput:
         """Take what `Bert` takes, padded or packed.
 
@@ -92,6 +95,7 @@ class PreTraining(nn.Module):
             bounds=bounds,
             head_mask=head_mask,
             rows=rows,
+            output_hidden_states=output_hidden_states,
         )
         chosen = found.last_hidden_state.flatten(0, -2)  # (B * T, D) or (N, D)
         if masked is not None:
@@ -100,6 +104,7 @@ class PreTraining(nn.Module):
         return PreTrainingOutput(
             hidden=self.read(chosen),
             next_sentence=chosen.new_zeros(0, 2) if pooled is None else exact(self.next_sentence, pooled),
+            states=found.hidden_states,
         )
 
     def read(self, states: Tensor) -> Tensor:

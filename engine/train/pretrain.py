@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.device import Device, open_device
-from engine.errors import Sentence, UserError, marked
+from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Event, Finished, Started
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
@@ -29,6 +29,7 @@ from engine.train.pretraining.setup import (
     split,
     validation_batches,
 )
+from engine.train.pretraining.teacher import Teacher, open_teacher
 from engine.train.pretraining.text_feed import Growth, TextFeed
 from engine.train.pretraining.watch import PinWatch, Questions
 from engine.train.ranks import ALONE, Ranks, is_restarted, joined_ranks
@@ -130,7 +131,7 @@ class Pretraining(Training[PretrainSetup]):
             budget.seed,
             self.ranks,
         )
-        task = LanguageModel(objective.next_sentence)
+        task = LanguageModel(objective.next_sentence, self._teacher(setup, device))
         loop = Loop(
             run,
             model,
@@ -151,6 +152,20 @@ class Pretraining(Training[PretrainSetup]):
             pins = [line.strip() for line in budget.pins.split("\n") if line.strip()]
             loop.watch = PinWatch(self.questions or Questions(pins), setup.wordpiece)
         return loop
+
+    def _teacher(self, setup: PretrainSetup, device: Device) -> Teacher | None:
+        """Return the teacher that the run was begun with. Raises: ModelError: it is another by now."""
+        teacher = open_teacher(self.config.objective, setup.wordpiece, device.device)
+        if teacher is not None and teacher.sha256 != setup.about.get("teacher"):
+            raise ModelError(
+                marked(
+                    "engine",
+                    "The teacher {path} is not what it was when the run was begun, so the run cannot go on. "
+                    "Start a new one.",
+                ),
+                path=self.config.objective.teacher,
+            )
+        return teacher
 
     def first_notes(self, loop: Loop) -> list[Sentence]:
         """Return how much of the text an epoch shows, where it shows pairs."""

@@ -34,7 +34,7 @@ NOT_MEASURED = (
     "weight_decay", "adam_beta2", "max_gradient_norm", "checkpoint_every_steps", "drop_repeated", "terms",
     "validation_text", "validation_share", "validation_tokens", "segmenter", "mask_share", "random_share",
     "mask_unit", "max_ngram", "dynamic_masking", "start_length", "growth_share", "lowercase",
-    "informed_start",
+    "informed_start", "teacher_weight",
 )  # fmt: skip
 EXAMPLES = (
     *TEXT, "model", "vocab", "vocab_size", "lowercase", "segmenter", "mask_rate", "mask_share",

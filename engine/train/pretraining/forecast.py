@@ -19,7 +19,7 @@ import torch
 from engine.device import Device, open_device
 from engine.errors import marked
 from engine.events import Event, Progress
-from engine.model.bert import initialize
+from engine.model.bert import Bert, initialize
 from engine.model.config import BertConfig, count_parameters
 from engine.model.fastest import fastest
 from engine.model.heads import PreTraining
@@ -34,6 +34,7 @@ from engine.train.pretraining.first_weights import as_trained
 from engine.train.pretraining.language import LanguageModel
 from engine.train.pretraining.refusals import check_objective
 from engine.train.pretraining.setup import corpus_of, shape_of
+from engine.train.pretraining.teacher import Teacher
 
 PIECES_PER_BYTE = 0.24  # of English text with 8,192 to 30,522 pieces, to guess how long a text is
 # log2 of a length, and the part of a text that pairs of it show: measured on English Wikipedia
@@ -128,7 +129,7 @@ def _speed(config: PretrainConfig, shape: BertConfig, device: Device) -> Generat
         initialize(model, 0.02, 0)
         as_trained(model, config)
         placed(model, config.device, device).train()
-        budget = config.budget
+        task, budget = _task(config, shallow, device), config.budget
         optimizer = Optimizer(
             model,
             weight_decay=budget.weight_decay,
@@ -140,16 +141,26 @@ def _speed(config: PretrainConfig, shape: BertConfig, device: Device) -> Generat
             yield Progress(
                 stage=marked("engine", "Measuring"), done=len(spent) * _STEPS + step, total=2 * _STEPS
             )
-            times.append(_one_step(config, model, optimizer, device))
+            times.append(_one_step(config, task, model, optimizer, device))
         spent.append(median(times[1:]))
     per_layer = max(spent[1] - spent[0], 1e-9)
     return config.budget.batch_tokens / (spent[0] + per_layer * (shape.num_hidden_layers - 1))
 
 
-def _one_step(config: PretrainConfig, model: PreTraining, optimizer: Optimizer, device: Device) -> float:
+def _task(config: PretrainConfig, shape: BertConfig, device: Device) -> LanguageModel:
+    """Return what the run asks of its model, by a teacher of the same shape where it has one."""
+    if not config.objective.teacher:
+        return LanguageModel(config.objective.next_sentence)
+    encoder = Bert(shape, with_pooler=False).eval().requires_grad_(False)
+    initialize(encoder, 0.02, 0)
+    return LanguageModel(config.objective.next_sentence, Teacher(encoder.to(device.device), 1.0, ""))
+
+
+def _one_step(
+    config: PretrainConfig, task: LanguageModel, model: PreTraining, optimizer: Optimizer, device: Device
+) -> float:
     """Take one step on made-up tokens, in micro-batches as training does; return its seconds."""
     objective, budget = config.objective, config.budget
-    task = LanguageModel(objective.next_sentence)
     per_part = min(device.micro_batch_tokens, budget.batch_tokens)
     num_parts = max(1, round(budget.batch_tokens / per_part))
     part = made_up_batch(model.config.vocab_size, per_part, objective.max_length, objective.mask_rate)

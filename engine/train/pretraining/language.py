@@ -1,14 +1,14 @@
-"""What pretraining asks: which words were hidden, and whether B follows A.
+"""What pretraining asks: which words were hidden, whether B follows A, what a teacher makes of the text.
 
 Source: Devlin et al. 2019, section 3.1. The loss is the mean over the hidden words of a step plus the mean
-over its pairs, as in google-research/bert's run_pretraining.py.
+over its pairs, as in google-research/bert's run_pretraining.py, plus the weighted distance from a teacher.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
@@ -21,28 +21,37 @@ from engine.events import Event, Progress
 from engine.model.heads import PreTraining, PreTrainingOutput
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.corpus.instances import MaskedBatch
+from engine.train.pretraining.teacher import Teacher
 from engine.train.ranks import ALONE, Ranks
 from engine.train.tasks import Measures, Readings
 
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """Masked words, and next sentences where `next_sentence`."""
+    """Masked words, next sentences where `next_sentence`, and a teacher's reading where there is one.
+
+    Measuring leaves the teacher out, so that runs with and without one can be compared.
+    """
 
     next_sentence: bool
+    teacher: Teacher | None = None
     labels: tuple[str, ...] = ()
     name: ClassVar[str] = "pretraining"
     metric: ClassVar[str] = "mlm_accuracy"
     keeps_best: ClassVar[bool] = False  # the rate comes to rest at the end: the last weights are the result
 
     def count(self, parts: Sequence[MaskedBatch]) -> Tensor:
-        """Return (hidden words, pairs)."""
+        """Return (hidden words, pairs), and with a teacher (shown words, examples)."""
         words = sum(len(part.targets) for part in parts)
         pairs = sum(0 if part.is_random is None else len(part.is_random) for part in parts)
-        return torch.tensor([words, pairs], dtype=torch.float64)
+        taught = () if self.teacher is None else self.teacher.count(parts)
+        return torch.tensor([words, pairs, *taught], dtype=torch.float64)
 
     def loss(self, model: nn.Module, batch: MaskedBatch, totals: Tensor) -> tuple[Tensor, Tensor]:
-        """Return a part's share of the loss; tally: (loss, masked-word loss, hits, pair loss, hits), sums."""
+        """Return a part's share of the loss; tally: (loss, masked-word loss, hits, pair loss, hits), sums.
+
+        With a teacher the tally ends with the part's share of the distance from it.
+        """
         inner: Any = getattr(model, "module", model)  # under DistributedDataParallel
         out: PreTrainingOutput = model(
             batch.input_ids,
@@ -50,6 +59,7 @@ class LanguageModel:
             position_ids=batch.position_ids,
             bounds=batch.bounds,
             masked=batch.masked,
+            output_hidden_states=self.teacher is not None,
         )
         summed, hits = inner.masked_loss(out.hidden, batch.targets)
         loss = summed / max(1.0, float(totals[0]))
@@ -61,15 +71,22 @@ class LanguageModel:
             right = (logits.detach().argmax(-1) == batch.is_random).sum()
             loss = loss + pair_loss / max(1.0, float(totals[1]))
             tally[2:] = [pair_loss.detach(), right.to(loss.dtype)]
+        if self.teacher is not None:
+            assert out.states is not None
+            apart = self.teacher.distance(out.states, batch, *totals[2:].tolist())
+            loss = loss + self.teacher.weight * apart
+            tally.append(apart.detach())
         return loss, torch.stack([loss.detach(), *tally])
 
     def read(self, tally: Tensor, totals: Tensor) -> Readings:
         """Return the mean losses and shares of right guesses."""
-        loss, mlm, hits, nsp, right = tally.tolist()
+        loss, mlm, hits, nsp, right, *apart = tally.tolist()
         words, pairs = max(1.0, float(totals[0])), float(totals[1])
         measures = {"mlm_loss": mlm / words}
         if pairs:
             measures |= {"nsp_loss": nsp / pairs, "nsp_accuracy": right / pairs}
+        if apart:
+            measures["teacher_distance"] = apart[0]
         return Readings(loss, hits / words, measures)
 
     def evaluate(
@@ -79,13 +96,14 @@ class LanguageModel:
 
         Args: ranks: the processes that have the same model and batches; each takes its share of them.
         """
-        totals = self.count(batches)
+        alone = replace(self, teacher=None)
+        totals = alone.count(batches)
         tally = torch.zeros(5, dtype=torch.float64)
         own = batches[ranks.rank :: ranks.world_size]
         for done, batch in enumerate(own):
             yield Progress(stage=marked("engine", "Evaluating"), done=done, total=len(own))
-            tally += self._tallied(model, batch, totals, device)
-        read = self.read(ranks.total(tally), totals)
+            tally += alone._tallied(model, batch, totals, device)
+        read = alone.read(ranks.total(tally), totals)
         mlm = read.measures["mlm_loss"]
         metrics = {
             "mlm_loss": mlm,

@@ -12,6 +12,7 @@ from engine.text.vocabulary import MASK
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import check_rows
 from engine.train.pretraining.setup import corpus_of, published, shape_of, terms_of
+from engine.train.pretraining.teacher import check_teacher
 from engine.train.ranks import Ranks
 
 _LEAST_LENGTH = 8  # of an example; below, a pair would hold next to nothing
@@ -26,6 +27,7 @@ def check_quickly(config: PretrainConfig) -> None:
             corpus = corpus_of(config, places)
             next(iter(corpus.documents()))  # one clear sentence for an empty file or a wrong encoding
     check_start(config.start)
+    check_teacher(config.objective, shape_of(config.start), _vocabulary(config.start))
 
 
 def check_ranks(config: PretrainConfig, ranks: Ranks) -> None:
@@ -88,6 +90,13 @@ def check_start(start: StartConfig) -> None:
     check_vocabulary(wordpiece, read_config(Path(start.model)), Path(start.model))
     if start.vocab:
         check_same(WordPiece.from_vocab(Path(start.vocab), lowercase=wordpiece.lowercase), wordpiece)
+
+
+def _vocabulary(start: StartConfig) -> WordPiece | None:
+    """Return the vocabulary that a run begins with; None where one is to be learned from the text."""
+    if not start.model.startswith("new:"):
+        return WordPiece.from_folder(Path(start.model))
+    return published(start) if start.vocab else None
 
 
 def check_vocabulary(wordpiece: WordPiece, shape: BertConfig | None, path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Event, Noted
@@ -30,6 +31,7 @@ from engine.text.corpus.overlap import Overlap, overlap
 from engine.text.corpus.token_writer import hash_of
 from engine.text.corpus.tokens import TokenStore, counts, default_store_root, hold_out, open_store, store_key
 from engine.text.wordpiece import WordPiece
+from engine.train.pretraining.teacher import open_teacher
 from engine.train.run.setup import RunSetup, read_setup
 
 _KINDS = {"text": dict, "recipe": dict, "chain": tuple[dict, ...]}  # what has to stand in setup.json
@@ -125,6 +127,9 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
         held_out = yield from _stored(other, wordpiece, config.text.segmenter)
         yield from (Noted(sentence=note) for note in held_out.notes)
         facts |= {"validation_text": other.fingerprint(), VALIDATION_TOKENS: hash_of(held_out.header)}
+    teacher = open_teacher(config.objective, wordpiece, torch.device("cpu"))
+    if teacher is not None:
+        facts["teacher"] = teacher.sha256
     setup = PretrainSetup(shape, wordpiece, facts, keep, (store, held_out))
     yield from _told_overlap(*split(setup, config))  # refuses what is too small, before anything is written
     return setup
@@ -414,7 +419,9 @@ def absolute(config: PretrainConfig) -> PretrainConfig:
         return "\n".join(str(Path(place).absolute()) for place in _lines(places))
 
     values = {"text": whole(config.text.text), "validation_text": whole(config.text.validation_text)}
-    for name, place in (("vocab", config.start.vocab), ("terms", config.objective.terms)):
+    objective = config.objective
+    places = (("vocab", config.start.vocab), ("terms", objective.terms), ("teacher", objective.teacher))
+    for name, place in places:
         values[name] = str(Path(place).absolute()) if place else ""
     if config.start.model and not config.start.model.startswith("new:"):
         values["model"] = str(Path(config.start.model).absolute())
