@@ -3,11 +3,15 @@ decay.
 
 On a CPU the word embeddings' gradient is kept sparse until the weights move: only a step's own rows are
 filled, measured and cleared, instead of the whole table. The result is the same as with the dense gradient.
+
+The kernel is the one of torch.optim.AdamW(fused=True), called by itself: that class imports torch's compiler
+when it is made, which takes 70 MB and two seconds in which no other thread gets on.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -35,6 +39,19 @@ def default_learning_rate(config: BertConfig) -> float:
     return 2e-5
 
 
+EPSILON = 1e-8
+STEP, MOMENTS = "step", ("exp_avg", "exp_avg_sq")  # as torch.optim names them
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Weights that are moved alike. times: how many times the learning rate they learn at."""
+
+    names: tuple[str, ...]
+    weight_decay: float
+    times: float
+
+
 class Optimizer:
     """AdamW over a model's weights, in groups: with decay, biases and norms without, word embeddings.
 
@@ -54,19 +71,18 @@ class Optimizer:
     ) -> None:
         self._named = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self._max_norm = max_gradient_norm
-        plain = [p for p in self._named.values() if p.ndim < 2]  # biases and norms are vectors
+        self.betas = betas
         word = next((m.embeddings.word for m in model.modules() if isinstance(m, Bert)), None)
         table = None if word is None else word.weight
-        decayed = [p for p in self._named.values() if p.ndim >= 2 and p is not table]
-        tables = [p for p in self._named.values() if p is table]
-        groups = [
-            {"params": decayed, "weight_decay": weight_decay, "times": 1.0},
-            {"params": plain, "weight_decay": 0.0, "times": 1.0},
-            {"params": tables, "weight_decay": weight_decay, "times": embedding_rate},
-        ]
-        groups = [group for group in groups if group["params"]]
-        self._adamw = torch.optim.AdamW(groups, lr=0.0, betas=betas, eps=1e-8, fused=True)
-        self._is_reserved = False
+        plain = [name for name, p in self._named.items() if p.ndim < 2]  # biases and norms are vectors
+        tables = [name for name, p in self._named.items() if p is table]
+        decayed = [name for name in self._named if name not in (*plain, *tables)]
+        self._groups = (
+            _Group(tuple(decayed), weight_decay, 1.0),
+            _Group(tuple(plain), 0.0, 1.0),
+            _Group(tuple(tables), weight_decay, embedding_rate),
+        )
+        self._moments: dict[str, dict[str, Tensor]] = {}
         self._table: Tensor | None = None  # the parameter whose gradient is sparse
         self._rows: Tensor | None = None  # its dense gradient where it has one, zero between steps
         if sparse and word is not None and word.weight.device.type == "cpu" and word.weight.requires_grad:
@@ -75,20 +91,18 @@ class Optimizer:
 
     def clear(self) -> None:
         """Forget gathered gradients."""
-        self._adamw.zero_grad(set_to_none=True)
+        for parameter in self._named.values():
+            parameter.grad = None
 
     def reserve(self) -> None:
-        """Take the memory of its moments now, as AdamW would at its first step, if it has not yet.
+        """Take the memory of its moments now, not at its first step, if it has not yet.
 
         Before the first activations, so that these share out what is left, and not the other way round.
         """
-        if self._is_reserved:
-            return
-        for parameter in self._named.values():
-            if not self._adamw.state.get(parameter):
-                moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
-                self._adamw.state[parameter] = {"step": torch.zeros((), device=parameter.device), **moments}
-        self._is_reserved = True
+        for name, parameter in self._named.items():
+            if name not in self._moments:
+                moments = {key: torch.zeros_like(parameter) for key in MOMENTS}
+                self._moments[name] = {STEP: torch.zeros((), device=parameter.device), **moments}
 
     def step(self, learning_rate: float, loss: Tensor | None = None) -> Tensor:
         """Clip, move the weights, clear the gradients. Returns: the gradient's norm before clipping, 0-d.
@@ -99,18 +113,50 @@ class Optimizer:
         touched = self._scatter()
         norm = self._clip(touched)
         is_lost = ~norm.isfinite() if loss is None else ~(norm.isfinite() & loss.isfinite())
-        for group in self._adamw.param_groups:
-            group["lr"] = learning_rate * group["times"]
         if is_lost.is_cuda:
-            self._adamw.found_inf = is_lost.float()  # type: ignore[attr-defined]  # as GradScaler tells it
-            self._adamw.step()
+            self._move(learning_rate, is_lost.float())
         elif not is_lost:  # a CPU is never behind; telling its kernel costs small models a tenth of a step
-            self._adamw.step()
+            self._move(learning_rate, None)
         increment_version(self._named.values())  # AdamW's kernel leaves it, and casts are kept by it
         if touched is not None and self._rows is not None:
             self._rows.index_fill_(0, touched, 0.0)
         self.clear()
         return norm
+
+    @torch.no_grad()
+    def _move(self, learning_rate: float, is_lost: Tensor | None) -> None:
+        """Move the weights that have a gradient.
+
+        Args: is_lost: 0-d, 1.0 where the kernel is to leave all as it is, else 0.0; None: nobody asks it to.
+        """
+        self.reserve()
+        beta1, beta2 = self.betas
+        for group in self._groups:
+            named = {name: self._named[name] for name in group.names}
+            gradients = {name: p.grad for name, p in named.items() if p.grad is not None}
+            if not gradients:
+                continue
+            first, second = ([self._moments[name][key] for name in gradients] for key in MOMENTS)
+            steps = [self._moments[name][STEP] for name in gradients]
+            torch._foreach_add_(steps, 1)
+            torch._fused_adamw_(
+                [named[name] for name in gradients],
+                list(gradients.values()),
+                first,
+                second,
+                [],
+                steps,
+                lr=learning_rate * group.times,
+                beta1=beta1,
+                beta2=beta2,
+                weight_decay=group.weight_decay,
+                eps=EPSILON,
+                amsgrad=False,
+                maximize=False,
+                found_inf=is_lost,
+            )
+            if is_lost is not None:
+                torch._foreach_sub_(steps, [is_lost] * len(steps))
 
     def _scatter(self) -> Tensor | None:
         """Put the sparse gradient into the dense rows; return which rows those are."""
@@ -149,21 +195,12 @@ class Optimizer:
 
     def state(self) -> dict[str, Tensor]:
         """Return its memory as named tensors, for a checkpoint."""
-        tensors: dict[str, Tensor] = {}
-        for name, parameter in self._named.items():
-            for key, value in self._adamw.state.get(parameter, {}).items():
-                tensors[f"{name}/{key}"] = value
-        return tensors
+        return {f"{name}/{key}": value for name, kept in self._moments.items() for key, value in kept.items()}
 
     def load_state(self, tensors: dict[str, Tensor]) -> None:
         """Take up the memory that `state` returned."""
         for name, parameter in self._named.items():
-            own = {
-                key: tensors[f"{name}/{key}"]
-                for key in ("step", "exp_avg", "exp_avg_sq")
-                if f"{name}/{key}" in tensors
-            }
-            if own:
-                self._adamw.state[parameter] = {
-                    key: value.to(parameter.device, copy=True) for key, value in own.items()
-                }
+            keys = [key for key in (STEP, *MOMENTS) if f"{name}/{key}" in tensors]
+            if keys:
+                device = parameter.device
+                self._moments[name] = {key: tensors[f"{name}/{key}"].to(device, copy=True) for key in keys}

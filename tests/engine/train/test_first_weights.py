@@ -22,8 +22,6 @@ from engine.train.pretraining.first_weights import frequencies, starting_model
 from tests.engine.tiny_texts import encoder_folder, result_of, text_config
 from tests.fakes import same_weights
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
 NAMES = [f"x{chr(97 + number)}" for number in range(20)]  # one for each document, where it is frequent
 
 
@@ -142,7 +140,7 @@ def test_the_forecast_measures_the_model_that_the_run_trains(
     ] == [(getattr(part, "p", 0), getattr(part, "dropout_p", 0), part.training) for part in trained.modules()]
     held_still = [[p.requires_grad for p in model.parameters()] for model in (shallow, trained)]
     assert held_still[0] == held_still[1] and not all(held_still[0])
-    assert {group["betas"] for group in optimizer._adamw.param_groups} == {(0.9, 0.9)}
+    assert optimizer.betas == (0.9, 0.9)
 
 
 def test_a_model_is_compiled_where_the_settings_ask_for_it_and_there_is_a_gpu(

@@ -28,8 +28,6 @@ from engine.train.run.runs import read_metrics, read_status
 from engine.train.tasks import Classification, Measures
 from tests.engine.tiny_runs import losses, outcome, tiny_config
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
 NO_DROPOUT = {"hidden_dropout": 0.0, "attention_dropout": 0.0}
 MEMORY_ERRORS = [
     torch.OutOfMemoryError("CUDA out of memory."),
@@ -94,6 +92,7 @@ def falling_scores(monkeypatch: pytest.MonkeyPatch) -> None:
 # What a step is
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokens", [40, 2000])
 def test_a_step_has_batch_size_examples_and_an_epoch_every_example_once(
     tmp_path: Path, seen: list[list[int]], tokens: int
@@ -106,6 +105,7 @@ def test_a_step_has_batch_size_examples_and_an_epoch_every_example_once(
     assert (len(seen) == 18) == (tokens == 2000)
 
 
+@pytest.mark.slow
 def test_parts_of_a_step_give_the_loss_and_weights_of_the_whole(tmp_path: Path) -> None:
     whole, parts = (
         losses(
@@ -143,6 +143,7 @@ def test_accumulation_trains_as_one_large_batch_with_plain_torch_does(
     assert losses(events) == pytest.approx(wanted, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_and_another_another(tmp_path: Path) -> None:
     runs = [
         losses(fine_tune(tiny_config(tmp_path, seed=seed), tmp_path / name))
@@ -186,6 +187,7 @@ def test_events_come_in_the_promised_order(tmp_path: Path) -> None:
 # Memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", MEMORY_ERRORS, ids=lambda error: type(error).__name__)
 def test_out_of_memory_halves_the_parts_and_keeps_the_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
@@ -250,6 +252,7 @@ def test_an_error_of_ours_is_not_taken_for_a_lack_of_memory(
 # Numbers that are none
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "spoil"), [("loss", lambda loss: loss * math.nan), ("gradient", lambda loss: loss * 1e38 * loss)]
 )
@@ -276,6 +279,7 @@ def test_a_loss_or_gradient_that_is_no_number_stops_and_the_last_good_checkpoint
     assert "reason" not in read_status(tmp_path / "run")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "spoil"), [("loss", lambda loss: loss * math.nan), ("gradient", lambda loss: loss * 1e38 * loss)]
 )
@@ -288,8 +292,7 @@ def test_a_step_that_is_no_number_moves_no_weights_is_told_and_training_goes_on(
 
     def noting(self: Optimizer, *given: Any) -> Tensor:
         norm = step(self, *given)
-        moments = {f"{n}/{k}": v for n, p in self._named.items() for k, v in self._adamw.state[p].items()}
-        weights.append({k: v.detach().clone() for k, v in {**self._named, **moments}.items()})
+        weights.append({k: v.detach().clone() for k, v in {**self._named, **self.state()}.items()})
         return norm
 
     monkeypatch.setattr(Optimizer, "step", noting)
@@ -306,6 +309,7 @@ def test_a_step_that_is_no_number_moves_no_weights_is_told_and_training_goes_on(
         assert all(value.isfinite().all() for value in weights[number - 1].values())
 
 
+@pytest.mark.slow
 def test_the_memory_of_the_optimizer_is_taken_before_the_first_activations(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,8 +317,8 @@ def test_the_memory_of_the_optimizer_is_taken_before_the_first_activations(
     gradients = Loop._gradients
 
     def noting(self: Loop, *given: Any) -> Any:
-        state = self.optimizer._adamw.state
-        held.append(all("exp_avg_sq" in state[p] for p in self.model.parameters()))
+        state = self.optimizer.state()
+        held.append(all(f"{name}/exp_avg_sq" in state for name, _ in self.model.named_parameters()))
         return gradients(self, *given)
 
     monkeypatch.setattr(Loop, "_gradients", noting)
@@ -378,6 +382,7 @@ def test_the_result_is_the_best_checkpoint_and_not_the_last(
     assert all(torch.equal(value, weights[name]) for name, value in best.state_dict().items())
 
 
+@pytest.mark.slow
 def test_of_equal_scores_the_lower_loss_is_the_better(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -393,6 +398,7 @@ def test_of_equal_scores_the_lower_loss_is_the_better(
     assert [event.is_best for event in events if isinstance(event, Evaluated)] == [True, True, False, False]
 
 
+@pytest.mark.slow
 def test_early_stopping_waits_for_its_patience_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -405,6 +411,7 @@ def test_early_stopping_waits_for_its_patience_and_says_so(
     )
 
 
+@pytest.mark.slow
 def test_dropout_is_the_one_asked_for(tmp_path: Path) -> None:
     first = {
         p: losses(fine_tune(tiny_config(tmp_path, hidden_dropout=p, num_epochs=1), tmp_path / str(p)))[0]

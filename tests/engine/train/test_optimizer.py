@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -194,3 +198,22 @@ def test_word_embeddings_learn_at_their_own_rate_and_nothing_else_does() -> None
     assert once.any() and torch.allclose(tenfold, 10 * once) and not still.any()
     for name, change in moved[0].items():
         assert torch.equal(change, moved[1][name]) and torch.equal(change, moved[2][name]), name
+
+
+TRAINING = """
+import pathlib, sys
+from engine.train.finetune import fine_tune
+from tests.engine.tiny_runs import tiny_config
+folder = pathlib.Path(sys.argv[1])
+list(fine_tune(tiny_config(folder), folder / "run"))
+print(any(name.startswith(("torch._dynamo", "torch._inductor")) for name in sys.modules))
+"""
+
+
+@pytest.mark.slow
+def test_training_does_not_make_torch_import_its_compiler(tmp_path: Path) -> None:
+    """It takes two seconds of every command, and of the window's thread where it is imported beside it."""
+    done = subprocess.run(
+        [sys.executable, "-c", TRAINING, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["False"], done.stderr
