@@ -290,7 +290,12 @@ class Noise:
     def seed(self, *numbers: int) -> None:
         """Start over from these numbers, here and in torch's own generators (used on CUDA)."""
         self._bits = np.random.Generator(np.random.SFC64(numbers))
-        torch.manual_seed(int(self._bits.integers(2**63)))
+        seed = int(self._bits.integers(2**63))
+        torch.default_generator.manual_seed(
+            seed
+        )  # torch.manual_seed notes the stack for each GPU not begun: 0.8 ms
+        if torch.cuda.is_initialized():
+            torch.cuda.manual_seed_all(seed)
 
     def keep_mask(self, shape: torch.Size, p: float, dtype: torch.dtype = torch.float32) -> Tensor:
         """Return a tensor of 0 with probability p (to 1 in 65,536) and 1 elsewhere."""
