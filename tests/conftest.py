@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
 
-@pytest.fixture(autouse=True)
-def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two threads that wait for each other on busy cores make tiny models a hundred times slower."""
-    monkeypatch.setattr("engine.device.num_cores", lambda: 1)
-    if torch.get_num_threads() != 1:
-        torch.set_num_threads(1)
+@pytest.fixture(scope="session", autouse=True)
+def quick_and_alike() -> Iterator[None]:
+    """Compute alike on every machine, and wait for nothing that has tests of its own.
 
-
-@pytest.fixture(autouse=True)
-def not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compute alike on every machine, in float32, and measure nothing: that has its own tests."""
+    One thread: two that wait for each other on busy cores make tiny models a hundred times slower. No kernel
+    is measured, and none computes below float32. The disk is not waited for: half of a tiny run's time.
+    """
     from engine.model import fastest
 
-    monkeypatch.setattr(fastest, "seconds_of", lambda config: {fastest.TORCH: 2.0, fastest.ONEDNN: 1.0})
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("engine.device.num_cores", lambda: 1)
+        patched.setattr(fastest, "seconds_of", lambda config: {fastest.TORCH: 2.0, fastest.ONEDNN: 1.0})
+        patched.setattr("os.fsync", lambda _: None)
+        yield
 
 
-@pytest.fixture
-def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not wait for the disk: half of a tiny run's time. What syncing is for has its own tests."""
-    monkeypatch.setattr("os.fsync", lambda _: None)
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    """Take back what a test before set."""
+    if torch.get_num_threads() != 1:
+        torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,6 @@ def findings(folder: Path, *words: str) -> tuple[int, dict[str, bool | None]]:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("unsynced")
 def test_what_needs_no_gpu_passes_and_the_rest_is_said_not_to_be_seen(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -36,6 +35,7 @@ def test_what_needs_no_gpu_passes_and_the_rest_is_said_not_to_be_seen(
     assert all(f"pass  {name}: " in said for name in passed)
 
 
+@pytest.mark.slow
 def test_a_gradient_made_of_memory_that_nobody_wrote_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -60,6 +62,7 @@ def defined(tree: ast.Module) -> set[str]:
     return found | {node.id for node in stored if isinstance(node.ctx, ast.Store)}
 
 
+@pytest.mark.slow
 def test_no_files_import_each_other_in_a_circle() -> None:
     arrows = {name: {module for module, _name in imported(name)} for name in modules()}
     circle = a_circle(arrows)
@@ -72,6 +75,7 @@ def test_the_search_finds_a_circle_of_three() -> None:
     assert a_circle({**arrows, "d": set()}) == []
 
 
+@pytest.mark.slow
 def test_the_window_imports_each_name_from_the_file_that_has_it() -> None:
     homes = {name: defined(tree) for name, tree in modules().items()}
     strays = [
@@ -95,6 +99,7 @@ def reached(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, f"{code}.{node.attr}"
 
 
+@pytest.mark.slow
 def test_no_file_of_the_window_reaches_for_another_objects_private_name() -> None:
     strays = [
         f"{name}, line {line}: {code}"

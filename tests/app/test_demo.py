@@ -144,6 +144,7 @@ def test_who_leaves_the_tour_while_it_trains_gets_the_result_of_the_whole_traini
     assert "Trained for 80 of 80 steps." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_who_leaves_before_anything_is_trained_is_told_no_numbers(
     attended: Demo, tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,7 +26,7 @@ from engine.train.finetune import fine_tune
 from tests.engine.hostile_folders import harmed, harms, whole_folder
 from tests.engine.tiny_runs import tiny_config, write_table
 
-pytestmark = [pytest.mark.usefixtures("unsynced"), pytest.mark.skipif(os.name == "nt", reason="links, pipes")]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="links, pipes")
 HARMS = harms()
 GROUPS = 8  # of harms, so that no test takes long
 

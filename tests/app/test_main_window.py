@@ -99,6 +99,7 @@ def test_the_keys_of_a_page_work_when_it_was_opened_by_its_number(
     assert page.chosen.current == (0, 1)
 
 
+@pytest.mark.slow
 def test_keys_lead_to_the_pages_and_the_rail_follows(qtbot: QtBot, window: MainWindow) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
@@ -174,6 +175,7 @@ def test_closing_while_training_asks_and_closes_only_when_saved(qtbot: QtBot, wi
     assert not window.session.is_training
 
 
+@pytest.mark.slow
 def test_keep_training_keeps_the_window_and_the_training(qtbot: QtBot, window: MainWindow) -> None:
     start(qtbot, window)
     window.close()
@@ -193,6 +195,7 @@ def test_a_run_that_was_cut_off_is_offered_once(window: MainWindow) -> None:
     assert window.banner.text() == ""
 
 
+@pytest.mark.slow
 def test_resume_goes_on_with_the_run_that_was_cut_off(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -203,6 +206,7 @@ def test_resume_goes_on_with_the_run_that_was_cut_off(
     assert window.banner.text() == ""
 
 
+@pytest.mark.slow
 def test_a_language_model_that_was_cut_off_goes_on_where_it_belongs(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -236,6 +240,7 @@ def test_the_page_and_the_size_are_remembered(qtbot: QtBot, window: MainWindow) 
     again.close()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_every_page_fits_a_small_window(window: MainWindow, table_file: Path) -> None:
     window.open_file(table_file)

@@ -62,6 +62,7 @@ def a_step(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_window_and_its_first_page_need_nothing_that_takes_long_to_import() -> None:
     code = f"""
 import sys, app.__main__, app.application, app.main_window, app.pages.{AT_ONCE}.page
@@ -85,6 +86,7 @@ def test_a_page_is_made_at_its_first_visit(window: MainWindow) -> None:
     assert window.findChild(QWidget, "models_page").isVisible()
 
 
+@pytest.mark.slow
 def test_no_page_shows_a_window_of_its_own_while_it_is_made(window: MainWindow, qapp: QApplication) -> None:
     class Eye(QObject):
         seen: list[str] = []  # noqa: RUF012
@@ -169,6 +171,7 @@ def test_an_explanation_wanted_before_is_what_the_attention_page_shows(window: M
     assert window.page("attention").chosen.picture == "attribution"
 
 
+@pytest.mark.slow
 def test_what_the_window_does_for_a_page_waits_until_that_is_made(
     ahead: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

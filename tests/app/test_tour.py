@@ -333,6 +333,7 @@ def test_the_tour_can_be_walked_to_its_end_while_the_training_still_runs(
     tour.leave()
 
 
+@pytest.mark.slow
 def test_a_table_of_ones_own_is_not_trained_on_unasked(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:

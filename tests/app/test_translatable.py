@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import app
 
 FILES = sorted(Path(app.__file__).parent.rglob("*.py"))
@@ -27,6 +29,7 @@ def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
             yield file, node
 
 
+@pytest.mark.slow
 def test_tr_is_only_asked_of_self_whose_class_lupdate_takes_as_context() -> None:
     found = [
         (file, ast.unparse(call))

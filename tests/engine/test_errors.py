@@ -38,6 +38,7 @@ def test_every_marked_text_is_a_literal_that_can_be_translated() -> None:
             assert ast.literal_eval(call.args[0]) == "engine", f"{file}:{call.lineno}"
 
 
+@pytest.mark.slow
 def test_every_refusal_is_given_the_values_its_sentence_names() -> None:
     checked = 0
     for file, call in calls():

@@ -53,12 +53,14 @@ def test_every_engine_module_is_imported_where_qt_is_missing() -> None:
     assert wanted <= set(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_the_engine_never_imports_the_app_or_qt_not_even_inside_a_function() -> None:
     for file in engine_files():
         tops = {name.partition(".")[0] for name in imported_by(file)}
         assert not tops & {"app", "PySide6", "shiboken6", "pyqtgraph"}, file
 
 
+@pytest.mark.slow
 def test_the_engine_never_unpickles() -> None:
     for file in engine_files():
         assert not imported_by(file) & {"pickle", "joblib", "dill", "shelve", "marshal"}, file

@@ -217,7 +217,7 @@ def test_a_clicked_piece_selects_its_characters_and_its_row(
 
 
 def test_a_run_is_looked_into_and_an_arrow_key_goes_back_to_weights_it_kept(
-    hand: LookingHand, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unsynced: None
+    hand: LookingHand, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.train.pretraining.setup.default_store_root", lambda: tmp_path / "tokens")
     session = hand.window.session

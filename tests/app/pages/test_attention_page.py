@@ -70,6 +70,7 @@ def click(page: AttentionPage, qtbot: QtBot, name: str) -> None:
     settle(page, qtbot)
 
 
+@pytest.mark.slow
 def test_without_the_look_of_the_model_that_was_chosen_nothing_is_asked_of_the_old_one(
     looking: AttentionPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -152,6 +153,7 @@ def test_a_small_change_is_shown_with_as_many_digits_as_it_takes() -> None:
 # ---- pictures
 
 
+@pytest.mark.slow
 def test_a_click_in_the_mosaic_shows_that_heads_weights(looking: AttentionPage, qtbot: QtBot) -> None:
     mosaic = looking.heads.mosaic
     qtbot.mouseClick(mosaic, Qt.MouseButton.LeftButton, pos=mosaic.tile_rect(1, 2).center().toPoint())
@@ -160,6 +162,7 @@ def test_a_click_in_the_mosaic_shows_that_heads_weights(looking: AttentionPage, 
     np.testing.assert_allclose(shown(looking), weights(looking, 1, 2), atol=1e-7)
 
 
+@pytest.mark.slow
 def test_ctrl_click_averages_heads(looking: AttentionPage, qtbot: QtBot) -> None:
     mosaic = looking.heads.mosaic
     place = mosaic.tile_rect(1, 1).center().toPoint()
@@ -169,6 +172,7 @@ def test_ctrl_click_averages_heads(looking: AttentionPage, qtbot: QtBot) -> None
     np.testing.assert_allclose(shown(looking), expected, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_keys_move_through_heads_and_layers(looking: AttentionPage, qtbot: QtBot) -> None:
     press(looking, qtbot, "]")
     assert looking.chosen.current == (0, 1)
@@ -193,6 +197,7 @@ def test_a_picture_is_drawn_once_for_what_it_shows(
     assert [chosen.current for chosen in drawn] == [(1, 2)]
 
 
+@pytest.mark.slow
 def test_maps_of_a_text_that_is_gone_take_no_memory(looking: AttentionPage, qtbot: QtBot) -> None:
     click(looking, qtbot, "attention_view_query_key")  # asks the model about the maps
     click(looking, qtbot, "attention_heads_as_list")  # and measures them
@@ -246,6 +251,7 @@ def test_blocks_are_offered_for_pairs_only(looking: AttentionPage, qtbot: QtBot)
     assert shown(looking).shape == (4, 4)
 
 
+@pytest.mark.slow
 def test_the_detail_is_of_the_locked_token(looking: AttentionPage, qtbot: QtBot) -> None:
     looking.lock(2)
     click(looking, qtbot, "attention_view_query_key")
@@ -254,6 +260,7 @@ def test_the_detail_is_of_the_locked_token(looking: AttentionPage, qtbot: QtBot)
     np.testing.assert_allclose(detail.weights, weights(looking, 0, 0)[2], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_difference_from_another_head_is_signed(looking: AttentionPage, qtbot: QtBot) -> None:
     looking.compare(Comparison("head", (1, 2)))
     settle(looking, qtbot)
@@ -264,6 +271,7 @@ def test_the_difference_from_another_head_is_signed(looking: AttentionPage, qtbo
     assert shown(looking).min() >= 0
 
 
+@pytest.mark.slow
 def test_the_difference_from_another_text_lines_up_tokens(looking: AttentionPage, qtbot: QtBot) -> None:
     click(looking, qtbot, "attention_compare_button")
     dialog = looking.findChild(CompareDialog, "attention_compare")
@@ -275,6 +283,7 @@ def test_the_difference_from_another_text_lines_up_tokens(looking: AttentionPage
     assert looking.picture.heatmap.shown.signed and shown(looking).shape == (9, 9)
 
 
+@pytest.mark.slow
 def test_a_model_without_the_chosen_head_is_refused_in_words(
     looking: AttentionPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -292,6 +301,7 @@ def test_a_model_without_the_chosen_head_is_refused_in_words(
 # ---- switching off, finding
 
 
+@pytest.mark.slow
 def test_a_head_that_is_off_changes_the_guess_and_later_layers(looking: AttentionPage, qtbot: QtBot) -> None:
     before = weights(looking, 1, 0).copy()
     assert looking.effects.title_label.text() == "Without this head"
@@ -306,6 +316,7 @@ def test_a_head_that_is_off_changes_the_guess_and_later_layers(looking: Attentio
     np.testing.assert_allclose(weights(looking, 1, 0), before)
 
 
+@pytest.mark.slow
 def test_a_whole_layer_goes_off_by_one_button(looking: AttentionPage, qtbot: QtBot) -> None:
     click(looking, qtbot, "attention_switch_layer")
     assert looking.chosen.off == {(0, 0), (0, 1), (0, 2)}
@@ -331,6 +342,7 @@ def test_sorted_by_sep_the_first_row_chooses_the_head_that_looks_there_most(
     np.testing.assert_allclose(looking.heads.list.head_values.values, mass, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_head_that_matters_most_is_at_the_top(looking: AttentionPage, qtbot: QtBot) -> None:
     click(looking, qtbot, "attention_ranking")
     held = looking.heads.list.head_values
@@ -339,6 +351,7 @@ def test_the_head_that_matters_most_is_at_the_top(looking: AttentionPage, qtbot:
     assert abs(held.values[first]) == np.abs(held.values).max() > 0
 
 
+@pytest.mark.slow
 def test_heads_are_measured_over_the_open_table(looking: AttentionPage, qtbot: QtBot, tmp_path: Path) -> None:
     with (tmp_path / "films.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([["text", "label"], *([f"good film {c}", c] for c in "abcdefg")])
@@ -358,6 +371,7 @@ def test_without_a_model_the_page_says_so(page: AttentionPage) -> None:
     assert page.empty.isVisible() and not page.save_button.isEnabled()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "said"), [(" ", "no text"), ("good " * 60, "at most 41")])
 def test_a_text_that_cannot_be_read_is_refused_in_place(
     looking: AttentionPage, qtbot: QtBot, text: str, said: str
@@ -371,6 +385,7 @@ def test_a_text_that_cannot_be_read_is_refused_in_place(
     assert shown(looking).shape == (4, 4)
 
 
+@pytest.mark.slow
 def test_a_look_that_memory_does_not_suffice_for_is_refused_beforehand(
     looking: AttentionPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,6 +415,7 @@ def test_a_classifier_shows_its_labels_change(page: AttentionPage, qtbot: QtBot,
     assert len(page.effects.rows) == 3 and all(row.name.startswith("label") for row in page.effects.rows)
 
 
+@pytest.mark.slow
 def test_without_a_mask_a_word_can_be_masked_by_a_click(looking: AttentionPage, qtbot: QtBot) -> None:
     looking.inspector.set_text("good bad film")
     settle(looking, qtbot)
@@ -411,6 +427,7 @@ def test_without_a_mask_a_word_can_be_masked_by_a_click(looking: AttentionPage, 
 # ---- taking along
 
 
+@pytest.mark.slow
 def test_the_command_names_model_and_texts(looking: AttentionPage, qtbot: QtBot) -> None:
     click(looking, qtbot, "copy_attention_command")
     command = QApplication.clipboard().text()
@@ -421,6 +438,7 @@ def test_the_command_names_model_and_texts(looking: AttentionPage, qtbot: QtBot)
     looking.copy_button.rest()
 
 
+@pytest.mark.slow
 def test_a_saved_figure_names_model_text_layer_and_head(looking: AttentionPage) -> None:
     assert looking.maps is not None
     caption = dict(looking.picture.heatmap.caption)
@@ -428,6 +446,7 @@ def test_a_saved_figure_names_model_text_layer_and_head(looking: AttentionPage) 
     assert caption["weights, sha256"] == looking.maps.fingerprint
 
 
+@pytest.mark.slow
 def test_the_views_begin_at_one_place_as_buttons_and_as_a_box(looking: AttentionPage, qtbot: QtBot) -> None:
     page = looking
     toggles = page.picture.toggles

@@ -154,6 +154,7 @@ def test_gradient_x_input_claims_no_sum(qtbot, session, card, tmp_path) -> None:
     assert not card.choices.baseline.isEnabled()
 
 
+@pytest.mark.slow
 def test_what_takes_long_waits_for_the_button_and_can_be_stopped(
     qtbot, session, card, tmp_path, monkeypatch
 ) -> None:

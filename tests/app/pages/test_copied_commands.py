@@ -30,7 +30,7 @@ Lines = list[str]  # what a page has on screen, as the command prints it
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unsynced: None) -> Iterator[Session]:
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     """A session that looks into a very small model, whose folder's name needs quotes."""
     monkeypatch.chdir(tmp_path)
     save_model(tmp_path / "a model's", tiny_pretraining(), tiny_wordpiece(), {"task": "pretraining"})
@@ -198,6 +198,7 @@ SCENES = (tokens, vocabulary, words, layers, surprise, follows, templates, templ
 WORD_SCENES = (word_in_sentences, word_in_table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
 def test_the_copied_line_runs_and_gives_what_is_on_screen(
     scene: Callable[[Session, QtBot], tuple[QWidget, Lines]],
@@ -220,6 +221,7 @@ def test_the_copied_line_runs_and_gives_what_is_on_screen(
         assert found["labels"].tolist() == ["a", "b", "a"] and found["layer"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", WORD_SCENES, ids=lambda scene: scene.__name__)
 def test_the_copied_line_writes_the_vectors_of_the_word_that_are_on_screen(
     scene: Callable[[Session, QtBot], tuple[QWidget, Lines]], session: Session, qtbot: QtBot
@@ -234,6 +236,7 @@ def test_the_copied_line_writes_the_vectors_of_the_word_that_are_on_screen(
     np.testing.assert_allclose(found["background"], held.background, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: QtBot) -> None:
     session.inspector.set_text("good film", B)
     page = probe(session, qtbot)

@@ -154,6 +154,7 @@ def test_the_label_can_be_chosen_and_training_asks_for_it(
     assert asked.args == ["finetune"]
 
 
+@pytest.mark.slow
 def test_two_columns_change_their_roles_and_undo_changes_them_back(
     qtbot: QtBot, page: DataPage, table_file: Path
 ) -> None:
@@ -282,6 +283,7 @@ def test_what_is_said_of_rows_is_what_a_script_counts_and_a_click_shows_those_ro
     assert session.summary is not None and session.summary.counts.sum() == len(usable)
 
 
+@pytest.mark.slow
 def test_one_click_merges_nearly_equal_labels_and_one_takes_it_back(
     qtbot: QtBot, page: DataPage, tmp_path: Path
 ) -> None:
@@ -316,6 +318,7 @@ def test_two_labels_that_look_alike_are_told_apart_wherever_one_is_named(
     assert "never measured: sp‹U+043E›rt." in remark(page, "appears in one row only")
 
 
+@pytest.mark.slow
 def test_a_merge_was_said_of_one_table_and_one_label_column(
     page: DataPage, tmp_path: Path, table_file: Path
 ) -> None:

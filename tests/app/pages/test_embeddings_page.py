@@ -196,6 +196,7 @@ def test_a_word_that_is_nowhere_is_said_above_the_page(ready: EmbeddingsPage, qt
     assert "“zebra”" in ready.banner.text()
 
 
+@pytest.mark.slow
 def test_a_change_at_the_left_is_said_until_it_is_computed(ready: EmbeddingsPage, qtbot: QtBot) -> None:
     press(ready, ready.compute_button, qtbot)
     ready.source_card.rows.setValue(3)

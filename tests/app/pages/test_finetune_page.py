@@ -166,6 +166,7 @@ def test_a_run_shows_its_own_settings_and_no_form_while_a_model_is_in_training(
     assert page.run_card.progress.where.text() == "Step 13 of 30"
 
 
+@pytest.mark.slow
 def test_pause_stands_still_and_resume_goes_on(
     hand: Hand, begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
 ) -> None:
@@ -461,6 +462,7 @@ def test_an_earlier_run_waits_while_another_is_in_training(
     assert "old" in page.failure.text()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("size", [(1104, 772), (848, 612)])
 def test_watching_shows_the_whole_of_how_a_run_ended(

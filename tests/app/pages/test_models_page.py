@@ -311,6 +311,7 @@ def test_a_preset_is_planned_counted_in_the_model_that_is_built_and_named(
     qtbot.waitUntil(lambda: "340 M" in page.parameters.check.words.text())
 
 
+@pytest.mark.slow
 def test_another_size_is_typed_and_one_that_cannot_be_is_refused_beside_the_fields(
     page: ModelsPage, qtbot: QtBot
 ) -> None:
@@ -326,6 +327,7 @@ def test_another_size_is_typed_and_one_that_cannot_be_is_refused_beside_the_fiel
     assert page.parameters.found.total == arithmetic(config, PRETRAINING).total
 
 
+@pytest.mark.slow
 def test_any_number_of_heads_has_the_same_weights_which_the_slider_shows(
     page: ModelsPage, qtbot: QtBot
 ) -> None:

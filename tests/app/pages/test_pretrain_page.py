@@ -96,6 +96,7 @@ def test_a_page_without_text_says_so_and_cannot_start(page: PretrainPage) -> Non
     assert page.before.text.empty.isVisible() and not page.run_card.isVisible()
 
 
+@pytest.mark.slow
 def test_what_is_in_the_text_is_counted_and_shown(ready: PretrainPage) -> None:
     assert text_of(ready, "text_documents") == "30"
     assert text_of(ready, "text_sentences") == "600"
@@ -103,6 +104,7 @@ def test_what_is_in_the_text_is_counted_and_shown(ready: PretrainPage) -> None:
     assert ready.start_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_examples_show_what_was_hidden_and_whether_b_follows(ready: PretrainPage) -> None:
     notes = {strip.note for strip in ready.before.examples.plot.strips}
     assert notes == {"B follows A", "B comes from another document"}
@@ -112,6 +114,7 @@ def test_examples_show_what_was_hidden_and_whether_b_follows(ready: PretrainPage
     assert actions == {"", "hidden", "random", "kept"}
 
 
+@pytest.mark.slow
 def test_repeated_lines_are_left_out_by_one_click(page: PretrainPage, qtbot: QtBot, tmp_path: Path) -> None:
     text = write_text(tmp_path / "story.txt")
     text.write_text(text.read_text().replace("\n\n", "\nAll rights reserved by nobody.\n\n"))
@@ -156,6 +159,7 @@ def test_a_table_dropped_here_gives_its_text_column(page: PretrainPage, tmp_path
     assert page.setup.config().text.column == "text" and text_of(page, "text_documents") == "40"
 
 
+@pytest.mark.slow
 def test_the_parts_add_up_to_the_model(ready: PretrainPage) -> None:
     for size, pieces in (("mini", 8192), ("base", 4096)):
         ready.setup.set_values({"model": f"new:{size}", "vocab_size": pieces})
@@ -194,6 +198,7 @@ def _forecast() -> Any:
             return end.value
 
 
+@pytest.mark.slow
 def test_exactly_one_of_minutes_steps_and_tokens_is_given(ready: PretrainPage) -> None:
     unit = ready.setup.budget.unit
     for place in range(unit.count()):
@@ -203,6 +208,7 @@ def test_exactly_one_of_minutes_steps_and_tokens_is_given(ready: PretrainPage) -
         assert sum(bool(value) for value in (given.minutes, given.steps, given.tokens)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "tokens", "shown"),
     [
@@ -224,6 +230,7 @@ def test_many_tokens_are_written_short_and_typed_either_way(
     assert budget.values()["tokens"] == tokens and budget.number.text() == shown
 
 
+@pytest.mark.slow
 def test_a_refused_setting_is_said_beside_its_field_and_measures_nothing(
     ready: PretrainPage, qtbot: QtBot
 ) -> None:
@@ -233,6 +240,7 @@ def test_a_refused_setting_is_said_beside_its_field_and_measures_nothing(
     assert not ready.start_button.isEnabled() and "refused" in text_of(ready, "outlook_note")
 
 
+@pytest.mark.slow
 def test_a_width_that_heads_cannot_share_is_said_beside_the_size(ready: PretrainPage) -> None:
     ready.setup.set_values({"model": "new:6x400"})
     settle(ready)
@@ -254,6 +262,7 @@ def test_a_refusal_that_belongs_to_no_field_stays_below_the_form(
     assert ready.setup.prediction.isVisible() and not ready.start_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_model_to_train_further_brings_its_vocabulary(ready: PretrainPage, tmp_path: Path) -> None:
     folder = model_folder(tmp_path / "model")
     ready.setup.start.start_from(str(folder))
@@ -271,6 +280,7 @@ def test_pins_that_cannot_be_asked_are_named_and_left_out(ready: PretrainPage, q
     assert not any(map(problem_of, DEFAULT_PINS))
 
 
+@pytest.mark.slow
 def test_the_command_names_text_budget_and_changes(ready: PretrainPage, qtbot: QtBot) -> None:
     ready.setup.set_values({"steps": 77, "minutes": 0, "mask_rate": 0.25})
     qtbot.mouseClick(ready.copy_button, Qt.MouseButton.LeftButton)
@@ -282,6 +292,7 @@ def test_the_command_names_text_budget_and_changes(ready: PretrainPage, qtbot: Q
 # ---- the run
 
 
+@pytest.mark.slow
 def test_a_run_shows_its_own_settings_and_no_form_while_it_learns(hand: Hand, begin: Begin) -> None:
     page = begin(InventedReading(hold_at=60))
     assert hand.shown(*ACTIONS) == ["copy_command", "pause", "stop"]
@@ -290,6 +301,7 @@ def test_a_run_shows_its_own_settings_and_no_form_while_it_learns(hand: Hand, be
     assert page.run_card.facts()["Text"] == "story.txt"
 
 
+@pytest.mark.slow
 def test_every_step_is_drawn_and_the_tile_chooses_the_large_curve(begin: Begin, qtbot: QtBot) -> None:
     page = begin(InventedReading(hold_at=133))
     charts = page.charts
@@ -302,11 +314,13 @@ def test_every_step_is_drawn_and_the_tile_chooses_the_large_curve(begin: Begin, 
     assert charts.measure("memory").tile.isHidden()  # there is no GPU
 
 
+@pytest.mark.slow
 def test_a_run_without_pairs_shows_nothing_of_them(begin: Begin) -> None:
     page = begin(InventedReading(hold_at=60, pairs=False))
     assert page.charts.measure("pairs").tile.isHidden() and page.charts.measure("loss").tile.isVisible()
 
 
+@pytest.mark.slow
 def test_pinned_sentences_show_guesses_and_the_right_word_over_time(begin: Begin) -> None:
     page = begin(InventedReading(num_steps=120))
     pinned, right = page.charts.pinned.plot, page.charts.right_words
@@ -317,6 +331,7 @@ def test_pinned_sentences_show_guesses_and_the_right_word_over_time(begin: Begin
     assert len(rows) == 1 + 12 * len(DEFAULT_PINS)
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_between_two_steps(begin: Begin, qtbot: QtBot) -> None:
     run = InventedReading(hold_at=60)
     page = begin(run)
@@ -327,6 +342,7 @@ def test_a_question_is_answered_between_two_steps(begin: Begin, qtbot: QtBot) ->
     assert run.asked == ["The [MASK] was full of people."] and "60" in pinned.status.text()
 
 
+@pytest.mark.slow
 def test_a_question_without_a_gap_is_not_asked(begin: Begin, qtbot: QtBot) -> None:
     run = InventedReading(hold_at=60)
     page = begin(run)
@@ -335,6 +351,7 @@ def test_a_question_without_a_gap_is_not_asked(begin: Begin, qtbot: QtBot) -> No
     assert "[MASK]" in page.charts.pinned.status.text() and run.asked == []
 
 
+@pytest.mark.slow
 def test_pause_stands_still_and_stop_keeps(hand: Hand, begin: Begin, qtbot: QtBot) -> None:
     run = InventedReading(hold_at=60)
     page = begin(run)
@@ -346,6 +363,7 @@ def test_pause_stands_still_and_stop_keeps(hand: Hand, begin: Begin, qtbot: QtBo
     assert "Stopped" in page.charts.watching.outcome.text() and page.charts.watching.onwards.isVisible()
 
 
+@pytest.mark.slow
 def test_a_finished_run_leads_to_fine_tuning(hand: Hand, begin: Begin, qtbot: QtBot) -> None:
     page = begin(InventedReading(num_steps=120))
     assert hand.shown(*ACTIONS) == ["copy_command", "try_it", "new_run"]
@@ -355,11 +373,13 @@ def test_a_finished_run_leads_to_fine_tuning(hand: Hand, begin: Begin, qtbot: Qt
     assert asked.args == ["finetune"]
 
 
+@pytest.mark.slow
 def test_an_error_in_training_is_said_on_the_page(begin: Begin) -> None:
     page = begin(InventedReading(fail_at=70))
     assert page.failure.isVisible() and "step 70" in page.failure.text()
 
 
+@pytest.mark.slow
 def test_fine_tuning_waits_while_a_model_is_pretrained(begin: Begin, qtbot: QtBot) -> None:
     page = begin(InventedReading(hold_at=60))
     other = FineTunePage(page.session)
@@ -369,6 +389,7 @@ def test_fine_tuning_waits_while_a_model_is_pretrained(begin: Begin, qtbot: QtBo
     assert other.charts.loss.num_points == 0 and not other.is_running
 
 
+@pytest.mark.slow
 def test_a_resumed_run_shows_every_step_once(
     ready: PretrainPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -391,6 +412,7 @@ def test_a_resumed_run_shows_every_step_once(
     assert ready.run_card.facts()["Train for"] == "30 steps"
 
 
+@pytest.mark.slow
 def test_an_earlier_run_is_shown_as_its_files_tell_it(
     ready: PretrainPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -412,6 +434,7 @@ def test_an_earlier_run_is_shown_as_its_files_tell_it(
     assert not ready.session.is_training
 
 
+@pytest.mark.slow
 def test_the_number_of_the_newest_step_is_told(begin: Begin, qtbot: QtBot) -> None:
     page = begin(InventedReading(hold_at=133))
     qtbot.waitUntil(lambda: number(133) in page.run_card.progress.where.text())

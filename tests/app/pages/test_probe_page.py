@@ -125,6 +125,7 @@ def test_each_step_can_be_taken_back_and_made_again(probing: ProbePage, qtbot: Q
     assert not probing.sentence.redo.isEnabled()
 
 
+@pytest.mark.slow
 def test_an_edited_text_keeps_what_is_hidden_elsewhere(probing: ProbePage, qtbot: QtBot) -> None:
     hide(probing, qtbot, 4)
     box = probing.sentence.texts.box_a
@@ -248,6 +249,7 @@ def test_questions_are_kept_with_their_model(probing: ProbePage, qtbot: QtBot, t
     assert texts(later) == ["good", "[1]", "!", "bad", "play"]
 
 
+@pytest.mark.slow
 def test_the_weights_of_a_run_show_what_was_learned_and_a_click_goes_there(
     page: ProbePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -372,6 +374,7 @@ def test_a_model_without_the_head_says_so_and_offers_the_way(
     assert asked.args == ["pretrain"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [("", "There is no text"), ("good film " * 21, "44 WordPieces; this model reads at most 41")],

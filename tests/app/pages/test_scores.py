@@ -25,8 +25,6 @@ from engine.train.loop import evaluated
 from engine.train.tasks import Classification
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
 
 def evaluation(confusion: list[list[int]], step: int = 7, split: str = "validation") -> Evaluated:
     """Return an evaluation with these counts."""
@@ -165,6 +163,7 @@ def test_a_score_short_of_all_is_never_shown_as_all(card: ScoresCard) -> None:
     assert cells(card)[0][PRECISION : F1 + 1] == ["1.000", "0.9998", "0.9999"]
 
 
+@pytest.mark.slow
 def test_a_run_that_answers_one_label_only_is_told_once_live_and_reopened(
     qtbot: QtBot, tmp_path: Path
 ) -> None:

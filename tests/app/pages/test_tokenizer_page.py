@@ -208,6 +208,7 @@ def test_a_very_long_text_is_drawn_in_part_and_listed_whole(page: TokenizerPage)
     assert "more words" in page.text_view.pieces_card.hint_label.text()
 
 
+@pytest.mark.slow
 def test_of_a_text_without_end_only_the_beginning_is_looked_at(page: TokenizerPage) -> None:
     summary(page, "good " * 50_000)
     assert len(pieces(page)) == MOST_CHARACTERS // 5 + 2

@@ -184,6 +184,7 @@ def test_all_points_are_kept_and_given_back(qtbot) -> None:
     assert plot.last_validation == 0.3 and plot.num_points == 37
 
 
+@pytest.mark.slow
 def test_curves_are_drawn_at_most_ten_times_a_second(qtbot) -> None:
     plot = shown(qtbot, CurvePlot("Loss", kind="loss"))
     drawings: list[int] = []

@@ -172,7 +172,7 @@ def test_a_key_says_what_the_mouse_is_told_and_escape_takes_it_back(qtbot: QtBot
     assert plot.current == plot.nothing and plot.accessibleDescription() == plot.summary()
 
 
-def test_a_saved_picture_has_no_mark(rows: Rows, qtbot: QtBot, tmp_path, unsynced) -> None:
+def test_a_saved_picture_has_no_mark(rows: Rows, qtbot: QtBot, tmp_path) -> None:
     save_figure(rows, tmp_path / "before.png")
     before = rows.canvas().grab().toImage()
     qtbot.keyClick(rows, Qt.Key.Key_Home)

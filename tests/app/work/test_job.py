@@ -67,6 +67,7 @@ def run(task, timeout_s: float = 10) -> tuple[Job, Ear]:
     return job, ear
 
 
+@pytest.mark.slow
 def test_all_events_arrive_in_order_on_the_windows_thread() -> None:
     job, ear = run(count(12_345))
     assert [event.done for event in ear.events[:-1]] == list(range(12_345))
@@ -114,6 +115,7 @@ def test_stop_closes_the_task_where_it_works() -> None:
     assert not any(isinstance(event, Finished) for event in ear.events)
 
 
+@pytest.mark.slow
 def test_a_pause_asks_for_nothing_and_resume_goes_on(qtbot) -> None:
     job = Job(count(200, 0.001))
     ear = Ear(job)

@@ -55,6 +55,7 @@ def offered(window: MainWindow, page: str) -> list[str]:
     return [box.itemText(place) for place in range(box.count())]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shipped.starter_model() is None, reason="this build has no models in the box")
 def test_every_model_of_this_computer_is_offered_at_the_first_start(window: MainWindow) -> None:
     for page in ("finetune", "pretrain", "probe"):
@@ -64,6 +65,7 @@ def test_every_model_of_this_computer_is_offered_at_the_first_start(window: Main
     assert "Starter model" not in offered(window, "predict")
 
 
+@pytest.mark.slow
 def test_a_model_has_one_name_on_every_page(window: MainWindow, tmp_path: Path) -> None:
     model = tmp_path / "runs" / RUN / "model"
     window.session.set_model(str(model))
@@ -102,6 +104,7 @@ def models_in(box: QComboBox) -> list[str]:
     return [box.itemText(place).split(" · 2×")[0] for place in places]
 
 
+@pytest.mark.slow
 def test_every_page_offers_the_same_models_in_the_same_order_under_the_same_names(
     window: MainWindow, tmp_path: Path
 ) -> None:

@@ -53,6 +53,7 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     vars(made).clear()
 
 
+@pytest.mark.slow
 def test_a_classifier_is_loaded_once_for_all_pages_that_ask_it(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, loads: list[str]
 ) -> None:

@@ -6,6 +6,6 @@ from tests.engine.typed import Engine, typed
 
 
 @pytest.fixture
-def engine(capsys: pytest.CaptureFixture[str], unsynced: None) -> Engine:
+def engine(capsys: pytest.CaptureFixture[str]) -> Engine:
     """Run a command; give its exit code, stdout and stderr."""
     return typed(capsys)

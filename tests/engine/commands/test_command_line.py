@@ -95,6 +95,7 @@ def test_finetune_makes_a_model_that_evaluate_predict_and_tokenize_use(place: Pa
     assert counted == figures["confusion"][0][0]
 
 
+@pytest.mark.slow
 def test_columns_go_by_name_and_by_number_and_with_no_header(place: Path, engine: Engine) -> None:
     write_table(place / "bare.csv", reviews(), header="")
     for run, words in {
@@ -146,6 +147,7 @@ def test_pairs_separate_files_and_a_new_model_work(place: Path, engine: Engine) 
     assert code == 0 and json.loads(out)["num_examples"] == 30
 
 
+@pytest.mark.slow
 def test_a_separator_can_be_given_as_a_word_or_as_itself(place: Path, engine: Engine) -> None:
     (place / "t.tsv").write_text("text\tlabel\n" + "".join(f"{a}\t{b}\n" for a, b in reviews(20)))
     for number, given in enumerate(("tab", "\\t", "\t")):

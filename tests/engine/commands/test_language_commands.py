@@ -90,6 +90,7 @@ def test_flags_settings_and_a_file_say_what_is_run(place: Path, engine: Engine) 
     assert used["next_sentence"] is False and used["dynamic_masking"] is False and used["mask_rate"] == 0.15
 
 
+@pytest.mark.slow
 def test_a_copied_line_does_the_same_run(place: Path, engine: Engine) -> None:
     changes = {
         "pins": "the [cat] eats .\nit's $HOME [MASK]",
@@ -109,6 +110,7 @@ def test_a_copied_line_does_the_same_run(place: Path, engine: Engine) -> None:
     assert read_config(place / "further") == further
 
 
+@pytest.mark.slow
 def test_resume_goes_on_with_a_stopped_run_from_anywhere(
     place: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -217,6 +217,7 @@ def test_pca_equals_the_singular_value_decomposition() -> None:
     assert found.shares == pytest.approx((values**2 / (values**2).sum())[:2], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_tsne_and_like_points_lie_together() -> None:
     vectors, groups = grouped(apart=8.0)
     one, again = (done(project(vectors, "tsne", perplexity=10, seed=4)) for _ in range(2))
@@ -226,6 +227,7 @@ def test_the_same_seed_draws_the_same_tsne_and_like_points_lie_together() -> Non
     assert one.shares is None and one.perplexity == 10
 
 
+@pytest.mark.slow
 def test_perplexity_is_bounded_by_the_points_there_are() -> None:
     vectors, _groups = grouped(3)
     found = done(project(vectors, "tsne", perplexity=500))

@@ -53,6 +53,7 @@ def test_b_after_a_swapped_and_other_sentences_are_those_of_transformers(subject
     assert len(follows(subject, A, B, others=others, num_others=1).others) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [MASK_WORD, LEAVE_OUT])
 def test_the_influence_of_a_word_is_the_change_without_it(how: str, subject: LoadedModel) -> None:
     found = result_of(influence(subject, A, B, how=how))

@@ -25,7 +25,6 @@ from engine.train.tasks import Classification
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.fakes import LABELS, model_folder, tiny_classifier, tiny_wordpiece
 
-pytestmark = pytest.mark.usefixtures("unsynced")
 LONG = "good " * 60
 
 

@@ -19,8 +19,6 @@ from engine.model.weights import save_model
 from engine.text.table import read_table
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
 
 @pytest.fixture(scope="module")
 def subject(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:

@@ -141,6 +141,7 @@ views = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(wanted=views, seed=st.integers(0, 10_000))
 @settings(deadline=None)
 def test_the_strongest_cell_shown_is_the_strongest_attention(wanted: View, seed: int) -> None:
@@ -239,6 +240,7 @@ def by_hand(values: np.ndarray, size: int) -> np.ndarray:
     )
 
 
+@pytest.mark.slow
 @given(rows=st.integers(1, 40), columns=st.integers(1, 40), size=st.integers(1, 45))
 @settings(deadline=None)
 def test_a_cell_of_a_tile_is_the_largest_that_it_stands_for(rows: int, columns: int, size: int) -> None:

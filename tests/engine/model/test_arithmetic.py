@@ -64,6 +64,7 @@ def test_each_part_of_a_preset_has_the_weights_that_are_counted_when_it_is_built
     assert counts(arithmetic(config, heads)) == count_built(config, heads)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     layers=st.integers(1, 5),

@@ -383,6 +383,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", HOSTILE, ids=lambda harm: harm.__name__)
 def test_a_hostile_folder_is_refused_in_one_sentence(harm: Any, tmp_path: Path) -> None:
     if os.name == "nt" and harm in (config_link_out, device, link_out):

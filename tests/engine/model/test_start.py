@@ -166,7 +166,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
-@pytest.mark.usefixtures("cache", "unsynced")
+@pytest.mark.usefixtures("cache")
 def test_the_setting_chooses_between_the_informed_start_and_the_published_one(tmp_path: Path) -> None:
     models = {}
     for informed in (True, False):

@@ -137,6 +137,7 @@ def test_every_setting_is_described_and_has_a_name_of_its_own() -> None:
             assert about.label and about.help.endswith("."), name
 
 
+@pytest.mark.slow
 def test_every_setting_is_read_somewhere() -> None:
     read = set()
     for file in ENGINE.rglob("*.py"):

@@ -84,6 +84,7 @@ def test_no_text_stands_in_two_rows_or_under_two_labels(key: str) -> None:
         assert len({example.text_pair for example in examples} - {None}) in (0, len(examples))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["question_passage", "chinese_question_passage"])
 def test_a_pair_fits_into_128_pieces_and_its_halves_alone_give_little_away(key: str) -> None:
     examples = examples_of(key)
@@ -96,8 +97,9 @@ def test_a_pair_fits_into_128_pieces_and_its_halves_alone_give_little_away(key: 
     assert mean_no == pytest.approx(mean_yes, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS)
-def test_a_new_model_trains_on_a_sample(key: str, tmp_path: Path, unsynced: None) -> None:
+def test_a_new_model_trains_on_a_sample(key: str, tmp_path: Path) -> None:
     path = tmp_path / "part.csv"
     with find(sample_of(key).file).open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)

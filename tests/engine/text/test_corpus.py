@@ -375,12 +375,14 @@ def test_the_wikipedia_corpus_streams_from_its_packed_file(real_data: Path) -> N
     assert all(len(document) > 1 for document in documents)
 
 
+@pytest.mark.slow
 def test_a_column_of_news_has_its_duplicates_counted(real_data: Path) -> None:
     files = find_files([real_data / "bbc_news"], column="text")
     found = report(Corpus(tuple(files), column="text"))
     assert (found.num_documents, found.num_repeated, found.layout) == (2225, 101, "lines")  # 99 are exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "column"),
     [

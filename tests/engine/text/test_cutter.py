@@ -34,6 +34,7 @@ def test_cutting_with_memory_gives_the_ids_of_cutting_each_text_alone(
         assert cut.ids.tolist() == [number for ids in wanted for number in ids]
 
 
+@pytest.mark.slow
 def test_every_ideograph_that_is_cut_off_here_is_cut_off_by_bert() -> None:
     pieces = WordPiece.from_tokens([*TOKENS[:5], "a", "##a"], lowercase=True)
     han = [chr(code) for some in cutter._IDEOGRAPHS for code in some] + list(cutter._PUNCTUATION)

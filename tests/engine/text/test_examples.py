@@ -344,6 +344,7 @@ def test_a_text_with_two_labels_contradicts_itself_and_a_swapped_pair_does_not()
 # Real data
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize(
     ("file", "places", "num_examples", "labels"),

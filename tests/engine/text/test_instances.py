@@ -89,6 +89,7 @@ def pairs_of(text: Text, max_length: int = 128, **settings: float) -> Instances:
 # --- pairs -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_length", [16, 64, 128, 512])
 def test_half_of_the_labels_are_random(text: Text, max_length: int) -> None:
     found = pairs_of(text, max_length)
@@ -149,6 +150,7 @@ def published(lengths: list[list[int]], max_length: int, seed: int) -> np.ndarra
     return np.array(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_length", [64, 128])
 def test_lengths_are_those_of_the_published_program(text: Text, max_length: int) -> None:
     bounds = text.sentences

@@ -185,6 +185,7 @@ REFUSED: dict[str, tuple[str, bytes | Callable[[Path], bytes], str]] = {
 # fmt: on
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KEPT)
 def test_every_record_of_a_broken_table_is_kept_or_reported(tmp_path: Path, name: str) -> None:
     content, num_kept, num_reported, overrides = KEPT[name]

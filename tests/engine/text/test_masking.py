@@ -114,6 +114,7 @@ def test_rate_and_shares_are_kept_within_a_tenth_of_a_point(text: Examples) -> N
         assert shares == pytest.approx([0.8, 0.1, 0.1], abs=0.1 * POINT), unit
 
 
+@pytest.mark.slow
 def test_other_rates_and_shares_are_kept_too(text: Examples) -> None:
     for unit in UNITS:
         done = text.masked(unit, rate=0.4, mask_share=0.55, random_share=0.3)
@@ -131,6 +132,7 @@ def test_whole_words_are_never_split(text: Examples, unit: str) -> None:
     assert set(np.unique(share)) == {0.0, 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["piece", *WHOLE_WORDS])
 def test_long_words_are_chosen_as_often_as_short_ones(text: Examples, unit: str) -> None:
     chosen = np.zeros(len(text.ids), bool)

@@ -74,7 +74,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
-@pytest.mark.usefixtures("cache", "unsynced")
+@pytest.mark.usefixtures("cache")
 def test_pretraining_tells_of_texts_that_stand_in_both_parts_and_only_then(tmp_path: Path) -> None:
     rng = random.Random(0)
 

@@ -114,6 +114,7 @@ def test_a_column_is_read_as_pandas_reads_one_and_cannot_be_changed() -> None:
         column[0] = "b"
 
 
+@pytest.mark.slow
 def test_text_to_pretrain_on_is_read_from_a_table_in_steps(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     path.write_text("text,label\n" + "".join(f"row {n} is long,{n % 2}\n" for n in range(20_000)), "utf-8")

@@ -53,6 +53,7 @@ def test_sentences_join_to_the_paragraph_again_and_none_is_empty(text: str) -> N
     assert all(sentence and sentence == sentence.strip() for sentence in sentences)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", [".", ". ", "p.\t", '"', "。", "1. ", " ", "a.b", ". -", '. " ', "中!", "J. "]
 )

@@ -102,6 +102,7 @@ def cells_of(table: Table) -> list[list[str]]:
     return [list(row) for row in table.frame.itertuples(index=False)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_file_reads_as_its_bytes_say(name: str) -> None:
     path = real(name)
@@ -115,6 +116,7 @@ def test_a_real_file_reads_as_its_bytes_say(name: str) -> None:
     assert table.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_no_row_of_a_real_file_is_lost(name: str) -> None:
     path = real(name)
@@ -130,6 +132,7 @@ def test_no_row_of_a_real_file_is_lost(name: str) -> None:
     assert not table.reported and num_records - table.format.has_header == table.num_rows
 
 
+@pytest.mark.slow
 def test_one_text_in_four_encodings_is_one_table() -> None:
     names = ["waimai_gb18030", "waimai_utf16_bom_semicolon", "waimai_utf16be_nobom", "waimai_utf8_bom_tab"]
     first, *others = (read_table(real(f"{TORTURE}{name}.csv")).frame for name in names)
@@ -615,6 +618,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
 CELLS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from('",;\t\r\n\0= '), max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1)))
 def test_what_is_written_is_read_back(tmp_path: Path, rows: list[list[str]]) -> None:
@@ -625,6 +629,7 @@ def test_what_is_written_is_read_back(tmp_path: Path, rows: list[list[str]]) -> 
     assert table.columns == tuple(names) and cells_of(table) == rows and not table.reported
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.sampled_from('ab1",;\t\r\n é好'), max_size=60) | st.binary(max_size=40))
 def test_any_bytes_become_a_table_or_one_sentence(tmp_path: Path, content: str | bytes) -> None:

@@ -76,6 +76,7 @@ def test_a_store_holds_the_ids_of_each_sentence_and_where_documents_begin(tmp_pa
     assert names(tmp_path) == [".store.lock", "store", "text.txt"]
 
 
+@pytest.mark.slow
 def test_workers_and_one_process_give_the_same_bytes(tmp_path: Path, request: Any) -> None:
     corpus, pieces = write_text(tmp_path / "text.txt", 200), wordpiece(added=(Added("<e1>"),))
     made(open_store(tmp_path / "alone", corpus, pieces))
@@ -144,6 +145,7 @@ def test_a_segmenter_that_is_missing_or_unknown_is_refused_in_a_sentence(
     assert told.value.field == "segmenter" and names(tmp_path) == ["text.txt"]
 
 
+@pytest.mark.slow
 def test_the_real_segmenter_finds_words_in_workers_too(tmp_path: Path, two_workers: None) -> None:
     pytest.importorskip("rjieba", reason="rjieba is not installed")
     (tmp_path / "text.txt").write_text("中国人民爱上海\n\n我们" * 99, encoding="utf-8")
@@ -188,7 +190,7 @@ def cut_off(path: Path) -> None:
 @pytest.mark.parametrize("name", ["ids.bin", "sentences.bin", "documents.bin", "header.json"])
 @pytest.mark.parametrize("damage", [flip, cut_off, Path.unlink])
 def test_a_damaged_store_is_refused_by_open_and_made_again_by_open_store(
-    tmp_path: Path, name: str, damage: Callable[[Path], None], unsynced: None
+    tmp_path: Path, name: str, damage: Callable[[Path], None]
 ) -> None:
     path, corpus, pieces = tmp_path / "store", write_text(tmp_path / "text.txt", 5), wordpiece()
     made(open_store(path, corpus, pieces))
@@ -387,6 +389,7 @@ def test_counts_are_those_of_the_ids_also_block_by_block(
     assert json.loads((tmp_path / "store" / "header.json").read_text())["vocab_size"] == len(TOKENS)
 
 
+@pytest.mark.slow
 def test_real_text_gives_the_ids_of_encode_ids(real_data: Path, tmp_path: Path, two_workers: None) -> None:
     pieces = WordPiece.from_vocab(real_data / "vocabs" / "bert-base-chinese-vocab.txt", lowercase=True)
     files = (real_data / "corpora" / "albert-zh-sample.txt", real_data / "corpora" / "google-bert-sample.txt")

@@ -46,6 +46,7 @@ def test_the_steps_lead_to_the_librarys_pieces(text: str, way: tuple[bool, bool 
     check(trace(cutter, text), cutter)
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["[SEP]", " [MASK]", "film", "Covid", "covid ", "the", "un", "我", " "])))
 def test_special_and_added_tokens_in_the_text_are_taken_as_they_are(parts: list[str]) -> None:
     added = (Added("Covid", special=False, normalized=True), Added("film", special=False, single_word=True))

@@ -226,6 +226,7 @@ def test_a_file_too_large_for_a_vocabulary_is_refused_unread(folder: Path) -> No
         WordPiece.from_folder(folder)
 
 
+@pytest.mark.slow
 def test_ten_thousand_added_tokens_take_about_as_long_as_none(tmp_path: Path) -> None:
     base = [*TOKENS[:5], *(f"w{number}" for number in range(30_000))]
     WordPiece.from_tokens(base, lowercase=True).save(tmp_path)

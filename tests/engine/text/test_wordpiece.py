@@ -188,6 +188,7 @@ def texts_of_all_kinds(count: int, seed: int = 7) -> list[str]:
     return ["".join(rng.choice(bits) for _ in range(rng.randrange(13))) for _ in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lowercase", [True, False])
 @pytest.mark.parametrize("chinese", [True, False])
 def test_words_remembered_give_the_same_ids_as_texts_cut_whole(lowercase: bool, chinese: bool) -> None:

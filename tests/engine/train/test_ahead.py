@@ -20,7 +20,6 @@ from engine.train.pretraining.text_feed import TextFeed
 from tests.engine.tiny_runs import tiny_config
 from tests.engine.tiny_texts import promised, text_config
 
-pytestmark = pytest.mark.usefixtures("unsynced")
 GROWING = {"start_length": 12, "growth_share": 0.6, "steps": 40, "checkpoint_every_steps": 7}
 
 
@@ -40,6 +39,7 @@ def no_thread_left() -> bool:
     return not any(thread.name.startswith("ahead") for thread in threading.enumerate())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [True, False])
 def test_a_run_whose_steps_are_made_ahead_has_the_same_bits_also_when_stopped(
     tmp_path: Path, pairs: bool, request: pytest.FixtureRequest
@@ -60,6 +60,7 @@ def test_a_run_whose_steps_are_made_ahead_has_the_same_bits_also_when_stopped(
     assert promised(tmp_path / "run") == wanted and no_thread_left()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ahead")
 def test_steps_are_made_on_a_thread_before_they_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -79,6 +80,7 @@ def test_steps_are_made_on_a_thread_before_they_are_asked_for(
     assert [step for step, _ in made] == list(range(1, len(made) + 1)) and all(there for _, there in made)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ahead")
 def test_a_smaller_part_and_a_fault_on_the_thread_reach_the_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -115,6 +115,7 @@ def test_the_loss_is_that_of_transformers_at_every_step(
     assert theirs.losses[-5:].mean() < theirs.losses[:5].mean()  # something was learned, so the weights moved
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("micro_batch_tokens", [1, 37, 90])
 def test_a_step_means_the_same_whatever_the_micro_batch(tmp_path: Path, micro_batch_tokens: int) -> None:
     data = examples(with_pairs=False)
@@ -126,6 +127,7 @@ def test_a_step_means_the_same_whatever_the_micro_batch(tmp_path: Path, micro_ba
         assert torch.allclose(parts.weights[name], weights, atol=1e-4), name
 
 
+@pytest.mark.slow
 def test_accumulated_batches_are_one_larger_batch(tmp_path: Path) -> None:
     data = examples(with_pairs=False)
     config = replace(CONFIG, batch_size=NUM_EXAMPLES)

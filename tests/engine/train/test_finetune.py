@@ -33,8 +33,6 @@ from tests.fakes import (
     tiny_config as tiny_shape,
 )
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
 
 def notes(events: list[object]) -> str:
     return "\n".join(str(event.sentence) for event in events if isinstance(event, Noted))
@@ -46,6 +44,7 @@ def vocabulary(path: Path) -> str:
     return str(path / "vocab.txt")
 
 
+@pytest.mark.slow
 def test_a_table_becomes_a_model_that_knows_it(tmp_path: Path) -> None:
     new = {"model": "new:tiny", "vocab": vocabulary(tmp_path / "vocab")}
     config = tiny_config(tmp_path, num_epochs=4, test_share=0.2, checkpoint_every_steps=100, **new)
@@ -59,6 +58,7 @@ def test_a_table_becomes_a_model_that_knows_it(tmp_path: Path) -> None:
     assert started.labels == ("bad", "good")
 
 
+@pytest.mark.slow
 def test_the_result_measured_again_gives_the_figures_of_its_best_evaluation(tmp_path: Path) -> None:
     write_table(tmp_path / "kept_apart.csv", reviews(23, seed=9))
     config = tiny_config(tmp_path, validation_data=str(tmp_path / "kept_apart.csv"))
@@ -87,6 +87,7 @@ def test_cloze_json_says_what_the_model_was_made_from(tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps({**said, "base_model": ""})
 
 
+@pytest.mark.slow
 def test_a_model_from_random_weights_depends_on_the_seed_alone(tmp_path: Path) -> None:
     values = {
         "model": "new:tiny",
@@ -165,6 +166,7 @@ def test_without_validation_the_last_weights_are_the_result_and_that_is_told(tmp
     load_classifier(tmp_path / "run" / "model")
 
 
+@pytest.mark.slow
 def test_a_head_for_the_same_labels_is_kept_and_for_others_is_new(tmp_path: Path) -> None:
     same = list(fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "a"))
     model_folder(tmp_path / "other", labels=LABELS)
@@ -393,6 +395,7 @@ def test_every_preset_can_be_planned() -> None:
     assert set(PRESETS) == {"tiny", "mini", "small", "medium", "base", "large"}
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_when_the_model_and_the_table_it_began_with_are_gone(tmp_path: Path) -> None:
     config = tiny_config(tmp_path)
     list(fine_tune(config, tmp_path / "whole"))
@@ -427,6 +430,7 @@ def test_a_column_of_measurements_is_no_label(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_merged_labels_are_recorded_with_the_run_and_hold_for_every_file_beside_it(tmp_path: Path) -> None:
     rows = [(text, "Good" if place in (7, 21) else label) for place, (text, label) in enumerate(reviews())]
     write_table(tmp_path / "reviews.csv", rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import pytest
 import torch
 
 from engine.inspect.loaded_model import LoadedModel
@@ -32,7 +33,8 @@ def test_a_kept_copy_is_the_model_rounded_to_half_precision(tmp_path: Path) -> N
         torch.testing.assert_close(loaded.state_dict()[name], weight.half().float(), rtol=0, atol=0)
 
 
-def test_a_run_keeps_its_weights_and_the_result_comes_last(tmp_path: Path, unsynced: None) -> None:
+@pytest.mark.slow
+def test_a_run_keeps_its_weights_and_the_result_comes_last(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, kept_weights=3)
     list(fine_tune(config, tmp_path / "run"))
     kept = history(tmp_path / "run")
@@ -52,7 +54,8 @@ def test_what_was_kept_after_the_step_that_a_run_goes_on_from_is_dropped(tmp_pat
     assert [kept.step for kept in history(tmp_path)] == [0, 5]
 
 
-def test_a_run_that_is_stopped_and_resumed_keeps_the_same_weights(tmp_path: Path, unsynced: None) -> None:
+@pytest.mark.slow
+def test_a_run_that_is_stopped_and_resumed_keeps_the_same_weights(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, kept_weights=4)
     list(fine_tune(config, tmp_path / "whole"))
     task = fine_tune(config, tmp_path / "parts")
@@ -64,9 +67,8 @@ def test_a_run_that_is_stopped_and_resumed_keeps_the_same_weights(tmp_path: Path
     assert _digests(tmp_path / "parts") == _digests(tmp_path / "whole")
 
 
-def test_what_a_killed_process_left_half_written_is_gone_after_resuming(
-    tmp_path: Path, unsynced: None
-) -> None:
+@pytest.mark.slow
+def test_what_a_killed_process_left_half_written_is_gone_after_resuming(tmp_path: Path) -> None:
     task = fine_tune(tiny_config(tmp_path, kept_weights=4), tmp_path / "run")
     for event in task:
         if getattr(event, "step", 0) == 9:
@@ -79,7 +81,8 @@ def test_what_a_killed_process_left_half_written_is_gone_after_resuming(
     assert not half.exists()
 
 
-def test_a_run_that_keeps_none_has_no_history(tmp_path: Path, unsynced: None) -> None:
+@pytest.mark.slow
+def test_a_run_that_keeps_none_has_no_history(tmp_path: Path) -> None:
     list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
     assert history(tmp_path / "run") == ()
     assert run_of(tmp_path / "run" / "model") == tmp_path / "run"
@@ -91,7 +94,8 @@ def _digests(run_dir: Path) -> list[tuple[int, str]]:
     return [(step, hashlib.sha256(path.read_bytes()).hexdigest()) for step, path in files]
 
 
-def test_a_run_called_history_is_not_taken_for_kept_weights(tmp_path: Path, unsynced: None) -> None:
+@pytest.mark.slow
+def test_a_run_called_history_is_not_taken_for_kept_weights(tmp_path: Path) -> None:
     run = tmp_path / "history"
     list(fine_tune(tiny_config(tmp_path, kept_weights=2), run))
     assert run_of(run / "model") == run and len(history(run)) == 3

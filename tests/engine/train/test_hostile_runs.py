@@ -23,10 +23,7 @@ from engine.train.run.runs import list_runs, read_events, read_metrics
 from tests.engine.tiny_runs import tiny_config
 from tests.engine.tiny_texts import text_config
 
-pytestmark = [
-    pytest.mark.usefixtures("unsynced"),
-    pytest.mark.skipif(os.name == "nt", reason="pipes and devices are not files of this system"),
-]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="pipes and devices are not files of this system")
 MOST_S, MOST_CHARACTERS = 5.0, 600
 Spoil = Callable[[Path], object]
 
@@ -214,6 +211,7 @@ def test_a_line_of_the_metrics_that_cannot_be_is_left_out_and_counted(root: Path
     assert all(isinstance(record, dict) for record in read_metrics(root / "spoilt"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [endless, pipe, folder, huge])
 def test_metrics_that_are_no_file_to_read_are_told_at_once(root: Path, spoil: Spoil) -> None:
     spoil(root / "spoilt" / "metrics.jsonl")

@@ -42,7 +42,6 @@ def quick(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(
         pretraining_setup, "default_store_root", lambda: tmp_path_factory.getbasetemp() / "tokens"
     )
-    monkeypatch.setattr("os.fsync", lambda _: None)
 
 
 def write_domain(path: Path) -> Path:
@@ -98,8 +97,6 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pretraining_setup, "default_store_root", lambda: folder / "tokens")
-        patched.setattr("os.fsync", lambda _: None)
-        patched.setattr("engine.device.num_cores", lambda: 1)
         pieces = [*TOKENS, *(f"##{letter}" for letter in ascii_lowercase)]  # 63, of which 58 must be kept
         model = tiny_classifier(("bad", "good"), vocab_size=63)
         save_model(folder / "start", model, WordPiece.from_tokens(pieces, lowercase=True), {})
@@ -107,6 +104,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[
         yield folder, list(pipeline(config, folder / "pipe"))
 
 
+@pytest.mark.slow
 def test_every_stage_is_fine_tuned_with_every_seed_and_reported(done: tuple[Path, list[Event]]) -> None:
     folder, events = done[0] / "pipe", done[1]
     report = figures(folder)
@@ -218,6 +216,7 @@ def test_a_pipeline_stopped_again_and_again_ends_with_the_same_report(tmp_path: 
     assert figures(tmp_path / "pipe") == figures(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_more_seeds_are_added_to_those_that_are_there(tmp_path: Path) -> None:
     few = config_in(tmp_path, domain_text="", domain_steps=0)
     list(pipeline(few, tmp_path / "pipe"))
@@ -232,6 +231,7 @@ def test_more_seeds_are_added_to_those_that_are_there(tmp_path: Path) -> None:
     assert before["stages"][1]["spread"] is None and after["stages"][1]["spread"] is not None
 
 
+@pytest.mark.slow
 def test_a_test_set_is_what_stages_are_compared_on(tmp_path: Path) -> None:
     config = config_in(tmp_path, domain_text="", domain_steps=0, test_share=0.2)
     events = list(pipeline(config, tmp_path / "pipe"))
@@ -303,6 +303,7 @@ def test_other_settings_another_table_and_other_work_are_refused(tmp_path: Path)
         list(pipeline(config, tmp_path / "start"))
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_and_resume_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,8 +18,6 @@ from engine.train.schedule import Epochs
 from tests.engine.tiny_runs import losses, outcome, tiny_config
 from tests.fakes import tiny_config as tiny_shape
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
 FULL = Epochs(steps_per_epoch=100, num_epochs=2, warmup_ratio=0.1)
 
 
@@ -79,6 +77,7 @@ def test_a_run_in_a_time_makes_the_steps_that_it_announced_and_lets_its_rate_run
     assert about["pace"] == {"step_s": 4.0, "evaluation_s": 1.0}
 
 
+@pytest.mark.slow
 def test_a_run_in_a_time_goes_on_by_its_first_plan_bit_for_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +109,7 @@ def test_a_plan_that_cannot_be_read_back_is_refused(tmp_path: Path, monkeypatch:
         list(resume(tmp_path / "run"))
 
 
+@pytest.mark.slow
 def test_the_speed_is_measured_on_a_model_that_is_thrown_away(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, num_epochs=2)
     timed = tiny_config(tmp_path, num_epochs=2, minutes=600.0)
@@ -133,6 +133,7 @@ def test_the_forecast_before_a_run_knows_the_time_too(tmp_path: Path) -> None:
     assert asked(minutes=seconds) == (whole, seconds)
 
 
+@pytest.mark.slow
 def test_a_run_that_the_clock_ends_says_so_and_is_measured_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

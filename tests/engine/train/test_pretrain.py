@@ -41,7 +41,7 @@ from tests.engine.tiny_texts import (
     write_text,
 )
 
-pytestmark = pytest.mark.usefixtures("unsynced", "cache")
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture
@@ -76,6 +76,7 @@ def advance(events: Iterator[Event], count: int) -> Event | None:
 # From text to a model
 
 
+@pytest.mark.slow
 def test_a_text_becomes_a_model_that_knows_it(tmp_path: Path) -> None:
     write_text(tmp_path / "text.txt", 200)
     settings = {"batch_tokens": 512, "learning_rate": 1e-2, "checkpoint_every_steps": 1000}
@@ -117,6 +118,7 @@ def test_the_result_opens_in_transformers_with_the_same_logits(tmp_path: Path) -
     assert torch.allclose(found.next_sentence, wanted.seq_relationship_logits, rtol=0, atol=bound)
 
 
+@pytest.mark.slow
 def test_the_same_settings_give_the_same_bits_and_another_seed_others(tmp_path: Path) -> None:
     for seed, name in ((1, "a"), (1, "b"), (2, "c")):
         list(pretrain(text_config(tmp_path, seed=seed, steps=5), tmp_path / name))
@@ -124,6 +126,7 @@ def test_the_same_settings_give_the_same_bits_and_another_seed_others(tmp_path: 
     assert one == again and one["model"] != other["model"]
 
 
+@pytest.mark.slow
 def test_parts_of_a_step_give_the_losses_of_the_whole(tmp_path: Path) -> None:
     whole, parts = (
         losses(pretrain(text_config(tmp_path, steps=6, micro_batch_tokens=size), tmp_path / str(size)))
@@ -157,6 +160,7 @@ class Clock:
         return self.now
 
 
+@pytest.mark.slow
 def test_a_budget_in_minutes_follows_the_clock_of_work_and_keeps_it_over_stops_and_pauses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +199,7 @@ def test_examples_grow_to_the_maximum_also_in_a_short_run(tmp_path: Path, seen: 
 # What is asked
 
 
+@pytest.mark.slow
 def test_static_masks_stay_and_dynamic_ones_change(tmp_path: Path, seen: list[MaskedBatch]) -> None:
     (tmp_path / "text.txt").write_text("\n\n".join(f"the {word} is a {word} ." for word in all_words() * 2))
     changed = {}
@@ -245,6 +250,7 @@ def test_one_document_is_cut_in_two_to_measure_on(tmp_path: Path) -> None:
     assert of(Evaluated, events)[-1].metrics["mlm_loss"] > 0
 
 
+@pytest.mark.slow
 def test_every_evaluation_has_the_same_examples_and_masks_in_whatever_run(
     tmp_path: Path, seen: list[MaskedBatch]
 ) -> None:
@@ -297,6 +303,7 @@ def _cramped(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception, sizes
     monkeypatch.setattr(LanguageModel, "_tally", cramped)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("next_sentence", [True, False])
 def test_measuring_with_too_little_memory_gives_the_same_figures_in_smaller_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, next_sentence: bool

@@ -24,7 +24,7 @@ from tests.engine.tiny_texts import (
     write_text,
 )
 
-pytestmark = pytest.mark.usefixtures("unsynced", "cache")
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture
@@ -33,6 +33,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
 
 
+@pytest.mark.slow
 def test_an_encoder_without_heads_gets_them_and_is_trained_further(tmp_path: Path) -> None:
     folder = encoder_folder(tmp_path / "encoder")
     settings = {"steps": 60, "learning_rate": 1e-2, "checkpoint_every_steps": 1000}
@@ -57,6 +58,7 @@ def test_an_encoder_without_heads_gets_them_and_is_trained_further(tmp_path: Pat
     assert not torch.equal(model.bert.embeddings.word.weight, encoder.embeddings.word.weight)
 
 
+@pytest.mark.slow
 def test_a_trimmed_vocabulary_keeps_what_the_text_uses_with_its_embeddings(tmp_path: Path) -> None:
     folder = encoder_folder(tmp_path / "encoder")
     old = WordPiece.from_folder(folder)
@@ -73,6 +75,7 @@ def test_a_trimmed_vocabulary_keeps_what_the_text_uses_with_its_embeddings(tmp_p
     assert not report.missing and model.config.vocab_size == 70
 
 
+@pytest.mark.slow
 def test_a_model_with_more_rows_than_pieces_is_trained_further_and_resumed(tmp_path: Path) -> None:
     folder = encoder_folder(tmp_path / "encoder", num_filler=3)
     config = text_config(tmp_path, model=str(folder), steps=4)
@@ -86,6 +89,7 @@ def test_a_model_with_more_rows_than_pieces_is_trained_further_and_resumed(tmp_p
     assert load_pretraining(tmp_path / "cut" / "model")[0].config.vocab_size == rows
 
 
+@pytest.mark.slow
 def test_cloze_json_tells_the_whole_chain(tmp_path: Path) -> None:
     list(pretrain(text_config(tmp_path), tmp_path / "general"))
     other = write_text(tmp_path / "domain.txt", 30, seed=5)
@@ -105,6 +109,7 @@ def test_cloze_json_tells_the_whole_chain(tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps(said["chain"])
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_when_text_vocabulary_and_model_are_gone(tmp_path: Path) -> None:
     (tmp_path / "given").mkdir()
     write_text(tmp_path / "given" / "text.txt")

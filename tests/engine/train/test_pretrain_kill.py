@@ -163,7 +163,6 @@ def test_a_run_that_dies_at_any_operation_on_the_disk_ends_with_the_same_bits(
         shutil.rmtree(run_dir)
 
 
-@pytest.mark.usefixtures("unsynced")
 def test_a_run_killed_before_its_setup_was_kept_starts_over_by_itself(tmp_path: Path) -> None:
     config = text_config(tmp_path, steps=3)
     list(pretrain(config, tmp_path / "whole"))
@@ -203,7 +202,6 @@ def spoil(tokens: Path, kind: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("unsynced")
 @pytest.mark.parametrize(
     "kind", ["cut", "changed", "no header", "gone", "of another text", "of another vocabulary"]
 )

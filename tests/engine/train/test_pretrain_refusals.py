@@ -22,7 +22,7 @@ from engine.train.run.runs import read_status
 from tests.engine.tiny_texts import SPECIALS, notes, text_config, word_vocabulary, write_text
 from tests.fakes import foreign_folder, model_folder, stored_tensors, tiny_pretraining, tiny_wordpiece
 
-pytestmark = pytest.mark.usefixtures("unsynced", "cache")
+pytestmark = pytest.mark.usefixtures("cache")
 SENTENCES = "the cat eats fish .\nthe dog eats grass .\n"
 
 
@@ -170,6 +170,7 @@ def test_a_vocabulary_that_knows_nothing_of_the_text_is_refused_and_little_of_it
     assert "of the text is unknown to the vocabulary" in notes(pretrain(config, tmp_path / "run"))
 
 
+@pytest.mark.slow
 def test_a_step_in_which_nothing_can_be_masked_is_survived(tmp_path: Path) -> None:
     path = word_vocabulary(tmp_path / "vocab.txt")
     text_config(tmp_path)

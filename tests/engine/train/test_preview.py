@@ -18,8 +18,6 @@ from engine.train.pretraining.preview import NOT_CHOSEN, preview
 from tests.engine.tiny_stores import TOKENS, fake_words
 from tests.engine.tiny_texts import result_of, text_config
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
 
 @pytest.mark.parametrize("changes", [{}, {"dynamic_masking": False}, {"mask_unit": "ngram"}])
 def test_the_preview_hides_what_the_run_hides_words_of_a_segmenter_among_it(

@@ -33,7 +33,7 @@ from tests.engine.tiny_runs import ROOT, tiny_config
 from tests.engine.tiny_texts import of, text_config, words_of
 from tests.engine.train.test_runs import wait_for
 
-pytestmark = pytest.mark.usefixtures("unsynced", "cache")
+pytestmark = pytest.mark.usefixtures("cache")
 LAST = "import sys; from engine.commands.command_line import main; sys.exit(main(sys.argv[1:]))"
 MANY = {"batch_tokens": 256, "micro_batch_tokens": 50}  # several parts for each rank
 

@@ -30,7 +30,7 @@ from engine.train.run.runs import list_runs, read_status
 from tests.engine.tiny_runs import command_of, tiny_config
 from tests.engine.tiny_texts import text_config, words_of
 
-pytestmark = pytest.mark.usefixtures("unsynced", "cache")
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture

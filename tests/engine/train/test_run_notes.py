@@ -23,8 +23,6 @@ from engine.train.run.runs import read_metrics
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.engine.tiny_texts import text_config
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
 
 def planted(folder: Path) -> dict[str, str]:
     """Write a table, a validation and a test file that share texts; return the settings."""
@@ -141,6 +139,7 @@ def test_all_that_a_run_notes_stands_in_its_files_before_its_first_step(tmp_path
     one_of(kept(run_dir), "Line 48 of train.csv cannot be used: Line 48 has no text")
 
 
+@pytest.mark.slow
 def test_a_pretraining_run_keeps_its_notes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.train.pretraining.setup.default_store_root", lambda: tmp_path / "cache")
     config, run_dir = text_config(tmp_path, trim_vocab=20), tmp_path / "run"
@@ -161,6 +160,7 @@ def stopped(events: Any, at: type[Event]) -> None:
             return
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_resumed_run_still_has_its_notes_each_once(tmp_path: Path, lost: bool) -> None:
     config = tiny_config(tmp_path, num_epochs=1, **planted(tmp_path))

@@ -141,6 +141,7 @@ def test_a_run_that_dies_at_any_operation_on_the_disk_ends_with_the_same_bits(
         shutil.rmtree(run_dir)
 
 
+@pytest.mark.slow
 def test_resuming_itself_may_die_and_be_resumed(tmp_path: Path, dying: Callable[[int], None]) -> None:
     config = tiny_config(tmp_path, num_epochs=1, checkpoint_every_steps=2)
     list(fine_tune(config, tmp_path / "whole"))
@@ -155,7 +156,6 @@ def test_resuming_itself_may_die_and_be_resumed(tmp_path: Path, dying: Callable[
         assert outcome(run_dir) == outcome(tmp_path / "whole")
 
 
-@pytest.mark.usefixtures("unsynced")
 def test_a_run_killed_before_its_settings_were_written_is_started_again_in_its_folder(tmp_path: Path) -> None:
     run_dir = tmp_path / "run"
     run_dir.mkdir()
@@ -167,7 +167,7 @@ def test_a_run_killed_before_its_settings_were_written_is_started_again_in_its_f
     assert read_status(run_dir)["state"] == "finished"
 
 
-@pytest.mark.usefixtures("unsynced")
+@pytest.mark.slow
 def test_a_run_killed_before_its_setup_was_kept_starts_over_by_itself(tmp_path: Path) -> None:
     config = tiny_config(tmp_path)
     list(fine_tune(config, tmp_path / "whole"))
@@ -178,7 +178,7 @@ def test_a_run_killed_before_its_setup_was_kept_starts_over_by_itself(tmp_path: 
     assert outcome(tmp_path / "run") == outcome(tmp_path / "whole")
 
 
-@pytest.mark.usefixtures("unsynced")
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "changed", "gone", "no manifest", "manifest is no JSON"])
 def test_a_damaged_newest_checkpoint_is_passed_over(tmp_path: Path, damage: str) -> None:
     config = tiny_config(tmp_path)
@@ -209,7 +209,7 @@ def test_a_damaged_newest_checkpoint_is_passed_over(tmp_path: Path, damage: str)
 # The folder
 
 
-@pytest.mark.usefixtures("unsynced")
+@pytest.mark.slow
 def test_a_run_can_be_resumed_when_its_table_and_model_are_gone(tmp_path: Path) -> None:
     config = tiny_config(tmp_path)
     list(fine_tune(config, tmp_path / "whole"))
@@ -226,7 +226,7 @@ def test_a_run_can_be_resumed_when_its_table_and_model_are_gone(tmp_path: Path) 
     ).read_bytes()
 
 
-@pytest.mark.usefixtures("unsynced")
+@pytest.mark.slow
 def test_a_run_is_repeated_from_its_config_alone(tmp_path: Path) -> None:
     list(fine_tune(tiny_config(tmp_path, seed=5), tmp_path / "one"))
     assert read_config(tmp_path / "one") == tiny_config(tmp_path, seed=5)
@@ -234,7 +234,6 @@ def test_a_run_is_repeated_from_its_config_alone(tmp_path: Path) -> None:
     assert outcome(tmp_path / "one") == outcome(tmp_path / "two")
 
 
-@pytest.mark.usefixtures("unsynced")
 def test_a_finished_run_or_one_in_use_is_not_resumed(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, num_epochs=1)
     events = fine_tune(config, tmp_path / "run")
@@ -267,7 +266,7 @@ def test_a_lock_is_held_by_one_and_dies_with_its_holder(tmp_path: Path) -> None:
     assert not is_locked(path)
 
 
-@pytest.mark.usefixtures("unsynced")
+@pytest.mark.slow
 def test_a_list_of_runs_tells_running_stopped_failed_crashed_and_finished_apart(tmp_path: Path) -> None:
     config, root = tiny_config(tmp_path, num_epochs=1), tmp_path / "runs"
     (root / "0-not-a-run").mkdir(parents=True)
@@ -305,7 +304,7 @@ def test_a_new_run_folder_has_a_plain_name_of_its_own(tmp_path: Path) -> None:
 # What is logged
 
 
-@pytest.mark.usefixtures("unsynced")
+@pytest.mark.slow
 def test_events_come_back_from_the_metrics_as_they_were(tmp_path: Path) -> None:
     events = list(fine_tune(tiny_config(tmp_path, test_share=0.2), tmp_path / "run"))
     kinds = Noted | Started | Step | Evaluated | Saved | Finished

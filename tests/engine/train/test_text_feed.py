@@ -195,6 +195,7 @@ def test_a_restored_position_goes_on_with_the_same_steps(done: int, next_sentenc
     assert list(steps(again, 25)) == wanted and again.state() == made.state()
 
 
+@pytest.mark.slow
 def test_a_position_while_examples_grow_is_restored_with_their_length() -> None:
     kinds = {"growth": Growth(4, 16, 0.5), "batch_tokens": 64}
     for stop in range(1, 20):

@@ -18,8 +18,6 @@ from engine.train.ranks import ALONE, Ranks
 from engine.train.underway import Underway
 from tests.engine.tiny_texts import of, promised, text_config
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
 
 class Late:
     """Numbers that have arrived once `late` more steps were launched, or somebody waited for them."""
@@ -53,6 +51,7 @@ def test_on_a_cpu_numbers_are_there_at_once() -> None:
     assert found.has_arrived() and found.read().tolist() == [1.5, 2.5] and not found.read().requires_grad
 
 
+@pytest.mark.slow
 def test_steps_are_told_in_order_as_they_arrive_and_all_before_whatever_is_kept(
     tmp_path: Path, late: int
 ) -> None:
@@ -70,6 +69,7 @@ def test_steps_are_told_in_order_as_they_arrive_and_all_before_whatever_is_kept(
     assert told == 24 and max(behind[:8]) == min(late, MOST_AHEAD)
 
 
+@pytest.mark.slow
 def test_what_arrives_late_changes_no_bit_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = text_config(tmp_path, steps=13)
     list(pretrain(config, tmp_path / "whole"))
@@ -85,6 +85,7 @@ def test_what_arrives_late_changes_no_bit_of_a_run(tmp_path: Path, monkeypatch: 
     assert promised(tmp_path / "run") == promised(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_processes_ask_each_other_how_far_they_are_only_where_the_clock_decides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

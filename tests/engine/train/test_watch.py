@@ -21,7 +21,7 @@ from tests.engine.tiny_texts import (
     word_vocabulary,
 )
 
-pytestmark = pytest.mark.usefixtures("unsynced", "cache")
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture
@@ -47,6 +47,7 @@ def test_pinned_sentences_are_answered_and_logged_from_the_first_step_to_the_las
     assert [event_from_record(record) for record in logged] == pinned
 
 
+@pytest.mark.slow
 def test_asking_changes_nothing_of_what_is_learned(tmp_path: Path) -> None:
     settings = {"hidden_dropout": 0.2, "steps": 6}
     list(pretrain(text_config(tmp_path, **settings), tmp_path / "plain"))
@@ -60,6 +61,7 @@ def test_asking_changes_nothing_of_what_is_learned(tmp_path: Path) -> None:
     assert promised(tmp_path / "plain") == promised(tmp_path / "asked")
 
 
+@pytest.mark.slow
 def test_questions_of_another_thread_are_answered_between_two_steps(tmp_path: Path) -> None:
     questions = Questions(["the [cat] eats ."])
     asking, asked = threading.Event(), threading.Event()

@@ -83,7 +83,7 @@ def test_a_writer_writes_one_thing_at_a_time_and_tells_what_went_wrong() -> None
     assert writer.is_done() and not any(thread.name.startswith("writer") for thread in threading.enumerate())
 
 
-@pytest.mark.usefixtures("unsynced")
+@pytest.mark.slow
 def test_checkpoints_written_beside_the_training_hold_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -112,7 +112,7 @@ def test_checkpoints_written_beside_the_training_hold_the_same_bits(
     assert promised(tmp_path / "run") == promised(tmp_path / "whole")
 
 
-@pytest.mark.usefixtures("unsynced", "beside")
+@pytest.mark.usefixtures("beside")
 def test_a_disk_that_is_full_ends_the_run_with_that_sentence_and_the_last_one_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
