@@ -72,6 +72,8 @@ class MainWindow(QMainWindow):
         self._warms_up = warm_up
         self._warmers: list[Job] = []
         self._starts_tour = False  # once the modules of all pages are there
+        if warm_up:
+            self.session.workers.hold()
         self._pages = PageStack(self.session, ahead=warm_up)
         with theme.styled_at_the_end():
             self._build_rail()
@@ -157,6 +159,7 @@ class MainWindow(QMainWindow):
         self.banner.closed.connect(self._dismiss_crashed)
         self._pages.made.connect(self._connect_page)
         self._pages.shown.connect(self._show_place)
+        self._pages.painted.connect(self.session.workers.let_go)
         self._pages.imported.connect(self._go_on)
         self._pages.failed.connect(self.show_problem)
 

@@ -48,6 +48,7 @@ class PageStack(QStackedWidget):
     """
 
     made = Signal(str, QWidget)
+    painted = Signal()  # a moment after the first paint, where modules are imported ahead
     shown = Signal(str)  # the key of the page that was asked for, whether it stands there yet or not
     imported = Signal()  # the modules of all pages
     failed = Signal(object)
@@ -66,6 +67,9 @@ class PageStack(QStackedWidget):
         self._imports = Job(lambda: import_pages(self._wanted), self, name="imports")
         self._imports.heard.connect(self._hear)
         self._imports.failed.connect(self._fail)
+        self._rest = QTimer(self, singleShot=True, interval=START_MS)
+        self._rest.timeout.connect(self.painted)
+        self._rest.timeout.connect(self._imports.start)
         session.training_started.connect(self._make_training_page)
 
     @property
@@ -108,13 +112,14 @@ class PageStack(QStackedWidget):
 
     def close_imports(self) -> None:
         """Import nothing more."""
+        self._rest.stop()
         if self._imports.is_running:
             self._imports.stop()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if not self.is_ready and self._imports.state == "new":
-            QTimer.singleShot(START_MS, self._imports.start)
+        if not self.is_ready and self._imports.state == "new" and not self._rest.isActive():
+            self._rest.start()
 
     @Slot(list)
     def _hear(self, events: list[Event]) -> None:

@@ -75,6 +75,7 @@ class Worker(QObject):
         self._outbox: SimpleQueue[_Said] = SimpleQueue()
         self._said: deque[_Said] = deque()  # taken from the outbox and not told yet
         self._thread: threading.Thread | None = None
+        self._is_held = False
         self.is_closed = False
         self._timer = QTimer(self, interval=interval_ms, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._take)  # runs only while an answer is out
@@ -87,10 +88,21 @@ class Worker(QObject):
     def begin(self, question: _Question) -> None:
         """Take a question from its channel."""
         self._out.append(question)
-        if self._thread is None:
-            self._start()
         self._inbox.put(question)
         self._timer.start()
+        if not self._is_held:
+            self._start()
+
+    def hold(self) -> None:
+        """Let what is asked wait until `let_go`."""
+        self._is_held = True
+
+    @Slot()
+    def let_go(self) -> None:
+        """Answer what has been asked, and what will be."""
+        self._is_held = False
+        if self._out:
+            self._start()
 
     def close(self, patience_s: float | None = None) -> None:
         """Drop every question and join the thread. What is asked from now on is not answered.
@@ -101,12 +113,15 @@ class Worker(QObject):
         self.is_closed = True
         for question in self._out:
             question.is_dropped = True
+        self.let_go()
         if self._thread is not None:
             self._inbox.put(None)
             self._thread.join(patience_s)
         self._take()
 
     def _start(self) -> None:
+        if self._thread is not None:
+            return
         before = threading.stack_size(STACK_BYTES)
         try:
             self._thread = threading.Thread(
@@ -274,6 +289,17 @@ class Workers(QObject):
     @property
     def is_idle(self) -> bool:
         return all(worker.is_idle for worker in self._all)
+
+    def hold(self) -> None:
+        """Let all that is asked wait: what a worker is asked first may import torch, which takes seconds."""
+        for worker in self._all:
+            worker.hold()
+
+    @Slot()
+    def let_go(self) -> None:
+        """Answer what has been asked, and what will be."""
+        for worker in self._all:
+            worker.let_go()
 
     def close(self) -> None:
         """Drop every question and join the threads; a large file that is being read is not waited for."""

@@ -45,7 +45,8 @@ def ahead(settings: AppSettings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) 
 
 
 def in_a_process_of_its_own(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    line = [sys.executable, "-c", code]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
     return done.stdout.strip()
 
 
@@ -63,10 +64,31 @@ def a_step(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
 
 
 @pytest.mark.slow
-def test_the_window_and_its_first_page_need_nothing_that_takes_long_to_import() -> None:
+def test_the_window_is_painted_before_anything_that_takes_long_is_imported(tmp_path: Path) -> None:
+    table, ini = a_table(tmp_path / "films.csv"), tmp_path / "settings.ini"
     code = f"""
-import sys, app.__main__, app.application, app.main_window, app.pages.{AT_ONCE}.page
-print(*[name for name in {HEAVY} if name in sys.modules])"""
+import os, sys
+import app.__main__
+from PySide6.QtCore import QEvent, QObject
+from app.application import make_application
+from app.main_window import MainWindow
+from app.session import Session
+from app.settings import AppSettings
+
+class Eye(QObject):
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint and watched.objectName() == "{AT_ONCE}_page":
+            print(*[name for name in {HEAVY} if name in sys.modules], flush=True)
+            os._exit(0)
+        return False
+
+settings, eye = AppSettings({str(ini)!r}), Eye()
+application = make_application(["cloze"], settings)
+application.installEventFilter(eye)
+window = MainWindow(Session(settings))
+window.session.open_table({str(table)!r})
+window.show()
+application.exec()"""
     assert in_a_process_of_its_own(code) == ""
 
 
