@@ -163,7 +163,8 @@ def _finetune(options: argparse.Namespace) -> int:
         del places["model"]
     config = with_values(config, {name: str(Path(place).absolute()) for name, place in places.items()})
     run_dir = Path(options.run_dir).absolute()
-    return train(fine_tune(config, run_dir), run_dir)
+    task = fine_tune(config, run_dir)
+    return follow(task) if is_follower() else train(task, run_dir)
 
 
 def _resume(options: argparse.Namespace) -> int:

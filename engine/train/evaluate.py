@@ -13,33 +13,40 @@ from engine.errors import marked
 from engine.events import Event, Progress
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedSet, by_length, collate
+from engine.train.ranks import ALONE, Ranks
 from engine.train.tasks import Answering, Measures
 
 
 def answers_of(
-    model: nn.Module, task: Answering, data: EncodedSet, device: Device, stage: str
+    model: nn.Module, task: Answering, data: EncodedSet, device: Device, stage: str, ranks: Ranks = ALONE
 ) -> Generator[Event, None, np.ndarray]:
     """Return the task's decoded answer for every example, (E, ...) float32, in the order of `data`.
 
     Dropout is off while it computes, and as it was before at every yield.
+
+    Args: ranks: the processes that have the same model and data; each takes its share of the batches.
     """
-    answers: np.ndarray | None = None
-    done = 0
-    for indices in by_length(data.lengths, device.micro_batch_tokens):
-        decoded = _answer(model, task, data, indices, device)
-        if answers is None:
-            answers = np.zeros((len(data), *decoded.shape[1:]), np.float32)
-        answers[indices] = decoded
+    batches = list(by_length(data.lengths, device.micro_batch_tokens))[ranks.rank :: ranks.world_size]
+    total, done = sum(map(len, batches)), 0
+    own: list[tuple[np.ndarray, np.ndarray]] = []
+    for indices in batches:
+        own.append((indices, _answer(model, task, data, indices, device)))
         done += len(indices)
-        yield Progress(stage=stage, done=done, total=len(data))
-    return np.zeros((0, len(task.labels)), np.float32) if answers is None else answers
+        yield Progress(stage=stage, done=done, total=total)
+    found = [answered for share in ranks.gathered(own) for answered in share]
+    if not found:
+        return np.zeros((0, len(task.labels)), np.float32)
+    answers = np.zeros((len(data), *found[0][1].shape[1:]), np.float32)
+    for indices, decoded in found:
+        answers[indices] = decoded
+    return answers
 
 
 def evaluate(
-    model: nn.Module, task: Answering, data: EncodedSet, device: Device
+    model: nn.Module, task: Answering, data: EncodedSet, device: Device, ranks: Ranks = ALONE
 ) -> Generator[Event, None, Measures]:
-    """Return the task's measures on `data`, whose targets are known."""
-    answers = yield from answers_of(model, task, data, device, marked("engine", "Evaluating"))
+    """Return the task's measures on `data`, whose targets are known. Args: ranks: as `answers_of`."""
+    answers = yield from answers_of(model, task, data, device, marked("engine", "Evaluating"), ranks)
     return task.measure(answers, data.targets)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import Batch, EncodedSet, collate, epoch_batches, split_by_tokens
+from engine.train.ranks import ALONE, Ranks
 
 
 class Feed(Protocol):
@@ -43,27 +44,39 @@ class Feed(Protocol):
 
 @dataclass
 class EpochFeed:
-    """Every example once an epoch, near-equal lengths together; its position follows from the step."""
+    """Every example once an epoch, near-equal lengths together; its position follows from the step.
+
+    Args: batch_size: examples of all ranks together, at least one for each.
+    """
 
     data: EncodedSet
     batch_size: int
     gathered: int  # batches a step
     seed: int
+    ranks: Ranks = ALONE
     steps_per_epoch: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.steps_per_epoch = math.ceil(math.ceil(len(self.data) / self.batch_size) / self.gathered)
-        self._epoch, self._batches = -1, list[np.ndarray]()
+        self._epoch, self._steps = -1, list[np.ndarray]()
 
     def take(self, step: int, progress: float) -> np.ndarray:
-        """Return the indices of a step's examples, longest first."""
+        """Return the indices of this rank's examples of a step, longest first."""
         epoch, place = divmod(step - 1, self.steps_per_epoch)
         if epoch != self._epoch:
-            self._batches = epoch_batches(self.data.lengths, self.batch_size, self.seed, epoch)
-            self._epoch = epoch
-        indices = np.concatenate(self._batches[place * self.gathered : (place + 1) * self.gathered])
-        longest_first: np.ndarray = indices[np.argsort(-self.data.lengths[indices], kind="stable")]
-        return longest_first
+            self._steps, self._epoch = self._steps_of(epoch), epoch
+        indices = self._steps[place]
+        return self.ranks.share(indices, self.data.lengths[indices])
+
+    def _steps_of(self, epoch: int) -> list[np.ndarray]:
+        batches = epoch_batches(self.data.lengths, self.batch_size, self.seed, epoch)
+        starts = range(0, len(batches), self.gathered)
+        steps = [np.concatenate(batches[start : start + self.gathered]) for start in starts]
+        missing = self.ranks.world_size - len(steps[-1])
+        if missing > 0 and len(steps) > 1:  # something for each: the step before gives some of its own
+            steps[-1] = np.concatenate([steps[-2][-missing:], steps[-1]])
+            steps[-2] = steps[-2][:-missing]
+        return steps
 
     def parts(self, taken: np.ndarray, num_tokens: int) -> list[Batch]:
         """Return packed batches."""

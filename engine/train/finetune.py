@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.device import Device, open_device
-from engine.errors import Sentence, marked
+from engine.errors import ConfigError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Started
 from engine.model.bert import initialize, set_dropout
 from engine.model.fastest import fastest
@@ -24,7 +24,7 @@ from engine.train.metrics import ONE_ANSWER, notes_on
 from engine.train.optimizer import default_learning_rate
 from engine.train.plan import fitted, measure, on_fitted, on_late
 from engine.train.prepare import Setup, prepare
-from engine.train.ranks import ALONE, Ranks, check_alone
+from engine.train.ranks import ALONE, Ranks, joined_ranks
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
@@ -42,23 +42,51 @@ def fine_tune(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
 
     Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
     """
-    run_dir, training = Path(run_dir), FineTuning(config)
-    check_alone()
-    check_new(run_dir)
-    device = open_device(config.device)
-    notes: list[Noted] = []
-    # no folder is left behind by data that cannot be used
-    setup = yield from noting(training.prepare(), notes.append)
-    check_space(run_dir, setup.config, training.num_kept)
-    yield from lifecycle.begin(training, run_dir, device, setup, notes)
+    run_dir = Path(run_dir)
+    if lifecycle.is_begun_again(run_dir, config):
+        yield from resume(run_dir)
+        return
+    with joined_ranks() as ranks:
+        training = FineTuning(config, ranks)
+        if not ranks.is_first:
+            yield from lifecycle.follow(training, run_dir)
+            return
+        check_new(run_dir)
+        check_ranks(config, ranks)
+        device = open_device(config.device)
+        ranks.check(device)
+        notes: list[Noted] = []
+        # no folder is left behind by data that cannot be used
+        setup = yield from noting(training.prepare(), notes.append)
+        check_space(run_dir, setup.config, training.num_kept)
+        yield from lifecycle.begin(training, run_dir, device, setup, notes)
 
 
 def resume(run_dir: Path) -> Iterator[Event]:
     """Continue a run from its folder alone. Raises: RunError if it is finished, in use or not a run."""
-    check_alone()
-    config = read_config(Path(run_dir))
-    assert isinstance(config, FineTuneConfig)
-    yield from lifecycle.resume(FineTuning(config), Path(run_dir))
+    with joined_ranks() as ranks:
+        config = read_config(Path(run_dir))
+        assert isinstance(config, FineTuneConfig)
+        check_ranks(config, ranks)
+        go_on = lifecycle.resume if ranks.is_first else lifecycle.follow
+        yield from go_on(FineTuning(config, ranks), Path(run_dir))
+
+
+def check_ranks(config: FineTuneConfig, ranks: Ranks) -> None:
+    """Refuse batches that have not two examples for each process: the last of an epoch takes some of those.
+
+    Raises: ConfigError.
+    """
+    if config.training.batch_size < 2 * ranks.world_size:
+        raise ConfigError(
+            marked(
+                "engine",
+                "{field} is {value}; {count} processes that share each step need at least two examples each.",
+            ),
+            field="batch_size",
+            value=config.training.batch_size,
+            count=ranks.world_size,
+        )
 
 
 @dataclass(frozen=True)
@@ -142,15 +170,16 @@ class FineTuning(Training[Setup]):
             peak=training.learning_rate or default_learning_rate(setup.config),
             patience=training.early_stopping_patience,
             embedding_rate=training.embedding_rate,
+            ranks=self.ranks,
         )
         if "validation" in setup.sets:
-            loop.evaluation = lambda: evaluate(model, task, setup.sets["validation"], loop.device)
+            loop.evaluation = lambda: evaluate(model, task, setup.sets["validation"], loop.device, self.ranks)
         return loop
 
     def _feed(self, setup: Setup) -> EpochFeed:
         training = self.config.training
         gathered = training.gradient_accumulation_steps
-        return EpochFeed(setup.sets["train"], training.batch_size, gathered, training.seed)
+        return EpochFeed(setup.sets["train"], training.batch_size, gathered, training.seed, self.ranks)
 
     def _epochs(self, feed: EpochFeed) -> Epochs:
         training = self.config.training

@@ -26,7 +26,7 @@ from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import save_model
 from engine.settings.shared import DeviceConfig
 from engine.train.loop import Loop, progressed_at
-from engine.train.ranks import ALONE, PeerLost, Ranks
+from engine.train.ranks import ALONE, PeerLost, Ranks, is_restarted
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import FollowedRun, Run, discard
 from engine.train.run.history import WeightHistory
@@ -39,6 +39,7 @@ from engine.train.run.runs import (
     notes_document,
     notes_from,
     origin_of,
+    read_config,
     read_status,
 )
 from engine.train.run.setup import RunSetup
@@ -158,6 +159,14 @@ def follow(training: Training[Setup], run_dir: Path) -> Iterator[Event]:
             with suppress(UserError):
                 Run(run_dir, training.config).set_status("failed", reason=str(ranks.blamed(error)))
         raise
+
+
+def is_begun_again(run_dir: Path, config: AnyConfig) -> bool:
+    """Whether torchrun started this work again, after its first processes failed, and its run is there."""
+    try:
+        return is_restarted() and read_config(run_dir) == config
+    except UserError:
+        return False
 
 
 def guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:

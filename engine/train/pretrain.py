@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.device import Device, open_device
-from engine.errors import ModelError, Sentence, UserError, marked
+from engine.errors import ModelError, Sentence, marked
 from engine.events import Event, Finished, Started
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
@@ -32,7 +32,7 @@ from engine.train.pretraining.setup import (
 from engine.train.pretraining.teacher import Teacher, open_teacher
 from engine.train.pretraining.text_feed import Growth, TextFeed
 from engine.train.pretraining.watch import PinWatch, Questions
-from engine.train.ranks import ALONE, Ranks, is_restarted, joined_ranks
+from engine.train.ranks import ALONE, Ranks, joined_ranks
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
@@ -47,7 +47,7 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
     Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
     """
     run_dir, config = Path(run_dir), absolute(config)
-    if is_restarted() and _is_same(run_dir, config):  # torchrun's second try of the same work
+    if lifecycle.is_begun_again(run_dir, config):
         yield from resume(run_dir, questions=questions)
         return
     with joined_ranks() as ranks:
@@ -73,14 +73,6 @@ def resume(run_dir: Path, *, questions: Questions | None = None) -> Iterator[Eve
         training = Pretraining(config, ranks, questions)
         go_on = lifecycle.resume if ranks.is_first else lifecycle.follow
         yield from go_on(training, Path(run_dir))
-
-
-def _is_same(run_dir: Path, config: PretrainConfig) -> bool:
-    """Whether a folder holds a run with these settings."""
-    try:
-        return read_config(run_dir) == config
-    except UserError:
-        return False
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """One process or many: what the training loop asks of the others, over PyTorch's DistributedDataParallel.
 
-`torchrun -m engine pretrain ...` starts the processes. Every rank draws the same step, takes its share of the
-step's tokens, and the gradients are summed, so a step means the same whatever the number of ranks.
+`torchrun -m engine pretrain ...`, or finetune, starts the processes. Every rank draws the same step, takes
+its share of the step's tokens, and the gradients are summed, so a step means the same whatever the number of
+ranks.
 
 The first rank reads, prepares and settles on a device; till then the others only look at torchrun's store now
 and then, for a group that was formed would lose patience. In the group, gradients go the fast way, whose
@@ -19,6 +20,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -86,6 +88,26 @@ class Ranks:
     def agreed(self, value: float) -> float:
         """Return the first rank's value, the same on all ranks."""
         return value
+
+    def gathered(self, value: Any) -> list[Any]:
+        """Return each rank's value, in their order."""
+        return [value]
+
+    def share(self, chosen: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Return this rank's share of a step, as good as equal in tokens, longest first.
+
+        Args: chosen: the step's examples, at least as many as there are ranks. lengths: tokens of each.
+        """
+        longest_first = np.argsort(-lengths, kind="stable")
+        order, lengths = chosen[longest_first], lengths[longest_first]
+        if self.world_size == 1:
+            return order
+        middles = np.cumsum(lengths) - lengths / 2
+        owner = (middles * self.world_size / lengths.sum()).astype(int)
+        if len(np.unique(owner)) < self.world_size:  # a few examples of very different lengths
+            owner = np.arange(len(order)) % self.world_size
+        own: np.ndarray = order[owner == self.rank]
+        return own
 
 
 class _Together(Ranks):
@@ -212,6 +234,11 @@ class _Together(Ranks):
         self._dist.broadcast(told, 0, group=self._control)
         return float(told)
 
+    def gathered(self, value: Any) -> list[Any]:
+        found: list[Any] = [None] * self.world_size
+        self._dist.all_gather_object(found, value, group=self._control)
+        return found
+
 
 ALONE = Ranks()
 
@@ -250,8 +277,8 @@ def check_alone() -> None:
         raise RunError(
             marked(
                 "engine",
-                "{count} processes were started, but only pretraining is shared among several. Start this "
-                "one without torchrun: python -m engine ...",
+                "{count} processes were started, but only a pretraining or a fine-tuning is shared among "
+                "several. Start this one without torchrun: python -m engine ...",
             ),
             count=num_ranks(),
         )

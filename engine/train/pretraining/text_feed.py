@@ -122,7 +122,8 @@ class TextFeed:
         chosen = self._steps[self.at.place]
         self.at.place += 1
         assert self._instances is not None
-        return Taken(self._instances, self._share(chosen), 0 if self.static else self.at.epoch + 1)
+        own = self.ranks.share(chosen, self._instances.lengths[chosen])
+        return Taken(self._instances, own, 0 if self.static else self.at.epoch + 1)
 
     def shown(self) -> float:
         """Return how large a part of the text the examples of its next block show, 0 to 1."""
@@ -217,20 +218,6 @@ class TextFeed:
         steps = _drawn(order, made.lengths, num_steps, keys)
         self._steps = [step for step in steps if len(step) >= self.ranks.world_size]  # something for each
         at.length = length
-
-    def _share(self, chosen: np.ndarray) -> np.ndarray:
-        """Return this rank's share of a step, equal in tokens, longest first."""
-        assert self._instances is not None
-        lengths = self._instances.lengths[chosen]
-        order = chosen[np.argsort(-lengths, kind="stable")]
-        if self.ranks.world_size == 1:
-            return order
-        middles = np.cumsum(self._instances.lengths[order]) - self._instances.lengths[order] / 2
-        owner = (middles * self.ranks.world_size / lengths.sum()).astype(int)
-        if len(np.unique(owner)) < self.ranks.world_size:  # a few examples of very different lengths
-            owner = np.arange(len(order)) % self.ranks.world_size
-        own: np.ndarray = order[owner == self.ranks.rank]
-        return own
 
 
 def _drawn(order: np.ndarray, lengths: np.ndarray, num_steps: int, keys: np.ndarray) -> list[np.ndarray]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -20,16 +21,20 @@ from engine.errors import ConfigError, RunError
 from engine.events import Event, Finished, Started, Step
 from engine.model.weights import load_pretraining
 from engine.settings.config import with_values
+from engine.settings.pipeline import PipelineConfig
 from engine.settings.shared import DeviceConfig
+from engine.text.batch import EncodedSet
 from engine.train import lifecycle
 from engine.train import ranks as ranks_module
-from engine.train.finetune import fine_tune
+from engine.train.feed import EpochFeed
+from engine.train.finetune import check_ranks, fine_tune
+from engine.train.pipeline import pipeline
 from engine.train.pretrain import Pretraining, pretrain, resume
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.ranks import ALONE, Ranks, joined_ranks, settled
 from engine.train.run.folder import Run
 from engine.train.run.runs import read_metrics, read_status
-from tests.engine.tiny_runs import ROOT, tiny_config
+from tests.engine.tiny_runs import ROOT, command_of, tiny_config
 from tests.engine.tiny_texts import of, text_config, words_of
 from tests.engine.train.test_runs import wait_for
 
@@ -301,12 +306,63 @@ def test_more_processes_than_gpus_are_refused_in_a_sentence(
         ranks.check(ranks_module.replace(on_cpu, device=torch.device("cuda")))
 
 
-def test_fine_tuning_by_two_processes_is_refused_before_a_folder_is_made(
+@pytest.mark.slow
+@pytest.mark.usefixtures("gloo")
+def test_a_fine_tuning_by_two_has_the_losses_and_measures_of_one(tmp_path: Path) -> None:
+    config = tiny_config(
+        tmp_path, hidden_dropout=0.0, attention_dropout=0.0, test_share=0.2, batch_size=4
+    )  # the last batch of an epoch has three examples
+    list(fine_tune(config, tmp_path / "whole"))
+    words = [("--run-dir" if word == "--run" else word) for word in command_of(config, tmp_path / "run")]
+    process = torchrun(tmp_path, *words)
+    said, _ = process.communicate(timeout=240)
+    assert process.returncode == 0 and "Warning" not in said, said
+    wanted, found = steps_of(tmp_path / "whole"), steps_of(tmp_path / "run")
+    for name in ("step", "loss", "accuracy", "num_tokens", "gradient_norm"):
+        told = [[step[name] for step in steps] for steps in (wanted, found)]
+        assert told[1] == pytest.approx(told[0], rel=1e-4), name
+    measured = [
+        [(record["split"], record["metrics"], record["confusion"]) for record in read_metrics(tmp_path / name)
+         if record["event"] == "evaluated"]
+        for name in ("whole", "run")
+    ]  # fmt: skip
+    assert len(measured[0]) > 2 and measured[0] == measured[1]
+    assert read_status(tmp_path / "run")["state"] == "finished"
+
+
+def test_every_rank_has_examples_in_every_step_and_together_they_have_all() -> None:
+    class Of(Ranks):
+        def __init__(self, rank: int, world_size: int) -> None:
+            self.rank, self.world_size = rank, world_size
+
+    lengths = np.random.default_rng(0).integers(3, 60, 41)
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    ids, zeros = np.zeros(bounds[-1], np.int32), np.zeros(41, np.int64)
+    data = EncodedSet(ids, bounds, lengths.astype(np.int32), zeros, np.arange(41))
+    for world_size in (2, 3):
+        feeds = [EpochFeed(data, 8, 1, 7, Of(rank, world_size)) for rank in range(world_size)]
+        assert {feed.steps_per_epoch for feed in feeds} == {6}  # the last batch of an epoch has one example
+        shares = [[feed.take(step, 0.0) for step in range(1, 7)] for feed in feeds]
+        assert all(len(share) for rank in shares for share in rank)
+        together = np.concatenate([share for rank in shares for share in rank])
+        assert sorted(together.tolist()) == list(range(41))
+    few = EpochFeed(data, 16, 1, 7, Of(0, 2))
+    taken = [few.take(step, 0.0) for step in range(1, 4)]
+    tokens = np.array([lengths[share].sum() for share in taken])
+    assert abs(2 * tokens.sum() - lengths.sum()) < 0.1 * lengths.sum()
+
+
+def test_what_is_not_shared_is_refused_where_several_processes_were_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    class Two(Ranks):
+        world_size = 2
+
+    with pytest.raises(ConfigError, match="batch_size is 1; 2 processes that share each step"):
+        check_ranks(tiny_config(tmp_path, batch_size=1), Two())
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(RunError, match="2 processes were started, but only pretraining is shared"):
-        next(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
+    with pytest.raises(RunError, match="2 processes were started, but only a pretraining or a fine-tuning"):
+        next(pipeline(PipelineConfig(), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
 
