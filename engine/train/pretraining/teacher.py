@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from engine.errors import ConfigError, marked
 from engine.model.bert import Bert
@@ -44,11 +45,11 @@ class Teacher:
         return float(words), float(sum(len(part.bounds) for part in parts))
 
     def distance(self, states: Sequence[Tensor], batch: MaskedBatch, words: float, examples: float) -> Tensor:
-        """Return a part's share of the step's distance, 0-d: the mean over layers of the squared distance
-        from the teacher's hidden states, as a share of their own square.
+        """Return a part's share of the step's distance, 0-d: the mean over layers of one minus the cosine
+        of the two models' hidden states.
 
         Of the layers between it is a mean over the words that are not hidden, of the last layer, where words
-        are guessed, over the examples' [CLS].
+        are guessed, over the examples' [CLS]. The length of a state is not compared: norms set it.
 
         Args: states: (L + 1) of (N, D), as `PreTraining` gives them, the last beginning with each [CLS].
         """
@@ -78,9 +79,8 @@ class Teacher:
 
 
 def _apart(own: Tensor, known: Tensor, count: int) -> Tensor:
-    """Return (count,) float32: how far the first rows of two matrices are apart, as a share of the second."""
-    own, known = own[:count].float(), known[:count].float()
-    return (own - known).square().sum(-1) / known.square().sum(-1)
+    """Return (count,) float32: one minus the cosine of the first rows of two matrices, (N, D) each."""
+    return 1.0 - F.cosine_similarity(own[:count].float(), known[:count].float(), dim=-1)
 
 
 def check_teacher(objective: ObjectiveConfig, shape: BertConfig, wordpiece: WordPiece | None) -> None:
