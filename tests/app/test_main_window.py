@@ -163,6 +163,7 @@ def test_the_status_bar_tells_the_running_job(qtbot: QtBot, window: MainWindow) 
     assert window.status.job.text().startswith("Paused: films")
 
 
+@pytest.mark.slow
 def test_closing_while_training_asks_and_closes_only_when_saved(qtbot: QtBot, window: MainWindow) -> None:
     start(qtbot, window)
     window.close()

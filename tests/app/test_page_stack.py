@@ -139,6 +139,7 @@ def test_a_page_asked_for_before_its_modules_are_there_comes_with_them(
     assert not ahead.findChild(QLabel, "page_soon").isVisible()
 
 
+@pytest.mark.slow
 def test_the_tour_begins_once_all_pages_can_be_made(ahead: MainWindow, qtbot: QtBot) -> None:
     ahead.start_tour()
     assert ahead.findChild(QWidget, "tour") is None

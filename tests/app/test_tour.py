@@ -347,6 +347,7 @@ def test_a_table_of_ones_own_is_not_trained_on_unasked(
     assert window.session.run_dir is None
 
 
+@pytest.mark.slow
 def test_without_any_model_the_tour_is_short_and_says_how_to_come_by_one(
     window: MainWindow, qtbot: QtBot
 ) -> None:

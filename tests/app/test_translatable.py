@@ -11,6 +11,7 @@ import pytest
 
 import app
 
+pytestmark = pytest.mark.slow
 FILES = sorted(Path(app.__file__).parent.rglob("*.py"))
 LOOKED_UP = {("words.py", "translate('engine', text)")}  # what the engine has marked
 
@@ -39,6 +40,7 @@ def test_tr_is_only_asked_of_self_whose_class_lupdate_takes_as_context() -> None
     assert found == []
 
 
+@pytest.mark.slow
 def test_translate_is_given_a_context_and_a_text_as_literals() -> None:
     asked = [
         (file, call) for file, call in calls("translate") if ast.unparse(call.func) != "painter.translate"

@@ -31,6 +31,7 @@ def wanted_by(template: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(template) if name}
 
 
+@pytest.mark.slow
 def test_every_marked_text_is_a_literal_that_can_be_translated() -> None:
     for file, call in calls():
         if is_marked(call):
@@ -52,6 +53,7 @@ def test_every_refusal_is_given_the_values_its_sentence_names() -> None:
     assert checked > 50
 
 
+@pytest.mark.slow
 def test_every_sentence_is_given_the_values_it_names() -> None:
     for file, call in calls():
         if (
@@ -117,6 +119,7 @@ def test_no_sentence_is_longer_than_600_characters_whatever_is_put_in(kind: str)
     assert time.process_time() - began < 2
 
 
+@pytest.mark.slow
 def test_every_template_leaves_room_for_what_is_put_in() -> None:
     for file, call in calls():
         if is_marked(call):

@@ -87,6 +87,7 @@ def test_without_the_look_of_the_model_that_was_chosen_nothing_is_asked_of_the_o
     assert looking.effects.reason.text() == "There is nothing to compare yet."
 
 
+@pytest.mark.slow
 def test_a_model_that_was_trained_again_into_its_folder_is_looked_at_anew(
     looking: AttentionPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -182,6 +183,7 @@ def test_keys_move_through_heads_and_layers(looking: AttentionPage, qtbot: QtBot
     np.testing.assert_allclose(shown(looking), weights(looking, 1, 0), atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_picture_is_drawn_once_for_what_it_shows(
     looking: AttentionPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,6 +212,7 @@ def test_maps_of_a_text_that_is_gone_take_no_memory(looking: AttentionPage, qtbo
     assert maps() is None
 
 
+@pytest.mark.slow
 def test_a_text_that_is_too_long_is_offered_its_beginning_and_nothing_old_stays(
     looking: AttentionPage, qtbot: QtBot
 ) -> None:
@@ -225,12 +228,14 @@ def test_a_text_that_is_too_long_is_offered_its_beginning_and_nothing_old_stays(
     assert looking.maps.num_tokens == most and looking.banner.text() == ""
 
 
+@pytest.mark.slow
 def test_typing_in_a_text_box_switches_nothing(looking: AttentionPage, qtbot: QtBot) -> None:
     qtbot.keyClicks(looking.texts.box_a, "o]")
     assert looking.texts.box_a.toPlainText() == f"o]{TEXT}"
     assert looking.chosen.current == (0, 0) and not looking.chosen.off
 
 
+@pytest.mark.slow
 def test_a_locked_token_stays_locked_when_pieces_become_words(looking: AttentionPage, qtbot: QtBot) -> None:
     heatmap = looking.picture.heatmap
     where = heatmap.cell_rect(3, 1).center().toPoint()
@@ -242,6 +247,7 @@ def test_a_locked_token_stays_locked_when_pieces_become_words(looking: Attention
     assert heatmap.shown is not None and heatmap.shown.row_places[heatmap.locked_row] == (3,)
 
 
+@pytest.mark.slow
 def test_blocks_are_offered_for_pairs_only(looking: AttentionPage, qtbot: QtBot) -> None:
     choose(looking, qtbot, "attention_block", "ab")
     assert shown(looking).shape == (5, 4)  # [CLS] good [MASK] play [SEP] look at bad film ! [SEP]
@@ -323,6 +329,7 @@ def test_a_whole_layer_goes_off_by_one_button(looking: AttentionPage, qtbot: QtB
     assert looking.effects.layer_button.text() == "Layer on"
 
 
+@pytest.mark.slow
 def test_sorted_by_sep_the_first_row_chooses_the_head_that_looks_there_most(
     looking: AttentionPage, qtbot: QtBot
 ) -> None:
@@ -397,6 +404,7 @@ def test_a_look_that_memory_does_not_suffice_for_is_refused_beforehand(
     assert looking.maps is before
 
 
+@pytest.mark.slow
 def test_an_encoder_without_heads_shows_attention_and_says_what_it_lacks(
     page: AttentionPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -409,6 +417,7 @@ def test_an_encoder_without_heads_shows_attention_and_says_what_it_lacks(
     assert "no trained masked-word, next-sentence or label head" in page.effects.reason.text()
 
 
+@pytest.mark.slow
 def test_a_classifier_shows_its_labels_change(page: AttentionPage, qtbot: QtBot, tmp_path: Path) -> None:
     page.inspector.choose(model_folder(tmp_path / "classifier"))
     settle(page, qtbot)

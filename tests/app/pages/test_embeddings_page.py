@@ -51,6 +51,7 @@ def test_without_a_model_the_page_says_so_and_offers_one(page: EmbeddingsPage) -
     assert not page.compute_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_without_a_table_examples_are_shown_until_one_is_opened(
     page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -62,6 +63,7 @@ def test_without_a_table_examples_are_shown_until_one_is_opened(
     assert page.source_card.typed.toPlainText()
 
 
+@pytest.mark.slow
 def test_without_a_table_it_says_what_fills_the_map(
     page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -74,6 +76,7 @@ def test_without_a_table_it_says_what_fills_the_map(
     assert asked.args == ["data"]
 
 
+@pytest.mark.slow
 def test_rows_of_the_table_become_points_coloured_by_their_label(ready: EmbeddingsPage, qtbot: QtBot) -> None:
     press(ready, ready.compute_button, qtbot)
     plot = ready.views.map_card.plot
@@ -86,6 +89,7 @@ def test_rows_of_the_table_become_points_coloured_by_their_label(ready: Embeddin
     assert "line 6" in plot.words_of(3)  # bad film, after the row that was left out
 
 
+@pytest.mark.slow
 def test_a_click_on_a_point_lists_its_nearest_neighbours_by_cosine(
     ready: EmbeddingsPage, qtbot: QtBot
 ) -> None:
@@ -173,6 +177,7 @@ def test_a_word_in_typed_contexts_is_compared_by_sense(ready: EmbeddingsPage, qt
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_both_demonstrations_run_at_one_click(ready: EmbeddingsPage, qtbot: QtBot) -> None:
     press(ready, ready.cls_button, qtbot)
     poolings = ready.views.poolings_card
@@ -186,6 +191,7 @@ def test_both_demonstrations_run_at_one_click(ready: EmbeddingsPage, qtbot: QtBo
     assert ready.views.currentWidget() is ready.views.layers_card
 
 
+@pytest.mark.slow
 def test_a_word_that_is_nowhere_is_said_above_the_page(ready: EmbeddingsPage, qtbot: QtBot) -> None:
     card = ready.source_card
     card.kind_box.setCurrentIndex(2)
@@ -205,6 +211,7 @@ def test_a_change_at_the_left_is_said_until_it_is_computed(ready: EmbeddingsPage
     assert "have changed" not in ready.status.text()
 
 
+@pytest.mark.slow
 def test_another_checkpoint_moves_the_same_texts(ready: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> None:
     press(ready, ready.compute_button, qtbot)
     before = ready.views.map_card.plot.numbers()

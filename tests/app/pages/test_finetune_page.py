@@ -122,10 +122,12 @@ def test_more_epochs_mean_more_steps_before_anything_starts(ready: FineTunePage)
     assert ready.setup.prediction.text().startswith("As much as fits into 2.5 min on CPU")
 
 
+@pytest.mark.slow
 def test_the_learning_rate_says_what_automatic_means(ready: FineTunePage) -> None:
     assert ready.setup.form.widget("learning_rate").placeholderText().startswith("auto: ")  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_a_refused_setting_is_said_beside_its_field(ready: FineTunePage, qtbot: QtBot) -> None:
     ready.setup.form.set_values({"learning_rate": "fast"})
     qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
@@ -134,6 +136,7 @@ def test_a_refused_setting_is_said_beside_its_field(ready: FineTunePage, qtbot: 
     assert refusal.isVisible() and "Learning rate" in refusal.text()
 
 
+@pytest.mark.slow
 def test_a_new_run_from_an_earlier_one_reads_its_labels_as_that_did(
     ready: FineTunePage, tmp_path: Path
 ) -> None:
@@ -154,6 +157,7 @@ def test_one_label_only_is_refused_before_time_is_spent(page: FineTunePage, tmp_
     assert not page.start_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_run_shows_its_own_settings_and_no_form_while_a_model_is_in_training(
     hand: Hand,
     begin: Callable[[InventedRun], FineTunePage],
@@ -384,6 +388,7 @@ def test_a_second_click_where_stop_was_reaches_nothing(
         assert not isinstance(found, QPushButton) or not found.isEnabled(), found
 
 
+@pytest.mark.slow
 def test_another_table_opened_while_it_learns_changes_nothing_of_the_run(
     begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot, tmp_path: Path
 ) -> None:

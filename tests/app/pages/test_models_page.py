@@ -292,6 +292,7 @@ def test_a_folder_is_opened_from_anywhere_a_runs_by_its_result_and_a_wrong_one_i
     assert page.entry is not None and page.entry.path == wanted
 
 
+@pytest.mark.slow
 def test_a_preset_is_planned_counted_in_the_model_that_is_built_and_named(
     page: ModelsPage, qtbot: QtBot
 ) -> None:

@@ -302,6 +302,7 @@ def test_the_column_of_right_labels_is_found_by_what_stands_in_it(tmp_path: Path
     assert choose_label(table, "label", ("x1", "x2"), ("text",)) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_answers_say_which_model_gave_them_and_when_another_is_chosen(
     with_file: PredictPage, qtbot: QtBot, tmp_path: Path

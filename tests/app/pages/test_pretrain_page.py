@@ -91,6 +91,7 @@ def click_mend(page: PretrainPage, qtbot: QtBot, words: str) -> None:
 # ---- before the run
 
 
+@pytest.mark.slow
 def test_a_page_without_text_says_so_and_cannot_start(page: PretrainPage) -> None:
     assert not page.start_button.isEnabled() and "text" in page.start_button.toolTip()
     assert page.before.text.empty.isVisible() and not page.run_card.isVisible()
@@ -128,6 +129,7 @@ def test_repeated_lines_are_left_out_by_one_click(page: PretrainPage, qtbot: QtB
     assert any("are left out" in said for said in page.before.text.advice.texts())
 
 
+@pytest.mark.slow
 def test_one_document_cannot_start_until_it_does_without_next_sentence(
     page: PretrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -148,6 +150,7 @@ def test_an_empty_file_is_said_in_one_sentence(page: PretrainPage, tmp_path: Pat
     assert "is empty" in text_of(page, "text_problem") and not page.start_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_table_dropped_here_gives_its_text_column(page: PretrainPage, tmp_path: Path) -> None:
     table = tmp_path / "films.csv"
     table.write_text(
@@ -250,6 +253,7 @@ def test_a_width_that_heads_cannot_share_is_said_beside_the_size(ready: Pretrain
     assert ready.setup.config().start.model == "new:6x384" and ready.start_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_refusal_that_belongs_to_no_field_stays_below_the_form(
     ready: PretrainPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,6 +276,7 @@ def test_a_model_to_train_further_brings_its_vocabulary(ready: PretrainPage, tmp
     assert ready.setup.shape is not None and ready.setup.shape.vocab_size == 37
 
 
+@pytest.mark.slow
 def test_pins_that_cannot_be_asked_are_named_and_left_out(ready: PretrainPage, qtbot: QtBot) -> None:
     editor = ready.before.pins.editor
     editor.put(["The cat [sat] here.", "no gap at all", "two [gaps] in [one]"])

@@ -105,6 +105,7 @@ def test_another_click_brings_the_word_back(probing: ProbePage, qtbot: QtBot) ->
     assert texts(probing) == TEXT.split() and probing.words_view.empty.isVisible()
 
 
+@pytest.mark.slow
 def test_arrow_keys_and_space_hide_a_word(probing: ProbePage, qtbot: QtBot) -> None:
     chips = probing.sentence.chips
     chips.setFocus(Qt.FocusReason.TabFocusReason)
@@ -137,6 +138,7 @@ def test_an_edited_text_keeps_what_is_hidden_elsewhere(probing: ProbePage, qtbot
     assert texts(probing) == ["good", "film", "!", "bad", "[1]"] and box.toPlainText() == TEXT
 
 
+@pytest.mark.slow
 def test_the_boxes_for_the_text_stay_away_once_they_were_closed(probing: ProbePage, qtbot: QtBot) -> None:
     qtbot.mouseClick(probing.sentence.edit, LEFT)
     assert not probing.sentence.texts.isVisible()
@@ -145,6 +147,7 @@ def test_the_boxes_for_the_text_stay_away_once_they_were_closed(probing: ProbePa
     assert again.texts.isHidden() and not again.edit.isChecked()
 
 
+@pytest.mark.slow
 def test_a_mask_that_is_typed_is_a_gap(probing: ProbePage, qtbot: QtBot) -> None:
     probing.inspector.set_text("good [MASK] !")
     qtbot.waitUntil(lambda: is_answered(probing))
@@ -152,6 +155,7 @@ def test_a_mask_that_is_typed_is_a_gap(probing: ProbePage, qtbot: QtBot) -> None
     assert probing.words_view.cards[0].hint_label.text() == ""
 
 
+@pytest.mark.slow
 def test_single_pieces_can_be_hidden(probing: ProbePage, qtbot: QtBot) -> None:
     probing.inspector.set_text("good playing")
     qtbot.mouseClick(probing.findChild(QToolButton, "probe_by_pieces"), LEFT)
@@ -162,6 +166,7 @@ def test_single_pieces_can_be_hidden(probing: ProbePage, qtbot: QtBot) -> None:
     assert texts(probing)[0] == "[CLS]"
 
 
+@pytest.mark.slow
 def test_several_gaps_are_filled_together_beside_each_alone(probing: ProbePage, qtbot: QtBot) -> None:
     hide(probing, qtbot, 1, 4)
     joint = probing.words_view.joint
@@ -176,6 +181,7 @@ def test_several_gaps_are_filled_together_beside_each_alone(probing: ProbePage, 
     assert not joint.isVisible()
 
 
+@pytest.mark.slow
 def test_a_word_of_several_pieces_is_scored_as_a_whole_and_that_is_said(
     probing: ProbePage, qtbot: QtBot
 ) -> None:
@@ -190,6 +196,7 @@ def test_a_word_of_several_pieces_is_scored_as_a_whole_and_that_is_said(
     assert card.yours.toolTip()
 
 
+@pytest.mark.slow
 def test_a_word_that_cannot_be_spelled_is_refused_in_one_sentence(probing: ProbePage, qtbot: QtBot) -> None:
     hide(probing, qtbot, 1)
     card = probing.words_view.cards[0]
@@ -222,6 +229,7 @@ def test_an_answer_to_an_older_question_is_not_shown(
     assert shown(probing, 1) == now
 
 
+@pytest.mark.slow
 def test_a_model_beside_answers_the_same_question(probing: ProbePage, qtbot: QtBot, tmp_path: Path) -> None:
     hide(probing, qtbot, 1)
     probing.state.set_beside(pretrained(tmp_path / "other", seed=7))
@@ -234,6 +242,7 @@ def test_a_model_beside_answers_the_same_question(probing: ProbePage, qtbot: QtB
     qtbot.waitUntil(lambda: not card.plots[1].isVisible())
 
 
+@pytest.mark.slow
 def test_questions_are_kept_with_their_model(probing: ProbePage, qtbot: QtBot, tmp_path: Path) -> None:
     hide(probing, qtbot, 1)
     probing.remember()
@@ -280,6 +289,7 @@ def test_the_weights_of_a_run_show_what_was_learned_and_a_click_goes_there(
 # ---- the other tabs
 
 
+@pytest.mark.slow
 def test_the_next_sentence_is_answered_in_words_and_per_cent(
     probing: ProbePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -301,6 +311,7 @@ def test_the_next_sentence_is_answered_in_words_and_per_cent(
     assert probing.inspector.text == "bad play"
 
 
+@pytest.mark.slow
 def test_the_last_layer_of_the_lens_is_the_models_own_answer(probing: ProbePage, qtbot: QtBot) -> None:
     hide(probing, qtbot, 1)
     probing.tabs.setCurrentIndex(LAYERS_TAB)
@@ -311,6 +322,7 @@ def test_the_last_layer_of_the_lens_is_the_models_own_answer(probing: ProbePage,
     assert plot.layers[-1].guesses[0] == (own.text, pytest.approx(own.probability, abs=1e-6))
 
 
+@pytest.mark.slow
 def test_surprise_sums_up_to_the_pseudo_perplexity(probing: ProbePage, qtbot: QtBot) -> None:
     probing.tabs.setCurrentIndex(SURPRISE_TAB)
     strip = probing.surprise_view.strip
@@ -341,6 +353,7 @@ def test_a_template_is_a_grid_that_can_be_saved(probing: ProbePage, qtbot: QtBot
         assert [row["target"] for row in csv.DictReader(file)] == ["film", "playing"] * 2
 
 
+@pytest.mark.slow
 def test_templates_come_from_a_file(probing: ProbePage, qtbot: QtBot, tmp_path: Path) -> None:
     probing.tabs.setCurrentIndex(TEMPLATES)
     path = tmp_path / "templates.csv"

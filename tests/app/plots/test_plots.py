@@ -395,6 +395,7 @@ def test_the_bar_under_the_mouse_is_the_one_that_is_said(qtbot) -> None:
     assert said == ["5 from 1 to 1 pieces", "0 from 2 to 2 pieces", "9 from 3 to 3 pieces"]
 
 
+@pytest.mark.slow
 def test_a_line_is_as_wide_in_a_saved_picture_as_on_screen(qtbot, tmp_path) -> None:
     plot = shown(qtbot, histogram())
     save_figure(plot, tmp_path / "picture.png")

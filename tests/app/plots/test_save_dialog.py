@@ -53,6 +53,7 @@ def test_a_picture_is_saved_with_its_numbers_and_its_caption(
     assert "bank" in (tmp_path / "picture.csv").read_text()
 
 
+@pytest.mark.slow
 def test_the_width_is_that_of_the_file(qtbot: QtBot, plot: BarsPlot, tmp_path: Path) -> None:
     save(qtbot, plot, tmp_path / "narrow", ".png", 85)
     save(qtbot, plot, tmp_path / "wide", ".png", 254)

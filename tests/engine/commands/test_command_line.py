@@ -207,6 +207,7 @@ def test_a_mistake_costs_one_sentence_and_exit_code_2(place: Path, engine: Engin
     assert sorted(path for path in place.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_mistakes_of_other_commands_are_sentences_too(place: Path, engine: Engine) -> None:
     for words, says in (
         (("resume", "none"), "is not a run folder"),

@@ -57,6 +57,7 @@ def test_a_head_that_is_switched_off_changes_what_follows_it_and_nothing_before(
     assert np.abs(all_on["attentions"][1] - off["attentions"][1]).max() > 1e-4
 
 
+@pytest.mark.slow
 def test_what_a_head_that_is_off_changes_is_told_by_every_command_that_answers(
     place: Path, engine: Engine
 ) -> None:

@@ -128,6 +128,7 @@ def test_resume_goes_on_with_a_stopped_run_from_anywhere(
     assert code == 2 and "is finished" in err and is_one_sentence(err)
 
 
+@pytest.mark.slow
 def test_a_budget_may_be_given_in_minutes_or_tokens(place: Path, engine: Engine) -> None:
     for name, value in (("minutes", "0.002"), ("tokens", "300")):
         words = [*NEW[:-2], *SET, f"--{name}", value, "--run", name]

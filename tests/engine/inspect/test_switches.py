@@ -87,6 +87,7 @@ def test_masked_words_and_next_sentence_equal_zeroed_columns(
     assert found.classes == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", OFF.values(), ids=OFF)
 def test_classes_equal_zeroed_columns(
     off: list[tuple[int, int]], classifier: LoadedModel, folders: dict[str, Path]

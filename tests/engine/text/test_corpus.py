@@ -368,6 +368,7 @@ def test_published_corpora_are_read_as_they_are_meant(
     assert found.num_sentences == pytest.approx(num_sentences, rel=0.01)
 
 
+@pytest.mark.slow
 def test_the_wikipedia_corpus_streams_from_its_packed_file(real_data: Path) -> None:
     corpus = Corpus((real_data / "corpora" / "enwiki2015-core.txt.xz",))
     documents = list(itertools.islice(corpus.documents(), 200))

@@ -237,6 +237,7 @@ def test_ordinary_labels_with_marks_in_them_are_no_false_alarm(labels: list[str]
     assert len(examples_from(rows_with(labels), Roles("text", "", "label")).labels) == len(labels)
 
 
+@pytest.mark.slow
 @needs_data
 def test_the_labels_of_a_real_multi_label_set_are_recognised() -> None:
     assert DATA is not None

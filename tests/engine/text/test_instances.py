@@ -76,7 +76,7 @@ def wikipedia(real_data: Path) -> Text:
     return store
 
 
-@pytest.fixture(scope="module", params=["made up", "wikipedia"])
+@pytest.fixture(scope="module", params=["made up", pytest.param("wikipedia", marks=pytest.mark.slow)])
 def text(request: pytest.FixtureRequest) -> Text:
     return made_up() if request.param == "made up" else request.getfixturevalue("wikipedia")
 
@@ -98,6 +98,7 @@ def test_half_of_the_labels_are_random(text: Text, max_length: int) -> None:
     assert found.lengths.max() <= max_length and found.len_a.min() >= 1 and found.len_b.min() >= 1
 
 
+@pytest.mark.slow
 def test_a_random_sentence_is_never_of_the_same_document(text: Text) -> None:
     pool = text.all[::3]
     for epoch in range(3):

@@ -98,7 +98,7 @@ def wikipedia(real_data: Path) -> Examples:
     return examples_of(wordpiece, pieces, 128)
 
 
-@pytest.fixture(scope="module", params=["made up", "wikipedia"])
+@pytest.fixture(scope="module", params=["made up", pytest.param("wikipedia", marks=pytest.mark.slow)])
 def text(request: pytest.FixtureRequest) -> Examples:
     if request.param == "wikipedia":
         return request.getfixturevalue("wikipedia")
@@ -123,6 +123,7 @@ def test_other_rates_and_shares_are_kept_too(text: Examples) -> None:
         assert shares == pytest.approx([0.55, 0.3, 0.15], abs=0.1 * POINT), unit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", WHOLE_WORDS)
 def test_whole_words_are_never_split(text: Examples, unit: str) -> None:
     chosen = np.zeros(len(text.ids), bool)

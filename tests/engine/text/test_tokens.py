@@ -229,6 +229,7 @@ def test_text_that_changes_while_it_is_read_makes_no_store(tmp_path: Path) -> No
 # stopped, killed, two at once
 
 
+@pytest.mark.slow
 def test_closing_half_way_ends_the_workers_and_leaves_the_old_store(
     tmp_path: Path, two_workers: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

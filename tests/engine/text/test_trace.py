@@ -156,6 +156,7 @@ def real_lines(real_data: Path, language: str) -> list[str]:
 # The rows a model is given
 
 
+@pytest.mark.slow
 @given(
     st.text(st.sampled_from("aeun ,我.x"), max_size=20),
     st.none() | st.text(st.sampled_from("ae ,我"), max_size=20),

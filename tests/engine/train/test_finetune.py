@@ -73,6 +73,7 @@ def test_the_result_measured_again_gives_the_figures_of_its_best_evaluation(tmp_
     assert again[0].confusion.tolist() == best.confusion.tolist()
 
 
+@pytest.mark.slow
 def test_cloze_json_says_what_the_model_was_made_from(tmp_path: Path) -> None:
     list(fine_tune(tiny_config(tmp_path, truncation="head"), tmp_path / "run"))
     said = json.loads((tmp_path / "run" / "model" / "cloze.json").read_text())
@@ -136,6 +137,7 @@ def test_a_plan_is_what_a_run_then_does(tmp_path: Path) -> None:
         assert asked.seconds > 0 and asked.learning_rate == 3e-3
 
 
+@pytest.mark.slow
 def test_texts_in_both_parts_and_unusable_lines_are_told(tmp_path: Path) -> None:
     rows = [*reviews(20), ("", "bad"), ("good film", ""), *[("good play", "good")] * 9]
     write_table(tmp_path / "reviews.csv", rows)
@@ -384,6 +386,7 @@ def test_a_disk_that_is_too_small_is_refused_before_training(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_damaged_setup_is_told_in_a_sentence(tmp_path: Path) -> None:
     list(fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "run"))
     (tmp_path / "run" / "setup" / "setup.json").write_text("{")

@@ -125,7 +125,7 @@ def test_the_forecast_measures_the_model_that_the_run_trains(
     config = settings(tmp_path, **changes)
     measured = []
 
-    def one_step(_: PretrainConfig, model: PreTraining, optimizer: Any, __: Device) -> float:
+    def one_step(_: PretrainConfig, __: Any, model: PreTraining, optimizer: Any, ___: Device) -> float:
         measured.append((model, optimizer))
         return 1.0 + model.config.num_hidden_layers
 

@@ -357,6 +357,7 @@ def test_a_failure_before_anything_was_learned_leaves_no_model(
 # What is kept
 
 
+@pytest.mark.slow
 def test_the_newest_and_the_best_checkpoint_are_kept_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,6 +370,7 @@ def test_the_newest_and_the_best_checkpoint_are_kept_and_nothing_else(
     assert kept[:6] == [{0}, {2}, {3}, {3, 4}, {3, 6}, {3, 8}] and kept[-1] == {3, 18}
 
 
+@pytest.mark.slow
 def test_the_result_is_the_best_checkpoint_and_not_the_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

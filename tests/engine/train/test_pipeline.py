@@ -131,6 +131,7 @@ def test_every_stage_is_fine_tuned_with_every_seed_and_reported(done: tuple[Path
     assert not list(folder.glob("*/checkpoints"))
 
 
+@pytest.mark.slow
 def test_losses_are_told_from_before_the_first_step_to_after_the_last(done: tuple[Path, list[Event]]) -> None:
     folder = done[0] / "pipe"
     for stage in figures(folder)["stages"][1:]:

@@ -58,6 +58,7 @@ def steps(events: list[Event]) -> list[Step]:
     return [event for event in events if isinstance(event, Step)]
 
 
+@pytest.mark.slow
 def test_a_run_in_a_time_makes_the_steps_that_it_announced_and_lets_its_rate_run_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

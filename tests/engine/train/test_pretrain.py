@@ -98,6 +98,7 @@ def test_a_text_becomes_a_model_that_knows_it(tmp_path: Path) -> None:
     assert not report.missing and model.config.vocab_size == WordPiece.from_folder(end.path).vocab_size
 
 
+@pytest.mark.slow
 def test_the_result_opens_in_transformers_with_the_same_logits(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     list(pretrain(text_config(tmp_path), tmp_path / "run"))
@@ -224,6 +225,7 @@ def _without_filler(whole: Tensor, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
     return whole[: batch.num_tokens], batch.input_ids[: batch.num_tokens]
 
 
+@pytest.mark.slow
 def test_without_next_sentences_only_words_are_asked_for(tmp_path: Path, seen: list[MaskedBatch]) -> None:
     events = list(pretrain(text_config(tmp_path, next_sentence=False), tmp_path / "run"))
     assert all(batch.is_random is None and not batch.token_type_ids.any() for batch in seen)

@@ -156,6 +156,7 @@ def test_resuming_itself_may_die_and_be_resumed(tmp_path: Path, dying: Callable[
         assert outcome(run_dir) == outcome(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_run_killed_before_its_settings_were_written_is_started_again_in_its_folder(tmp_path: Path) -> None:
     run_dir = tmp_path / "run"
     run_dir.mkdir()

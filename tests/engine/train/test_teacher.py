@@ -23,7 +23,7 @@ from tests.engine.tiny_runs import losses
 from tests.engine.tiny_texts import encoder_folder, of, promised, result_of, text_config, word_pieces
 from tests.fakes import model_folder, scramble, tiny_pretraining
 
-pytestmark = pytest.mark.usefixtures("unsynced", "cache")
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture

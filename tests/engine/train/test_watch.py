@@ -33,6 +33,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 PINS = "the [cat] eats fish .\nthe king rules the [MASK] ."
 
 
+@pytest.mark.slow
 def test_pinned_sentences_are_answered_and_logged_from_the_first_step_to_the_last(tmp_path: Path) -> None:
     config = text_config(tmp_path, pins=PINS, vocab=str(word_vocabulary(tmp_path / "vocab.txt")))
     events = list(pretrain(config, tmp_path / "run"))
