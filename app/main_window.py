@@ -5,7 +5,7 @@ Closing while a model trains asks first, and never leaves before the engine has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from app.look.error_dialog import show_error
 from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import GAP, PAGE_MARGIN, Rail, set_role
-from app.page_stack import PAGES, TRAINING, PageStack, training_page
+from app.page_stack import PAGES, PageStack, training_page
 from app.remembered import keep_table, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
@@ -44,12 +44,10 @@ from engine.train.run.runs import RunInfo, read_config
 
 if TYPE_CHECKING:
     from app.tour.steps import Tour
-    from engine.device import describe_device, warm_up, warm_up_training
+    from engine.device import describe_device, warm_up
 else:
     Tour = later("app.tour.steps", "Tour")
-    describe_device, warm_up, warm_up_training = (
-        later("engine.device", name) for name in ("describe_device", "warm_up", "warm_up_training")
-    )
+    describe_device, warm_up = (later("engine.device", name) for name in ("describe_device", "warm_up"))
 
 NUM_KEYS = 10  # pages that a digit leads to
 USUAL_SIZE = QSize(1280, 800)
@@ -69,15 +67,14 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setMinimumSize(QSize(960, 600))
         self._closing: ClosingDialog | None = None
-        self._warms_up = warm_up
-        self._warmers: list[Job] = []
+        self._measuring = Job(_measure_device, self, name="warm-up")
         self._starts_tour = False  # once the modules of all pages are there
         if warm_up:
             self.session.workers.hold()
         self._pages = PageStack(self.session, ahead=warm_up)
-        with theme.styled_at_the_end():
-            self._build_rail()
-            self._lay_out()
+        theme.dress(self)
+        self._build_rail()
+        self._lay_out()
         self._add_actions()
         self._connect()
         self._restore()
@@ -162,26 +159,20 @@ class MainWindow(QMainWindow):
         self._pages.painted.connect(self.session.workers.let_go)
         self._pages.imported.connect(self._go_on)
         self._pages.failed.connect(self.show_problem)
+        self._measuring.heard.connect(self._take_device)
+        self._measuring.failed.connect(self.show_problem)
 
     @Slot()
     def _go_on(self) -> None:
         """Do what had to wait for the modules of the pages, torch among them."""
-        self._warm_up(_measure_device)
+        self._measuring.start()
         if self._starts_tour:
             self.start_tour()
-
-    def _warm_up(self, task: Callable[[], Iterator[Event]]) -> None:
-        if self._warms_up:
-            job = Job(task, self, name="warm-up")
-            job.heard.connect(self._take_device)
-            job.failed.connect(self.show_problem)
-            self._warmers.append(job)
-            job.start()
 
     @property
     def is_ready(self) -> bool:
         """Whether all is there that is made ready beside the window."""
-        return self._pages.is_ready and not any(job.is_running for job in self._warmers)
+        return self._pages.is_ready and not self._measuring.is_running
 
     @Slot(str, QWidget)
     def _connect_page(self, key: str, page: Any) -> None:
@@ -190,8 +181,6 @@ class MainWindow(QMainWindow):
             page.open_wanted.connect(self._choose_file)
             page.sample_text_wanted.connect(self._take_sample_text)
             page.run_wanted.connect(self._show_run)
-        elif key in TRAINING:
-            self._warm_up(_prepare_training)
 
     def _restore(self) -> None:
         settings = self.session.settings
@@ -381,8 +370,8 @@ class MainWindow(QMainWindow):
         settings.sync()
         self.session.close()
         self._pages.close_imports()
-        for job in self._warmers:
-            job.stop()
+        if self._measuring.is_running:
+            self._measuring.stop()
         event.accept()
 
     def _ask_to_close(self) -> None:
@@ -423,9 +412,3 @@ def _measure_device() -> Iterator[Event]:
     """Answer with the device in words, and find out how fast it is."""
     yield Answer(value=describe_device())
     warm_up()
-
-
-def _prepare_training() -> Iterator[Event]:
-    """Pay now what the first step of a training would."""
-    warm_up_training()
-    yield from ()

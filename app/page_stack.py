@@ -35,7 +35,6 @@ PAGES = {  # folder in app/pages -> class in its page.py; in the order of the ra
     "embeddings": "EmbeddingsPage",
     "models": "ModelsPage",
 }
-TRAINING = ("pretrain", "finetune")
 START_MS = 150  # after the first paint began: what is on screen comes first
 AT_ONCE = "welcome"  # stands on nothing that takes long to import
 

@@ -200,19 +200,6 @@ def warm_up() -> None:
     _flops = 2 * 512**3 / fastest
 
 
-def warm_up_training() -> None:
-    """Pay the costs of a training's first step ahead of time: seconds and 70 MB for what torch's optimizers
-    import. Call on a worker thread.
-    """
-    layer = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8), torch.nn.GELU())
-    optimizer = torch.optim.AdamW(layer.parameters(), fused=True)
-    layer(torch.ones(2, 8)).sum().backward()
-    torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
-    optimizer.step()
-    query = torch.ones(1, 1, 4, 8)
-    torch.nn.functional.scaled_dot_product_attention(query, query, query)
-
-
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an exception says that memory ran out, on a GPU or a CPU."""
     if isinstance(error, MemoryError | torch.OutOfMemoryError):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -140,6 +139,7 @@ class ThemeWatcher(QObject):
         super().__init__()
         self.mode = "light"
         self.theme = LIGHT
+        self.sheet = ""  # what windows wear
         self._follows = False
 
     def follow(self) -> None:
@@ -156,6 +156,7 @@ class ThemeWatcher(QObject):
 
 
 _watcher: ThemeWatcher | None = None
+_dressed: weakref.WeakSet[QWidget] = weakref.WeakSet()  # windows that wear the style sheet themselves
 
 
 def watcher() -> ThemeWatcher:
@@ -221,21 +222,24 @@ def _system_theme() -> Theme:
     return DARK if dark else LIGHT
 
 
-@contextmanager
-def styled_at_the_end() -> Iterator[None]:
-    """While many widgets are put together, keep the style sheet off; then style each of them, once.
+def dress(window: QWidget) -> None:
+    """Let a window wear the style sheet in the application's place, now and when the colours change.
 
-    WORKAROUND: under a style sheet, Qt styles a widget again whenever anything that it lies in finds its
-    place in a layout. The whole window took three times as long to build so.
+    WORKAROUND: under the application's sheet, Qt styles a widget again whenever anything that it lies in
+    finds its place in a layout. Under a window's, what is put together apart from the window is styled once,
+    as it comes in: a page is there in half the time.
     """
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    sheet = app.styleSheet()
     app.setStyleSheet("")
-    try:
-        yield
-    finally:
-        app.setStyleSheet(sheet)
+    _dressed.add(window)
+    window.setStyleSheet(watcher().sheet)
+
+
+def undress(app: QApplication) -> None:
+    """Have no style sheet until a theme is applied: for tests that judge no looks."""
+    watcher().sheet = ""
+    app.setStyleSheet("")
 
 
 def _paint(app: QApplication, theme: Theme) -> None:
@@ -243,12 +247,26 @@ def _paint(app: QApplication, theme: Theme) -> None:
     watcher().theme = theme
     app.setFont(ui_font())
     app.setPalette(_palette(theme))
-    # WORKAROUND: a sheet that replaces another styles each widget again for every widget that it lies in,
-    # eleven times here. So the old sheet's rules are forgotten, and a new style applies the new one, once.
-    app.style().unpolish(app)
-    app.setStyleSheet(style_sheet(asdict(theme), mono_font().family()))
-    app.setStyle(QStyleFactory.create("Fusion"))
+    _put_on(app, style_sheet(asdict(theme), mono_font().family()))
     watcher().changed.emit()
+
+
+def _put_on(app: QApplication, sheet: str) -> None:
+    """Put a style sheet on the windows that wear it; on the application, where none does.
+
+    WORKAROUND: a sheet that replaces another styles each widget again for every widget that it lies in,
+    eleven times here. So a window's is taken off first; and the application's rules are forgotten, and a
+    new style applies the new ones: once.
+    """
+    watcher().sheet = sheet
+    windows = [window for window in _dressed if shiboken6.isValid(window)]
+    for window in windows:
+        window.setStyleSheet("")
+        window.setStyleSheet(sheet)
+    if not windows:
+        app.style().unpolish(app)
+        app.setStyleSheet(sheet)
+        app.setStyle(QStyleFactory.create("Fusion"))
 
 
 def _palette(theme: Theme) -> QPalette:

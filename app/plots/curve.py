@@ -15,6 +15,7 @@ from app.look import theme
 from app.look.inputs import Slider
 from app.look.labels import label
 from app.look.widgets import set_role
+from app.plots.axes import Chart
 from app.plots.figure import Numbers
 from app.plots.series import Series
 from app.plots.steps import StepsPlot
@@ -46,11 +47,14 @@ class CurvePlot(StepsPlot):
         self.smoothing = smoothing
         self._range = "data"
         self._train, self._validation = Series(self.smoothing), Series()
-        if kind == "accuracy":
-            self._chart.set_bounds(0.0, 1.0)
-        self._raw_curve, self._train_curve = self._chart.add_curve(smooth=False), self._chart.add_curve()
-        self._validation_curve = self._chart.add_curve()
         self.follow_theme()
+
+    def begin(self, chart: Chart) -> None:
+        if self.kind == "accuracy":
+            chart.set_bounds(0.0, 1.0)
+        self._raw_curve, self._train_curve = chart.add_curve(smooth=False), chart.add_curve()
+        self._validation_curve = chart.add_curve()
+        chart.set_log(self.is_log)
         self._show_range()
 
     @property
@@ -81,7 +85,7 @@ class CurvePlot(StepsPlot):
         """Forget all points."""
         self._train, self._validation = Series(self.smoothing), Series()
         self.hover_at(None)
-        self._chart.show_all()
+        super().show_all()
         self.flush()
 
     def set_smoothing(self, smoothing: float) -> None:
@@ -94,7 +98,8 @@ class CurvePlot(StepsPlot):
     def set_log(self, is_log: bool) -> None:
         """Choose a logarithmic or a linear axis; zero and less have no place on a logarithmic one."""
         self.is_log = is_log
-        self._chart.set_log(is_log)
+        if self.has_chart:
+            self._chart.set_log(is_log)
         self._show_range()
         self.flush()
 
@@ -141,12 +146,13 @@ class CurvePlot(StepsPlot):
     def restyle(self) -> None:
         colors = theme.current()
         faint = theme.mix(colors.card, colors.accent, 0.45)
-        self._raw_curve.setPen(pg.mkPen(faint, width=1))
-        self._train_curve.setPen(pg.mkPen(colors.accent, width=2))
-        self._validation_curve.setPen(pg.mkPen(colors.b, width=2))
-        self._validation_curve.setSymbolBrush(pg.mkBrush(colors.b))
-        self._validation_curve.setSymbolPen(pg.mkPen(colors.card, width=1))
-        self._validation_curve.setSymbolSize(8)
+        if self.has_chart:
+            self._raw_curve.setPen(pg.mkPen(faint, width=1))
+            self._train_curve.setPen(pg.mkPen(colors.accent, width=2))
+            self._validation_curve.setPen(pg.mkPen(colors.b, width=2))
+            self._validation_curve.setSymbolBrush(pg.mkBrush(colors.b))
+            self._validation_curve.setSymbolPen(pg.mkPen(colors.card, width=1))
+            self._validation_curve.setSymbolSize(8)
         entries = [(self.names[0], colors.accent, "line")]
         if self.smoothing > 0:
             entries.append((self.tr("each step"), faint, "thin"))
@@ -182,7 +188,8 @@ class CurvePlot(StepsPlot):
         self.soon()
 
     def _show_range(self) -> None:
-        self._chart.set_y_range((0.0, 1.0) if self._range == "unit" and not self.is_log else None)
+        if self.has_chart:
+            self._chart.set_y_range((0.0, 1.0) if self._range == "unit" and not self.is_log else None)
 
 
 class CurveControls(QWidget):

@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from app.look import theme
+from app.plots.axes import Chart
 from app.plots.lines import LinesPlot
 
 LEAST_TOP = 0.01  # a probability below which lines are not stretched to the full height
@@ -24,9 +25,13 @@ class LearnedPlot(LinesPlot):
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.cursor_step: int | None = None
-        self._cursor = self._chart.add_line()
-        self._chart.scene().sigMouseClicked.connect(self._clicked)
-        self._chart.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def begin(self, chart: Chart) -> None:
+        super().begin(chart)
+        self._cursor = chart.add_line()
+        chart.scene().sigMouseClicked.connect(self._clicked)
+        chart.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
+        self._show_cursor()
 
     def set_lines(self, steps: Sequence[int], lines: Mapping[str, Sequence[float]]) -> None:
         """Show, for each word, its probability (0 to 1) at these ascending steps; NaN where none is known."""
@@ -37,20 +42,25 @@ class LearnedPlot(LinesPlot):
         for name, values in lines.items():  # a word's newest values, where they changed
             self.line(name).values[:] = np.array(values, dtype=np.float64)
         known = [value for values in lines.values() for value in values if value == value]
-        self._chart.set_y_range((0.0, max(LEAST_TOP, max(known, default=0.0) * 1.05)))
+        if known or self.has_chart:
+            self._chart.set_y_range((0.0, max(LEAST_TOP, max(known, default=0.0) * 1.05)))
         self.flush()
 
     def set_cursor(self, step: int | None) -> None:
         """Mark the step whose weights answer now."""
         self.cursor_step = step
-        self._cursor.setVisible(step is not None)
-        if step is not None:
-            self._cursor.setValue(step)
+        if self.has_chart:
+            self._show_cursor()
         self.restyle()
+
+    def _show_cursor(self) -> None:
+        self._cursor.setVisible(self.cursor_step is not None)
+        if self.cursor_step is not None:
+            self._cursor.setValue(self.cursor_step)
 
     def restyle(self) -> None:
         super().restyle()
-        if hasattr(self, "_cursor"):  # the base class restyles before there is one
+        if self.has_chart:
             self._cursor.setPen(pg.mkPen(theme.current().text, width=1.5, style=Qt.PenStyle.DashLine))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

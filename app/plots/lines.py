@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.plots.axes import Chart
 from app.plots.figure import Numbers
 from app.plots.series import Series
 from app.plots.steps import StepsPlot
@@ -25,9 +26,11 @@ class LinesPlot(StepsPlot):
         self._lines: dict[str, Series] = {}
         self._curves: dict[str, pg.PlotDataItem] = {}
         self._said: dict[str, str] = {}
-        self._chart.set_bounds(0.0, 1.0)
-        self._chart.set_percent()
         self.follow_theme()
+
+    def begin(self, chart: Chart) -> None:
+        chart.set_bounds(0.0, 1.0)
+        chart.set_percent()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,7 +60,7 @@ class LinesPlot(StepsPlot):
             self._chart.removeItem(curve)
         self._lines, self._curves, self._said = {}, {}, {}
         self.hover_at(None)
-        self._chart.show_all()
+        self.show_all()
         self.restyle()
         self.flush()
 

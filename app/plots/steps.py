@@ -36,17 +36,38 @@ class StepsPlot(Figure):
         self.is_log = False
         self._late = False  # whether something has come while nobody saw it
         self._hovered: float | None = None
-        self._chart = Chart(self)
-        self._cross = self._chart.add_line()
+        self._made: Chart | None = None
         self._legend = Legend(self.tr("step"))
+        self._legend.hide()
         self._bubble = label("", "bubble", parent=self)
         self._bubble.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._bubble.hide()
-        column((self._chart, 1), self._legend, gap=4, margins=3, parent=self)
+        self._column = column(self._legend, gap=4, margins=3, parent=self)
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._timer.timeout.connect(self._due)
-        self._chart.scene().sigMouseMoved.connect(self._mouse_moved)
-        self._chart.viewport().installEventFilter(self)
+
+    @property
+    def has_chart(self) -> bool:
+        """Whether there has been anything to draw."""
+        return self._made is not None
+
+    @property
+    def _chart(self) -> Chart:
+        """The chart, made when it is first needed: it takes longer to make than most pages without it."""
+        if self._made is None:
+            self._made = chart = Chart(self)
+            self._cross = chart.add_line()
+            chart.scene().sigMouseMoved.connect(self._mouse_moved)
+            chart.viewport().installEventFilter(self)
+            self._column.insertWidget(0, chart, 1)
+            chart.setVisible(not self.is_empty)
+            self.begin(chart)
+            self.restyle()
+        return self._made
+
+    def begin(self, chart: Chart) -> None:
+        """Give a new chart its bounds and its curves."""
+        raise NotImplementedError
 
     def series(self) -> Sequence[Series]:
         """Return what is drawn; the first that has points is the one that keys move over."""
@@ -57,7 +78,7 @@ class StepsPlot(Figure):
         raise NotImplementedError
 
     def restyle(self) -> None:
-        """Give curves and legend the theme's colours."""
+        """Give curves, where there is a chart, and legend the theme's colours."""
         raise NotImplementedError
 
     def hover_words(self, step: float) -> str:
@@ -87,9 +108,10 @@ class StepsPlot(Figure):
         start = time.perf_counter()
         self._timer.stop()
         self._late = False
-        self._chart.set_extent(*self._extent())
-        self.draw()
-        self._chart.setVisible(not self.is_empty)
+        if self.has_chart or not self.is_empty:
+            self._chart.set_extent(*self._extent())
+            self.draw()
+            self._chart.setVisible(not self.is_empty)
         self._legend.setVisible(not self.is_empty)
         took_ms = (time.perf_counter() - start) * 1000
         pause = REDRAW_MS if self.num_points <= YOUNG else CALM_MS
@@ -106,7 +128,8 @@ class StepsPlot(Figure):
     @Slot()
     def show_all(self) -> None:
         """Take back every zoom."""
-        self._chart.show_all()
+        if self.has_chart:
+            self._chart.show_all()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -118,7 +141,7 @@ class StepsPlot(Figure):
         key = Qt.Key(event.key())
         if key in moves and not self.is_empty:
             self._move(moves[key])
-        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus) and self.has_chart:
             self._chart.zoom(1.25 if key == Qt.Key.Key_Minus else 0.8, self._hovered)
         elif key == Qt.Key.Key_Home:
             self.show_all()
@@ -179,7 +202,8 @@ class StepsPlot(Figure):
         said = "" if step is None else self.hover_words(step)
         series = self._main
         self._hovered = None if step is None else float(series.steps[series.nearest(step)])
-        self._cross.setVisible(self._hovered is not None)
+        if self.has_chart:
+            self._cross.setVisible(self._hovered is not None)
         self._bubble.setVisible(self._hovered is not None)
         self.setAccessibleDescription(said)
         if self._hovered is not None:

@@ -69,7 +69,7 @@ def nothing_is_left(qapp: QApplication) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def unstyled(qapp: QApplication, nothing_is_left: None) -> None:
     """Take the style sheet off: to style a page takes as long as to make it. Looks and journeys keep it."""
-    qapp.setStyleSheet("")
+    theme.undress(qapp)
 
 
 @pytest.fixture
@@ -144,12 +144,13 @@ def _put_to_rest(session: Session, qtbot: PatientBot) -> None:
 
 
 @pytest.fixture
-def show_page(session: Session, qtbot: PatientBot) -> ShowPage[Any]:
+def show_page(session: Session, qapp: QApplication, qtbot: PatientBot) -> ShowPage[Any]:
     """Return what makes a page and shows it, as large as it stands in the window."""
 
     def show(kind: Callable[[Session], Page]) -> Page:
-        with theme.styled_at_the_end():
-            made = kind(session)
+        qapp.setStyleSheet("")  # the page wears it
+        made = kind(session)
+        theme.dress(made)
         made.resize(1104, 772)
         qtbot.addWidget(made)
         made.show()

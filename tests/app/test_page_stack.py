@@ -17,6 +17,7 @@ from app.main_window import MainWindow
 from app.page_stack import AT_ONCE, PAGES
 from app.session import Session
 from app.settings import AppSettings
+from app.work.job import Job
 from engine.events import Event, Progress, Step
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
@@ -34,12 +35,11 @@ def window(open_window: OpenWindow, settings: AppSettings) -> MainWindow:
 @pytest.fixture
 def ahead(settings: AppSettings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
     """A window that gets its pages ready on a thread, as the command opens it."""
-    for name in ("warm_up", "warm_up_training"):
-        monkeypatch.setattr(f"app.main_window.{name}", lambda: None)
+    monkeypatch.setattr("app.main_window.warm_up", lambda: None)
     made = MainWindow(Session(settings))
     yield made
     made.close()
-    qtbot.waitUntil(lambda: made.is_ready)
+    qtbot.waitUntil(lambda: not any(job.is_running for job in made.findChildren(Job)))
     assert made.session.wait_idle(60)
     made.deleteLater()
 
@@ -74,6 +74,7 @@ from app.application import make_application
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
+from app.work.job import Job
 
 class Eye(QObject):
     def eventFilter(self, watched, event):
@@ -171,6 +172,17 @@ def test_a_table_opened_before_shows_on_the_data_page(window: MainWindow, tmp_pa
     assert view.isVisible()
     assert view.model().rowCount() == 40
     assert not window.page("data").labels_plot.is_empty
+
+
+@pytest.mark.usefixtures("styled")
+def test_columns_of_a_table_opened_before_are_as_wide_as_their_names_in_bold(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    window.session.open_table(a_table(tmp_path / "films.csv"))
+    assert window.session.wait_idle(60)
+    window.show_page("data")
+    header = window.findChild(QTableView, "table_view").horizontalHeader()
+    assert all(header.sectionSize(place) >= header.sectionSizeHint(place) for place in range(2))
 
 
 def test_a_table_that_was_refused_before_is_told_on_the_data_page(window: MainWindow, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
@@ -67,6 +67,7 @@ class TableCard(Card):
         self.view.setAccessibleName(self.tr("Rows of the table"))
         self._texts: list[int] = []  # places of the columns with texts
         self._given = self._others = 0
+        self._was_shown = False
         self.model = TableModel(None, self)
         self.view.setModel(self.model)
         header = self.view.horizontalHeader()
@@ -177,6 +178,12 @@ class TableCard(Card):
         self._given = max(200, (room - self._others) // max(1, len(self._texts)))
         for place in self._texts:
             self.view.setColumnWidth(place, self._given)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._was_shown:  # what was measured before had not its style yet
+            self._was_shown = True
+            self._fit_columns()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

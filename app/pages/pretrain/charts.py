@@ -110,9 +110,7 @@ class PretrainCharts(RunCharts):
         self._tick.stop()
         self._ticks = 0
         self._told()
-        for metric in self.metrics:
-            metric.plot.flush()
-        self.right_words.flush()
+        self._all_plots()[self._plots.currentIndex()].flush()  # the others when they are chosen
         super().end(outcome, run_dir, seconds, has_model=has_model)
 
     def _add_steps(self, steps: Sequence[Step]) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QSlider,
     QSpinBox,
+    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -121,25 +122,38 @@ def test_a_switch_reaches_pictures_that_are_open(qapp: QApplication, qtbot) -> N
         assert QColor(after.pixel(x, y)).name() == theme.DARK.card
 
 
-def test_a_switch_styles_a_widget_once_however_deep_it_lies_and_moves_no_text(
-    qapp: QApplication, qtbot
-) -> None:
-    class Deep(QPlainTextEdit):
-        num_styled = 0
+class Deep(QPlainTextEdit):
+    """Text with more lines than there is room for, that counts how often it is styled."""
 
-        def changeEvent(self, event: QEvent) -> None:
-            self.num_styled += event.type() == QEvent.Type.StyleChange
-            super().changeEvent(event)
+    def __init__(self) -> None:
+        super().__init__("\n".join("line" for _ in range(37)))
+        self.num_styled = 0
 
-    box = Card("Outermost")
-    qtbot.addWidget(box)
-    inner: Card = box
+    def changeEvent(self, event: QEvent) -> None:
+        self.num_styled += event.type() == QEvent.Type.StyleChange
+        super().changeEvent(event)
+
+
+def nested(deep: QWidget) -> Card:
+    """Return cards within cards, the innermost of which holds a widget; put together from within."""
+    inner: QWidget = deep
     for _ in range(7):
-        nested = Card("Nested")
-        inner.add(nested)
-        inner = nested
-    deep = Deep("\n".join("line" for _ in range(37)))
-    inner.add(deep)
+        card = Card("Nested")
+        card.add(inner)
+        inner = card
+    assert isinstance(inner, Card)
+    return inner
+
+
+@pytest.mark.parametrize("is_dressed", [True, False])
+def test_a_switch_styles_a_widget_once_however_deep_it_lies_and_moves_no_text(
+    qapp: QApplication, qtbot, is_dressed: bool
+) -> None:
+    deep = Deep()
+    box = nested(deep)
+    qtbot.addWidget(box)
+    if is_dressed:
+        theme.dress(box)
     box.resize(400, 500)
     box.show()
     deep.verticalScrollBar().setValue(deep.verticalScrollBar().maximum())
@@ -147,9 +161,20 @@ def test_a_switch_styles_a_widget_once_however_deep_it_lies_and_moves_no_text(
     for mode in ("dark", "light"):
         deep.num_styled = 0
         theme.apply_theme(qapp, mode)
-        assert deep.num_styled == 1
+        assert deep.num_styled == 1 + is_dressed  # a window's sheet is taken off and put on
         assert deep.verticalScrollBar().value() == place > 0
         assert deep.palette().color(QPalette.ColorRole.Base).name() == theme.current().field
+
+
+def test_what_comes_into_a_dressed_window_is_styled_once_and_as_all_else(qtbot) -> None:
+    window = QStackedWidget()
+    qtbot.addWidget(window)
+    theme.dress(window)
+    window.show()
+    deep = Deep()
+    window.addWidget(nested(deep))
+    assert deep.num_styled == 1
+    assert deep.palette().color(QPalette.ColorRole.Base).name() == theme.current().field
 
 
 def test_a_forgotten_widget_is_not_kept_alive_by_the_theme(qapp: QApplication, qtbot) -> None:

@@ -109,7 +109,7 @@ def test_a_curve_that_nobody_sees_is_drawn_when_it_is_seen(qtbot: QtBot) -> None
     qtbot.addWidget(plot)
     plot.append([1.0, 2.0], [3.0, 2.0])
     qtbot.waitUntil(lambda: not plot._timer.isActive())
-    assert plot._train_curve.xData is None
+    assert not plot.has_chart
     plot.show()
     assert len(plot._train_curve.xData) == 2
 

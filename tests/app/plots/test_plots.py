@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QCheckBox
+from PySide6.QtWidgets import QApplication, QCheckBox, QGraphicsView
 
 from app.look import theme
 from app.plots.axes import round_ticks, same_digits
@@ -187,6 +187,8 @@ def test_all_points_are_kept_and_given_back(qtbot) -> None:
 @pytest.mark.slow
 def test_curves_are_drawn_at_most_ten_times_a_second(qtbot) -> None:
     plot = shown(qtbot, CurvePlot("Loss", kind="loss"))
+    plot.append(0, 1.0)
+    plot.flush()
     drawings: list[int] = []
     began = time.monotonic()
     plot._train_curve.sigPlotChanged.connect(lambda _curve: drawings.append(1))
@@ -196,6 +198,18 @@ def test_curves_are_drawn_at_most_ten_times_a_second(qtbot) -> None:
             qtbot.wait(10)
     qtbot.waitUntil(lambda: not plot._timer.isActive())
     assert 1 <= len(drawings) <= 2 + (time.monotonic() - began) * 10
+
+
+def test_a_curve_has_no_chart_before_its_first_point_and_then_one_as_was_chosen(qtbot) -> None:
+    plot = shown(qtbot, CurvePlot("Loss", kind="loss"))
+    plot.set_log(True)
+    plot.set_smoothing(0)
+    plot.clear()
+    assert not plot.has_chart and plot.findChild(QGraphicsView) is None
+    plot.append([1, 2, 3], [3.0, 2.0, 1.0])
+    plot.flush()
+    assert plot.findChild(QGraphicsView).isVisible()
+    assert plot._chart.getAxis("left").logMode
 
 
 def test_a_million_points_are_taken_and_drawn(qtbot) -> None:
