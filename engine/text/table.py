@@ -7,7 +7,6 @@ lines are neither. A cell is the text of the file: "NA" is no missing value, an 
 from __future__ import annotations
 
 import csv
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -30,8 +29,7 @@ from engine.text.reading.dialect import (
     looks_like_header,
     usual_width,
 )
-from engine.text.reading.encoding import SURROGATES, Decoded, check_kind, cut_note, decoding, guess_note
-from engine.text.reading.file_check import opened, unread
+from engine.text.reading.encoding import SURROGATES, Decoded, cut_note, guess_note
 from engine.text.reading.header import above_note, check_line, find_header, separator_line
 from engine.text.reading.json_document import document_records, is_nested_object
 from engine.text.reading.json_lines import is_json_lines, json_records
@@ -39,13 +37,12 @@ from engine.text.reading.line_ends import join_broken
 from engine.text.reading.lines import Lines, lines_since, split_lines
 from engine.text.reading.recognise import HEAD, check_text
 from engine.text.reading.rows import Rows
+from engine.text.reading.whole import reading_whole
 
 if TYPE_CHECKING:
     import pandas
 
 _MOST_LINES = 20  # named in one sentence of those that are left out
-_HEAD = 1 << 16  # bytes, enough to see what is no text
-_BLOCK = 1 << 24  # bytes between two steps
 _GUARDED = ("=", "+", "-", "@", "\t", "\r", "\0")
 
 
@@ -156,7 +153,7 @@ def reading_table(
     _check_choice("quoting", quoting, ("", "csv", "none", "backslash"))
     if not is_number(header):
         _check_choice("header", header, ("", "yes", "no", "a line's number"))
-    found, sha256 = yield from _decoded(path, encoding)
+    found, sha256 = yield from reading_whole(path, encoding)
     lines = yield from split_lines(found.utf8)
     if not any(line.strip() for line in lines_since(lines, 0)):
         raise DataError(marked("engine", "{path} is empty. Choose a file with a header and rows."), path=path)
@@ -182,12 +179,6 @@ def reading_table(
     return _build(path, how, records, names, found.damaged, notes, sha256)
 
 
-def _decoded(path: Path, encoding: str) -> Steps[tuple[Decoded, str]]:
-    """Return the characters of a file, and the hash of its bytes, which are let go."""
-    data, sha256 = yield from _read_bytes(path)
-    return (yield from decoding(data, path, encoding)), sha256
-
-
 def _json(lines: Lines, found: Decoded, path: Path) -> Steps[tuple[str, Records, list[str]] | None]:
     """Return how JSON is laid out, its rows and their names; None if this is none. Raises: DataError."""
     filled = [line for line in lines[:100] if line.strip()]
@@ -196,22 +187,6 @@ def _json(lines: Lines, found: Decoded, path: Path) -> Steps[tuple[str, Records,
         return ("jsonl", *(yield from json_records(lines)))
     document = yield from document_records(found, path)
     return None if document is None else ("json", *document)
-
-
-def _read_bytes(path: Path) -> Steps[tuple[bytes, str]]:
-    """Return the bytes of a file and their SHA-256."""
-    hasher = hashlib.sha256()
-    try:
-        with opened(path) as file:
-            blocks = [file.read(_HEAD)]
-            check_kind(blocks[0], path)
-            while blocks[-1]:
-                hasher.update(blocks[-1])
-                blocks.append(file.read(_BLOCK))
-                yield Beat()
-        return b"".join(blocks), hasher.hexdigest()
-    except MemoryError as error:
-        raise unread(path, error) from error
 
 
 def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
