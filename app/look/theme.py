@@ -18,7 +18,7 @@ import shiboken6
 from PySide6.QtCore import QByteArray, QDir, QObject, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
+from PySide6.QtWidgets import QApplication, QScrollBar, QStyleFactory, QWidget
 
 from app.look.style_sheet import style_sheet
 
@@ -261,8 +261,11 @@ def _put_on(app: QApplication, sheet: str) -> None:
     watcher().sheet = sheet
     windows = [window for window in _dressed if shiboken6.isValid(window)]
     for window in windows:
+        places = [(bar, bar.value()) for bar in window.findChildren(QScrollBar)]
         window.setStyleSheet("")
         window.setStyleSheet(sheet)
+        for bar, value in places:  # without its frame and padding, a text was lower for a moment
+            bar.setValue(value)
     if not windows:
         app.style().unpolish(app)
         app.setStyleSheet(sheet)
