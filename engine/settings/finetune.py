@@ -185,6 +185,85 @@ class ModelConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AdaptConfig:
+    """How much of the model learns, how fast each layer, and what a rare label counts."""
+
+    encoder: str = setting(
+        "fine-tuned",
+        marked("engine", "Encoder"),
+        marked(
+            "engine",
+            "Whether all of the model learns, or its encoder stays frozen and only pooler and classifier do: "
+            "quicker, and as a rule less accurate (Devlin et al. 2019, section 5.3; Peters et al. 2019).",
+        ),
+        choices=("fine-tuned", "frozen"),
+        advanced=True,
+    )
+    frozen_layers: int = setting(
+        0,
+        marked("engine", "Frozen layers"),
+        marked(
+            "engine",
+            "How many of the first layers stay as they are, and the embeddings with them: it saves time and "
+            "memory. The last quarter of the layers alone reached 90 % of the quality in Lee et al. 2019. "
+            "0: all learn.",
+        ),
+        minimum=0,
+        maximum=1024,
+        advanced=True,
+    )
+    layer_decay: float = setting(
+        1.0,
+        marked("engine", "Rate of lower layers"),
+        marked(
+            "engine",
+            "Each layer learns at this times the rate of the one above it. Below 1, lower layers keep more "
+            "of what they know; 0.95 was best in Sun et al. 2019, after Howard and Ruder 2018. 1: all alike.",
+        ),
+        minimum=0.01,
+        maximum=1.0,
+        advanced=True,
+    )
+    new_layers: int = setting(
+        0,
+        marked("engine", "New layers"),
+        marked(
+            "engine",
+            "How many of the last layers start from random weights, and the pooler with them: what they "
+            "learned in pretraining can be in the way where rows are few and runs fail by chance (Zhang et "
+            "al. 2021). 0: none.",
+        ),
+        minimum=0,
+        maximum=1024,
+        advanced=True,
+    )
+    rare_labels: str = setting(
+        "",
+        marked("engine", "Rare labels"),
+        marked(
+            "engine",
+            "Whether examples of rare labels count more (weighted), or are repeated within an epoch, ten "
+            "times at most. Rare labels are then found more often, and common ones mistaken for them.",
+        ),
+        choices=("", "weighted", "repeated"),
+        auto=marked("engine", "as they are"),
+        advanced=True,
+    )
+    label_smoothing: float = setting(
+        0.0,
+        marked("engine", "Label smoothing"),
+        marked(
+            "engine",
+            "How much of each answer is shared out among all labels. 0.1, as in Szegedy et al. 2016, makes "
+            "probabilities less extreme. 0: the label as it is.",
+        ),
+        minimum=0.0,
+        maximum=0.5,
+        advanced=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
     """How the weights move."""
 
@@ -269,5 +348,6 @@ class FineTuneConfig:
 
     data: DataConfig = DataConfig()
     model: ModelConfig = ModelConfig()
+    adapt: AdaptConfig = AdaptConfig()
     training: TrainingConfig = TrainingConfig()
     device: DeviceConfig = field(default_factory=DeviceConfig)

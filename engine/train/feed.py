@@ -46,7 +46,8 @@ class Feed(Protocol):
 class EpochFeed:
     """Every example once an epoch, near-equal lengths together; its position follows from the step.
 
-    Args: batch_size: examples of all ranks together, at least one for each.
+    Args: batch_size: examples of all ranks together, at least one for each. order: the places of an epoch's
+        examples in the data, some of them several times; None: every example once.
     """
 
     data: EncodedSet
@@ -54,10 +55,12 @@ class EpochFeed:
     gathered: int  # batches a step
     seed: int
     ranks: Ranks = ALONE
+    order: np.ndarray | None = None
     steps_per_epoch: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.steps_per_epoch = math.ceil(math.ceil(len(self.data) / self.batch_size) / self.gathered)
+        count = len(self.data if self.order is None else self.order)
+        self.steps_per_epoch = math.ceil(math.ceil(count / self.batch_size) / self.gathered)
         self._epoch, self._steps = -1, list[np.ndarray]()
 
     def take(self, step: int, progress: float) -> np.ndarray:
@@ -69,7 +72,10 @@ class EpochFeed:
         return self.ranks.share(indices, self.data.lengths[indices])
 
     def _steps_of(self, epoch: int) -> list[np.ndarray]:
-        batches = epoch_batches(self.data.lengths, self.batch_size, self.seed, epoch)
+        lengths = self.data.lengths if self.order is None else self.data.lengths[self.order]
+        batches = epoch_batches(lengths, self.batch_size, self.seed, epoch)
+        if self.order is not None:
+            batches = [self.order[batch] for batch in batches]
         starts = range(0, len(batches), self.gathered)
         steps = [np.concatenate(batches[start : start + self.gathered]) for start in starts]
         missing = self.ranks.world_size - len(steps[-1])

@@ -16,6 +16,7 @@ from engine.model.heads import SequenceClassifier
 from engine.model.weights import load_classifier
 from engine.settings.finetune import FineTuneConfig
 from engine.train import lifecycle
+from engine.train.adapt import REPEATED, WEIGHTED, adapted, label_weights, on_rare, rates_of, repeated
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.lifecycle import Training, noting, placed
@@ -115,8 +116,9 @@ class FineTuning(Training[Setup]):
         device = fastest(open_device(self.config.device), self.config.device, setup.config)
         model, _ = yield from self.model(setup, None)
         model = placed(model, self.config.device, device)
-        pace = yield from measure(model, Classification(setup.labels), setup.sets, training, device)
-        found = fitted(self._epochs(self._feed(setup)), training.minutes, pace)
+        feed = self._feed(setup)
+        pace = yield from measure(model, self._task(setup), feed, setup.sets, training, device)
+        found = fitted(self._epochs(feed), training.minutes, pace)
         yield on_fitted(found, training, len(setup.sets["train"]))
         kept = {"planned_steps": found.most_steps, "planned_s": found.steps_s, "pace": asdict(pace)}
         return replace(setup, about={**setup.about, **kept})
@@ -148,11 +150,14 @@ class FineTuning(Training[Setup]):
             model, report = load_classifier(Path(chosen.model), setup.labels, seed=seed)
             notes += report.sentences()
         set_dropout(model, chosen.hidden_dropout, chosen.attention_dropout)
+        notes += adapted(model, self.config, is_begun=checkpoint is not None)
+        if self.config.adapt.rare_labels:
+            notes.append(on_rare(setup.labels, setup.sets["train"].targets, self.config.adapt.rare_labels))
         return model, notes
 
     def loop(self, run: Run, setup: Setup, device: Device, model: Any) -> Loop:
         """Return the loop: every example once an epoch, measured on the validation part."""
-        training, task = self.config.training, Classification(setup.labels)
+        training, task = self.config.training, self._task(setup)
         feed = self._feed(setup)
         schedule = self._epochs(feed)
         if training.minutes:
@@ -169,7 +174,7 @@ class FineTuning(Training[Setup]):
             device,
             peak=training.learning_rate or default_learning_rate(setup.config),
             patience=training.early_stopping_patience,
-            embedding_rate=training.embedding_rate,
+            rates=rates_of(model, self.config.adapt.layer_decay, training.embedding_rate),
             ranks=self.ranks,
         )
         if "validation" in setup.sets:
@@ -179,7 +184,15 @@ class FineTuning(Training[Setup]):
     def _feed(self, setup: Setup) -> EpochFeed:
         training = self.config.training
         gathered = training.gradient_accumulation_steps
-        return EpochFeed(setup.sets["train"], training.batch_size, gathered, training.seed, self.ranks)
+        data, order = setup.sets["train"], None
+        if self.config.adapt.rare_labels == REPEATED:
+            order = repeated(data.targets, len(setup.labels))
+        return EpochFeed(data, training.batch_size, gathered, training.seed, self.ranks, order)
+
+    def _task(self, setup: Setup) -> Classification:
+        adapt, targets = self.config.adapt, setup.sets["train"].targets
+        weights = label_weights(targets, len(setup.labels)) if adapt.rare_labels == WEIGHTED else ()
+        return Classification(setup.labels, weights, adapt.label_smoothing)
 
     def _epochs(self, feed: EpochFeed) -> Epochs:
         training = self.config.training

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
@@ -96,7 +96,7 @@ class Loop:
     peak: float  # learning rate
     patience: int = 0  # evaluations without a better one, after which it ends; 0: never
     betas: tuple[float, float] = (0.9, 0.999)
-    embedding_rate: float = 1.0  # times the learning rate
+    rates: Mapping[str, float] | None = None  # name of a weight -> times the learning rate; 1 if not named
     watch: Watch | None = None
     history: WeightHistory | None = None
     ranks: Ranks = ALONE
@@ -109,7 +109,7 @@ class Loop:
             max_gradient_norm=self.config.max_gradient_norm,
             betas=self.betas,
             sparse=self.ranks.world_size == 1,
-            embedding_rate=self.embedding_rate,
+            rates=self.rates,
         )
         self.wrapped = self.ranks.wrap(self.model)
         self.noise = next(m.noise for m in self.model.modules() if isinstance(m, Bert))

@@ -11,6 +11,7 @@ when it is made, which takes 70 MB and two seconds in which no other thread gets
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -53,10 +54,10 @@ class _Group:
 
 
 class Optimizer:
-    """AdamW over a model's weights, in groups: with decay, biases and norms without, word embeddings.
+    """AdamW over a model's weights that learn: with decay, biases and norms without.
 
-    Args:   sparse: whether the word embeddings' gradient may be sparse on a CPU. embedding_rate: how many
-            times the learning rate they learn at.
+    Args:   sparse: whether the word embeddings' gradient may be sparse on a CPU. rates: name of a weight ->
+            how many times the learning rate it learns at; 1 where it is not named.
     """
 
     def __init__(
@@ -67,21 +68,17 @@ class Optimizer:
         max_gradient_norm: float,
         betas: tuple[float, float] = (0.9, 0.999),
         sparse: bool = True,
-        embedding_rate: float = 1.0,
+        rates: Mapping[str, float] | None = None,
     ) -> None:
         self._named = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self._max_norm = max_gradient_norm
         self.betas = betas
         word = next((m.embeddings.word for m in model.modules() if isinstance(m, Bert)), None)
-        table = None if word is None else word.weight
-        plain = [name for name, p in self._named.items() if p.ndim < 2]  # biases and norms are vectors
-        tables = [name for name, p in self._named.items() if p is table]
-        decayed = [name for name in self._named if name not in (*plain, *tables)]
-        self._groups = (
-            _Group(tuple(decayed), weight_decay, 1.0),
-            _Group(tuple(plain), 0.0, 1.0),
-            _Group(tuple(tables), weight_decay, embedding_rate),
-        )
+        alike: dict[tuple[float, float], list[str]] = {}
+        for name, weight in self._named.items():
+            decay = weight_decay if weight.ndim >= 2 else 0.0  # biases and norms are vectors
+            alike.setdefault((decay, (rates or {}).get(name, 1.0)), []).append(name)
+        self._groups = tuple(_Group(tuple(names), *kind) for kind, names in alike.items())
         self._moments: dict[str, dict[str, Tensor]] = {}
         self._table: Tensor | None = None  # the parameter whose gradient is sparse
         self._rows: Tensor | None = None  # its dense gradient where it has one, zero between steps

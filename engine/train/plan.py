@@ -99,12 +99,12 @@ def plan(config: FineTuneConfig, *, num_examples: int, num_tokens: int, model: B
 def measure(
     model: SequenceClassifier,
     task: Classification,
+    feed: EpochFeed,
     sets: Mapping[str, EncodedSet],
     training: TrainingConfig,
     device: Device,
 ) -> Generator[Event, None, Pace]:
     """Take a few steps with `model`, which is spoilt by it, and return the pace of such a run."""
-    feed = EpochFeed(sets["train"], training.batch_size, training.gradient_accumulation_steps, training.seed)
     optimizer = Optimizer(
         model, weight_decay=training.weight_decay, max_gradient_norm=training.max_gradient_norm
     )
@@ -121,7 +121,7 @@ def measure(
         _one_step(model, task, feed.parts(taken, device.micro_batch_tokens), optimizer, device)
         per_token.append((time.perf_counter() - start) / int(feed.lengths(taken).sum()))
     token_s = min(per_token[1:])  # the least disturbed; the clock sees to what disturbs the run itself
-    num_tokens = int(sets["train"].lengths.sum())
+    num_tokens = int(sets["train"].lengths.sum() if feed.order is None else feed.lengths(feed.order).sum())
     kept = int(sets["validation"].lengths.sum()) if "validation" in sets else 0
     return Pace(token_s * num_tokens / feed.steps_per_epoch, token_s * kept / 3)  # forwards alone
 

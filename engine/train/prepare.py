@@ -30,6 +30,7 @@ from engine.text.labels import spelling_note
 from engine.text.table import Table, reading_table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
+from engine.train.adapt import check_adapt
 from engine.train.run.setup import RunSetup, read_setup
 
 _KINDS = {  # of what a run that goes on reads in its setup.json
@@ -133,6 +134,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
     if config.model.model.startswith("new:"):
         shape = dataclasses.replace(shape, vocab_size=wordpiece.vocab_size, pad_token_id=wordpiece.pad_id)
     check_lengths(data, shape, wordpiece)
+    check_adapt(config, shape)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from _ignored(config)
     table = yield from opening_table(data, data.data, "data")

@@ -79,9 +79,15 @@ class Answering(Task, Protocol):
 
 @dataclass(frozen=True)
 class Classification:
-    """One of C labels for a text or a pair of texts."""
+    """One of C labels for a text or a pair of texts.
+
+    weights: (C,), what an example of each label counts in training; empty: 1 each. label_smoothing: how much
+    of an answer is shared out among all labels in training. Measuring knows neither.
+    """
 
     labels: tuple[str, ...]
+    weights: tuple[float, ...] = ()
+    label_smoothing: float = 0.0
     name: ClassVar[str] = "classification"
     metric: ClassVar[str] = "accuracy"
     keeps_best: ClassVar[bool] = True
@@ -98,22 +104,34 @@ class Classification:
         )
 
     def count(self, parts: Sequence[Batch]) -> Tensor:
-        """Return (number of examples,)."""
-        return torch.tensor([sum(len(part.bounds) for part in parts)], dtype=torch.float64)
+        """Return (what all examples count together, number of examples)."""
+        count = float(sum(len(part.bounds) for part in parts))
+        if not self.weights:
+            return torch.tensor([count, count], dtype=torch.float64)
+        weights = torch.tensor(self.weights, dtype=torch.float64)
+        counted = sum(float(weights[part.targets].sum()) for part in parts if part.targets is not None)
+        return torch.tensor([counted, count], dtype=torch.float64)
 
     def loss(self, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
-        """Cross-entropy in float32 over the step's examples; tally: (the same, number of right answers)."""
+        """Cross-entropy in float32, a mean over the step's examples by what they count.
+
+        Tally: (the same, number of right answers). Source: torch's cross_entropy with reduction="mean".
+        """
         logits = self.forward(model, batch).float()
         targets = batch.targets
         assert targets is not None
-        loss = F.cross_entropy(logits, targets, reduction="sum") / float(totals[0])
+        weights = torch.tensor(self.weights, device=logits.device) if self.weights else None
+        summed = F.cross_entropy(
+            logits, targets, weights, reduction="sum", label_smoothing=self.label_smoothing
+        )
+        loss = summed / float(totals[0])
         hits = (logits.detach().argmax(-1) == targets).sum()
         return loss, torch.stack([loss.detach(), hits.to(loss.dtype)])
 
     def read(self, tally: Tensor, totals: Tensor) -> Readings:
         """Return mean loss and share of right answers."""
         loss, hits = tally.tolist()
-        return Readings(loss, hits / float(totals[0]), {})
+        return Readings(loss, hits / float(totals[1]), {})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return probabilities (B, C) float32."""

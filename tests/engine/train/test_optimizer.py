@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from engine.model.config import BertConfig
 from engine.text.batch import Bounds
+from engine.train.adapt import rates_of
 from engine.train.optimizer import Optimizer, default_learning_rate, learning_rate_at
 from tests.fakes import same_weights, tiny_classifier
 
@@ -189,7 +190,8 @@ def test_word_embeddings_learn_at_their_own_rate_and_nothing_else_does() -> None
     for times in (1.0, 10.0, 0.0):
         model = tiny_classifier(seed=3).double()
         before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
-        optimizer = Optimizer(model, weight_decay=0.0, max_gradient_norm=0.0, embedding_rate=times)
+        rates = rates_of(model, 1.0, times)
+        optimizer = Optimizer(model, weight_decay=0.0, max_gradient_norm=0.0, rates=rates)
         backward(model, batch)
         optimizer.step(1e-3)
         moved.append({name: weight.detach() - before[name] for name, weight in model.named_parameters()})

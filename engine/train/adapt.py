@@ -1,0 +1,163 @@
+"""How a pretrained model is adapted: what stays as it is, what starts anew, how fast each layer learns.
+
+What is frozen computes without dropout, as if it were not trained at all, so that the same text always gives
+the same there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from torch import nn
+
+from engine.errors import ConfigError, Sentence, marked
+from engine.model.bert import Attention, Bert, initialize
+from engine.model.config import BertConfig
+from engine.model.heads import SequenceClassifier
+from engine.model.kernels import Dropout
+from engine.settings.finetune import FineTuneConfig
+
+WEIGHTED, REPEATED = "weighted", "repeated"
+MOST_REPEATS = 10  # times that a row of a rare label is learned from in an epoch
+
+
+def num_frozen(config: FineTuneConfig, shape: BertConfig) -> int | None:
+    """Return how many of the first layers stay as they are, embeddings with them; None: nothing does."""
+    if config.adapt.encoder == "frozen":
+        return shape.num_hidden_layers
+    return config.adapt.frozen_layers or None
+
+
+def check_adapt(config: FineTuneConfig, shape: BertConfig) -> None:
+    """Refuse what cannot be done to a model of this shape. Raises: ConfigError naming the setting."""
+    frozen, layers = num_frozen(config, shape), shape.num_hidden_layers
+    for field in ("frozen_layers", "new_layers"):
+        value = getattr(config.adapt, field)
+        if value > layers:
+            template = marked("engine", "{field} is {value}, but the model has {layers} layers.")
+            raise ConfigError(template, field=field, value=value, layers=layers)
+    if frozen is None:
+        return
+    if config.model.model.startswith("new:"):
+        raise ConfigError(
+            marked(
+                "engine",
+                "{field}: a model from random weights knows nothing that could stay as it is. Choose a "
+                "trained one, or let all of it learn.",
+            ),
+            field="encoder" if config.adapt.encoder == "frozen" else "frozen_layers",
+        )
+    if frozen + config.adapt.new_layers > layers:
+        raise ConfigError(
+            marked(
+                "engine",
+                "{field} is {value}, but {frozen} of the {layers} layers stay as they are: what starts from "
+                "random weights has to learn.",
+            ),
+            field="new_layers",
+            value=config.adapt.new_layers,
+            frozen=frozen,
+            layers=layers,
+        )
+
+
+def adapted(model: SequenceClassifier, config: FineTuneConfig, *, is_begun: bool) -> list[Sentence]:
+    """Freeze and renew parts of a model as the settings say; return what a person should know of that.
+
+    Args: is_begun: whether the model has the weights of a checkpoint, so that nothing starts anew.
+    """
+    notes: list[Sentence] = []
+    frozen, num_new = num_frozen(config, model.config), config.adapt.new_layers
+    if num_new and not is_begun:
+        for part in (*model.bert.layers[-num_new:], *([model.bert.pooler] if model.bert.pooler else [])):
+            initialize(part, model.config.initializer_range, config.training.seed)
+        template = marked(
+            "engine", "The pooler and the last layers start from random weights: {count} of {layers}."
+        )
+        notes.append(Sentence(template, {"count": num_new, "layers": len(model.bert.layers)}))
+    if frozen is not None:
+        for part in (model.bert.embeddings, *model.bert.layers[:frozen]):
+            _freeze(part)
+        learns = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+        template = marked(
+            "engine",
+            "The embeddings and {frozen} of {layers} layers stay as they are: {learns:,} of {all:,} weights "
+            "learn.",
+        )
+        every = sum(weight.numel() for weight in model.parameters())
+        values = {"frozen": frozen, "layers": len(model.bert.layers), "learns": learns, "all": every}
+        notes.append(Sentence(template, values))
+    return notes
+
+
+def _freeze(part: nn.Module) -> None:
+    part.requires_grad_(False)
+    for module in part.modules():
+        if isinstance(module, Dropout):
+            module.p = 0.0
+        if isinstance(module, Attention):
+            module.dropout_p = 0.0
+
+
+def rates_of(model: nn.Module, layer_decay: float, embedding_rate: float) -> dict[str, float]:
+    """Return name of a weight -> how many times the learning rate it learns at.
+
+    The last layer, the pooler and the head learn at the rate itself, each layer below at `layer_decay` times
+    that of the one above, the embeddings below all, the word embeddings at `embedding_rate` times that.
+    """
+    bert = next(module for module in model.modules() if isinstance(module, Bert))
+    times: dict[int, float] = {}
+    for number, layer in enumerate(bert.layers):
+        fallen = layer_decay ** (len(bert.layers) - 1 - number)
+        times |= {id(weight): fallen for weight in layer.parameters()}
+    lowest = layer_decay ** len(bert.layers)
+    times |= {id(weight): lowest for weight in bert.embeddings.parameters()}
+    times[id(bert.embeddings.word.weight)] = lowest * embedding_rate
+    return {name: times.get(id(weight), 1.0) for name, weight in model.named_parameters()}
+
+
+def label_weights(targets: np.ndarray, num_labels: int) -> tuple[float, ...]:
+    """Return what an example of each label counts, so that all labels count alike; 1 on average.
+
+    A label without examples counts as one with one. Source: scikit-learn's class_weight="balanced".
+    """
+    counts = np.maximum(np.bincount(targets, minlength=num_labels), 1)
+    return tuple((len(targets) / (num_labels * counts)).tolist())
+
+
+def repeated(targets: np.ndarray, num_labels: int) -> np.ndarray:
+    """Return the places of an epoch's examples: those of rare labels several times, MOST_REPEATS at most.
+
+    So often that their label has as many as the commonest, to rounding. Args: targets: (E,) int64.
+    """
+    times = np.asarray(repeats(np.bincount(targets, minlength=num_labels).tolist()))
+    return np.repeat(np.arange(len(targets)), times[targets])
+
+
+def repeats(counts: Sequence[int]) -> list[int]:
+    """Return how often an epoch learns from each example of the labels that have so many."""
+    most = max(counts, default=0)
+    return [min(MOST_REPEATS, round(most / count)) if count else 1 for count in counts]
+
+
+def on_rare(labels: Sequence[str], targets: np.ndarray, how: str) -> Sentence:
+    """Return the sentence that says what becomes of the commonest and the rarest label."""
+    counts = np.bincount(targets, minlength=len(labels))
+    seen = np.flatnonzero(counts)
+    common, rare = int(seen[counts[seen].argmax()]), int(seen[counts[seen].argmin()])
+    values = {"rare": labels[rare][:80], "common": labels[common][:80]}
+    if how == WEIGHTED:
+        weights = label_weights(targets, len(labels))
+        template = marked(
+            "engine",
+            "Labels count by how rare they are: an example of {rare} counts {high:.2g}, one of {common} "
+            "{low:.2g}.",
+        )
+        return Sentence(template, {**values, "high": weights[rare], "low": weights[common]})
+    template = marked(
+        "engine",
+        "Rare labels are repeated: an epoch learns {times} times from each example of {rare}, once from one "
+        "of {common}.",
+    )
+    return Sentence(template, {**values, "times": repeats(counts.tolist())[rare]})

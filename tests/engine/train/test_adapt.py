@@ -1,0 +1,178 @@
+"""What is frozen stays to the last bit, what is new starts anew, and labels count as other libraries say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sklearn.utils.class_weight import compute_class_weight
+from torch import Tensor
+
+from engine.errors import ConfigError
+from engine.events import Evaluated, Noted, Step
+from engine.model.weights import load_classifier
+from engine.text.batch import EncodedSet, collate
+from engine.train.adapt import label_weights, rates_of, repeated
+from engine.train.feed import EpochFeed
+from engine.train.finetune import fine_tune, resume
+from engine.train.tasks import Classification
+from tests.engine.tiny_runs import tiny_config
+from tests.fakes import tiny_classifier
+
+
+def weights_of(folder: Path) -> dict[str, Tensor]:
+    model, _ = load_classifier(folder)
+    return dict(model.state_dict())
+
+
+def changed(tmp_path: Path, **settings: Any) -> set[str]:
+    """Return the weights that a run with these settings changes."""
+    config = tiny_config(tmp_path, num_epochs=1, **settings)
+    list(fine_tune(config, tmp_path / "run"))
+    before, after = weights_of(Path(config.model.model)), weights_of(tmp_path / "run" / "model")
+    return {name for name, value in after.items() if not torch.equal(value, before[name])}
+
+
+HEAD = {f"{part}.{kind}" for part in ("bert.pooler", "classifier") for kind in ("weight", "bias")}
+
+
+@pytest.mark.slow
+def test_a_frozen_encoder_stays_to_the_last_bit_and_its_head_learns(tmp_path: Path) -> None:
+    assert changed(tmp_path, encoder="frozen") == HEAD
+
+
+@pytest.mark.slow
+def test_frozen_layers_stay_with_the_embeddings_and_those_above_learn(tmp_path: Path) -> None:
+    learned = changed(tmp_path, frozen_layers=1)
+    assert learned >= HEAD and not any(name.startswith("bert.embeddings") for name in learned)
+    layers = {name.split(".")[2] for name in learned if name.startswith("bert.layers")}
+    assert layers == {"1"}
+
+
+@pytest.mark.slow
+def test_new_layers_start_from_the_seed_and_are_told(tmp_path: Path) -> None:
+    for name, seed in (("one", 1), ("again", 1), ("other", 2)):
+        config = tiny_config(tmp_path, new_layers=1, seed=seed, kept_weights=2, num_epochs=1)
+        events = list(fine_tune(config, tmp_path / name))
+        told = [str(event.sentence) for event in events if isinstance(event, Noted)]
+        assert "The pooler and the last layers start from random weights: 1 of 2." in told
+    losses = {
+        name: [event.loss for event in fine_tune(tiny_config(tmp_path, new_layers=1, seed=seed, num_epochs=1),
+                                                 tmp_path / f"{name} again") if isinstance(event, Step)]
+        for name, seed in (("one", 1), ("other", 2))
+    }  # fmt: skip
+    assert losses["one"] != losses["other"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"encoder": "frozen"},
+        {"frozen_layers": 1, "layer_decay": 0.5},
+        {"new_layers": 1, "rare_labels": "repeated"},
+        {"rare_labels": "weighted", "label_smoothing": 0.1},
+    ],
+    ids=lambda settings: " ".join(settings),
+)
+def test_a_run_that_is_stopped_goes_on_to_the_same_weights(tmp_path: Path, settings: dict[str, Any]) -> None:
+    config = tiny_config(tmp_path, **settings)
+    list(fine_tune(config, tmp_path / "whole"))
+    begun = fine_tune(config, tmp_path / "run")
+    next(event for event in begun if isinstance(event, Step) and event.step == 5)
+    begun.close()  # type: ignore[attr-defined]
+    list(resume(tmp_path / "run"))
+    whole, run = (weights_of(tmp_path / name / "model") for name in ("whole", "run"))
+    assert all(torch.equal(value, run[name]) for name, value in whole.items())
+
+
+@pytest.mark.parametrize(
+    ("settings", "refusal"),
+    [
+        ({"frozen_layers": 3}, "frozen_layers is 3, but the model has 2 layers"),
+        ({"new_layers": 3}, "new_layers is 3, but the model has 2 layers"),
+        ({"encoder": "frozen", "new_layers": 1}, "new_layers is 1, but 2 of the 2 layers stay as they are"),
+        ({"frozen_layers": 1, "new_layers": 2}, "new_layers is 2, but 1 of the 2 layers stay as they are"),
+        ({"encoder": "frozen", "model": "new:tiny"}, "encoder: a model from random weights knows nothing"),
+        ({"rare_labels": "loud"}, "rare_labels is 'loud'; it can be one of: 'weighted', 'repeated'"),
+    ],
+)
+def test_what_cannot_be_done_to_a_model_is_refused_before_the_table_is_read(
+    tmp_path: Path, settings: dict[str, Any], refusal: str
+) -> None:
+    with pytest.raises(ConfigError) as told:
+        settings = {"vocab": str(tmp_path / "start" / "vocab.txt")} | settings
+        list(fine_tune(tiny_config(tmp_path, **settings), tmp_path / "run"))
+    assert refusal in str(told.value)
+    assert not (tmp_path / "run").exists()
+
+
+def examples(targets: np.ndarray) -> EncodedSet:
+    lengths = np.random.default_rng(0).integers(3, 9, len(targets))
+    pieces = [np.full(length, 5, np.int32) for length in lengths]
+    return EncodedSet.from_pieces(pieces, lengths.tolist(), targets.tolist(), list(range(len(targets))))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("weights", [(), (0.5, 2.0, 1.5)])
+def test_the_loss_of_a_step_in_parts_is_torchs_mean_over_all_of_it(
+    weights: tuple[float, ...], smoothing: float
+) -> None:
+    targets = np.array([0, 0, 1, 2, 0, 1, 0])
+    data, model = examples(targets), tiny_classifier(("a", "b", "c")).eval()
+    task = Classification(("a", "b", "c"), weights, smoothing)
+    parts = [collate(data, np.array(places)) for places in ([0, 1, 2], [3, 4], [5, 6])]
+    totals = task.count(parts)
+    found = [task.loss(model, part, totals) for part in parts]
+    logits = torch.cat([task.forward(model, part) for part in parts])
+    wanted = torch.nn.functional.cross_entropy(
+        logits,
+        torch.from_numpy(targets),
+        torch.tensor(weights) if weights else None,
+        label_smoothing=smoothing,
+    )
+    assert torch.allclose(sum(loss for loss, _ in found), wanted, rtol=1e-6)  # type: ignore[arg-type]
+    read = task.read(sum(tally for _, tally in found), totals)  # type: ignore[arg-type]
+    right = (logits.argmax(-1).numpy() == targets).mean()
+    assert read.accuracy == pytest.approx(right)
+
+
+def test_rare_labels_weigh_what_scikit_learn_calls_balanced() -> None:
+    targets = np.random.default_rng(1).choice(4, 500, p=[0.7, 0.2, 0.08, 0.02])
+    wanted = compute_class_weight("balanced", classes=np.arange(4), y=targets)
+    assert label_weights(targets, 4) == pytest.approx(wanted.tolist())
+    assert label_weights(np.array([0, 0]), 3) == pytest.approx((1 / 3, 2 / 3, 2 / 3))
+
+
+def test_an_epoch_has_every_example_and_those_of_rare_labels_ten_times_at_most() -> None:
+    targets = np.array([0] * 60 + [1] * 20 + [2] * 2)
+    order = repeated(targets, 4)
+    assert Counter(targets[order].tolist()) == {0: 60, 1: 60, 2: 20}
+    feed = EpochFeed(examples(targets), 8, 1, 3, order=order)
+    taken = [place for step in range(1, feed.steps_per_epoch + 1) for place in feed.take(step, 0.0)]
+    assert feed.steps_per_epoch == 18 and sorted(taken) == sorted(order.tolist())
+
+
+def test_each_layer_learns_at_a_share_of_the_rate_of_the_one_above() -> None:
+    model = tiny_classifier()
+    rates = rates_of(model, 0.5, 10.0)
+    assert set(rates) == {name for name, _ in model.named_parameters()}
+    assert {rates[name] for name in HEAD} == {1.0}
+    for place, wanted in (("layers.1.", 1.0), ("layers.0.", 0.5), ("embeddings.norm", 0.25)):
+        assert {rate for name, rate in rates.items() if place in name} == {wanted}
+    assert rates["bert.embeddings.word.weight"] == 2.5
+
+
+@pytest.mark.slow
+def test_measuring_knows_neither_weights_nor_smoothing(tmp_path: Path) -> None:
+    found = []
+    for name, settings in (("plain", {}), ("odd", {"rare_labels": "weighted", "label_smoothing": 0.3})):
+        config = tiny_config(tmp_path, learning_rate=1e-8, **settings)
+        events = fine_tune(config, tmp_path / name)
+        found.append(next(event for event in events if isinstance(event, Evaluated)))
+    plain, odd = found
+    assert plain.loss == pytest.approx(odd.loss, rel=1e-5) and plain.metrics == odd.metrics
