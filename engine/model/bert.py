@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from engine.model.activations import activation
 from engine.model.config import BertConfig
 from engine.model.kernels import Dropout, Linear, Noise, exact, is_low, low_where_asked
-from engine.text.batch import Bounds
+from engine.text.batch import Batch, Bounds
 
 # tokens of texts that are attended to in float32 where all else is bfloat16: oneDNN prepares a product for
 # each count and length of texts, and no two batches have the same
@@ -203,6 +203,7 @@ class Bert(nn.Module):
         self.embeddings = Embeddings(config, self.noise)
         self.layers = nn.ModuleList(Block(config, self.noise) for _ in range(config.num_hidden_layers))
         self.pooler = nn.Linear(config.hidden_size, config.hidden_size) if with_pooler else None
+        self.num_frozen = 0  # of the first layers, whose `states` may be given
 
     def forward(
         self,
@@ -215,6 +216,7 @@ class Bert(nn.Module):
         bounds: Bounds | None = None,
         head_mask: Tensor | None = None,
         rows: Tensor | None = None,
+        states: Tensor | None = None,
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> BertOutput:
@@ -225,7 +227,11 @@ class Bert(nn.Module):
                 attention_mask: (B, T), 0 where padded; leave it out when nothing is. head_mask: (L, H), or
                 (L, B, H, 1), 0 switches a head off. rows: (R,) of a packed batch, each example's first token
                 first: last_hidden_state is then (R, D) of these alone, the last layer computes no others.
+                states: (N, D), what the first `num_frozen` layers gave, which are not computed again; (R, D)
+                where that is all of them. Only with bounds and rows, and with nothing else asked for.
         """
+        if states is not None:
+            return self._above(states, bounds, rows)
         words = self.embeddings.word(input_ids) if inputs_embeds is None else inputs_embeds
         shape = words.shape[:-1]
         if position_ids is None:
@@ -234,21 +240,43 @@ class Bert(nn.Module):
             token_type_ids = torch.zeros(shape, dtype=torch.long, device=words.device)
         mask = None if attention_mask is None else attention_mask.bool()[:, None, None, :]  # (B, 1, 1, T)
         hidden = self.embeddings(words, token_type_ids, position_ids)
-        states, maps = [hidden], []
+        every, maps = [hidden], []
         for number, layer in enumerate(self.layers):
             heads = None if head_mask is None else head_mask[number]
             wanted = rows if number == len(self.layers) - 1 else None
             hidden, layer_maps = layer(hidden, mask, bounds, heads, output_attentions, wanted)
             if output_hidden_states:
-                states.append(hidden)
+                every.append(hidden)
             if output_attentions:
                 maps.append(layer_maps)
         return BertOutput(
             last_hidden_state=hidden,
             pooled_output=self._pool(hidden, bounds, rows),
-            hidden_states=tuple(states) if output_hidden_states else None,
+            hidden_states=tuple(every) if output_hidden_states else None,
             attentions=tuple(maps) if output_attentions else None,
         )
+
+    def _above(self, states: Tensor, bounds: Bounds | None, rows: Tensor | None) -> BertOutput:
+        """Return what the layers above the frozen ones make of their states."""
+        hidden = low_where_asked(states)
+        for number, layer in enumerate(self.layers[self.num_frozen :], start=self.num_frozen):
+            wanted = rows if number == len(self.layers) - 1 else None
+            hidden, _ = layer(hidden, None, bounds, None, False, wanted)
+        return BertOutput(last_hidden_state=hidden, pooled_output=self._pool(hidden, bounds, rows))
+
+    def frozen_states(self, batch: Batch) -> Tensor:
+        """Return what the first `num_frozen` layers make of a packed batch: (N, D), fillers left out.
+
+        (B, D) of each example's first token where that is all of them. No gradients flow.
+        """
+        with torch.no_grad():
+            words = self.embeddings.word(batch.input_ids)
+            hidden: Tensor = self.embeddings(words, batch.token_type_ids, batch.position_ids)
+            for layer in self.layers[: self.num_frozen]:
+                hidden, _ = layer(hidden, None, batch.bounds, None, False)
+        if self.num_frozen == len(self.layers):
+            return hidden.index_select(0, batch.bounds.firsts)
+        return hidden[: batch.num_tokens]
 
     def _pool(self, hidden: Tensor, bounds: Bounds | None, rows: Tensor | None) -> Tensor | None:
         if self.pooler is None:

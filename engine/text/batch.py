@@ -6,7 +6,7 @@ a batch, so that neighbours of equal length can be attended to together without 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ import torch
 
 # B examples, N tokens of all examples together, E examples of a whole set
 
+ARRAYS = ("input_ids", "bounds", "num_a", "targets", "rows")  # of an encoded set, as it is saved
 MEGABATCH = 50  # batches whose examples are sorted by length together: near-equal lengths, yet a random order
 
 
@@ -88,7 +89,7 @@ class Batch:
 
     input_ids, token_type_ids, position_ids: (N,) int64, a few rows of filler at the end included. bounds:
     their B examples. targets: (B,) or (N,) for the task's loss, or None. indices: (B,) places in the set they
-    came from.
+    came from. states: what frozen layers made of them, as `EncodedSet.states`, or None.
     """
 
     input_ids: torch.Tensor
@@ -97,6 +98,7 @@ class Batch:
     bounds: Bounds
     targets: torch.Tensor | None
     indices: np.ndarray
+    states: torch.Tensor | None = None
 
     @property
     def num_tokens(self) -> int:
@@ -107,7 +109,7 @@ class Batch:
         """Return this batch on a device, from pinned memory where that is a GPU."""
         if device.type == "cpu":
             return self
-        names = ("input_ids", "token_type_ids", "position_ids", "targets")
+        names = ("input_ids", "token_type_ids", "position_ids", "targets", "states")
         moved: dict[str, Any] = {name: on_device(getattr(self, name), device) for name in names}
         return replace(self, bounds=Bounds(self.bounds.lengths, device), **moved)
 
@@ -125,6 +127,8 @@ class EncodedSet:
 
     input_ids: (sum of lengths,) int32. bounds: (E + 1,) int64. num_a: (E,) int32, tokens of segment 0, [CLS]
     and its [SEP] included. targets: (E,) int64, IGNORE where unknown. rows: (E,) int64, rows of the table.
+    states: what frozen layers made of the texts, where that was computed beforehand: (sum of lengths, D), or
+    (E, D), each example's first token alone, where all layers are frozen; it is not saved.
     """
 
     input_ids: np.ndarray
@@ -132,6 +136,7 @@ class EncodedSet:
     num_a: np.ndarray
     targets: np.ndarray
     rows: np.ndarray
+    states: torch.Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.num_a)
@@ -153,6 +158,12 @@ class EncodedSet:
             return False
         is_piece = (self.input_ids >= 0) & (self.input_ids < vocab_size)
         return bool(is_piece.all() and self.targets.max() < num_labels)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> EncodedSet:
+        """Put a set together again from its ARRAYS."""
+        ids, bounds, num_a, targets, rows = (arrays[name] for name in ARRAYS)
+        return cls(ids, bounds, num_a, targets, rows)
 
     @classmethod
     def from_pieces(
@@ -197,6 +208,10 @@ def collate(
         return torch.from_numpy(np.ascontiguousarray(array, np.int64))
 
     filler = (0, -total % multiple)
+    states = data.states
+    if states is not None:
+        is_firsts = len(states) == len(data)
+        states = states[torch.from_numpy(np.asarray(indices) if is_firsts else source)]
     batch = Batch(
         input_ids=tensor(np.pad(data.input_ids[source], filler)),
         token_type_ids=tensor(np.pad(segments, filler)),
@@ -204,6 +219,7 @@ def collate(
         bounds=Bounds(lengths.tolist()),
         targets=tensor(data.targets[indices]),
         indices=np.asarray(indices),
+        states=states,
     )
     return batch.to(torch.device(device))
 

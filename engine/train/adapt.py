@@ -77,6 +77,7 @@ def adapted(model: SequenceClassifier, config: FineTuneConfig, *, is_begun: bool
         )
         notes.append(Sentence(template, {"count": num_new, "layers": len(model.bert.layers)}))
     if frozen is not None:
+        model.bert.num_frozen = frozen
         for part in (model.bert.embeddings, *model.bert.layers[:frozen]):
             _freeze(part)
         learns = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)

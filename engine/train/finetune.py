@@ -19,6 +19,7 @@ from engine.train import lifecycle
 from engine.train.adapt import REPEATED, WEIGHTED, adapted, label_weights, on_rare, rates_of, repeated
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
+from engine.train.frozen import with_states
 from engine.train.lifecycle import Training, noting, placed
 from engine.train.loop import Loop, evaluated
 from engine.train.metrics import ONE_ANSWER, notes_on
@@ -180,6 +181,13 @@ class FineTuning(Training[Setup]):
         if "validation" in setup.sets:
             loop.evaluation = lambda: evaluate(model, task, setup.sets["validation"], loop.device, self.ranks)
         return loop
+
+    def get_ready(self, setup: Setup, loop: Loop) -> Iterator[Event]:
+        """Compute what frozen layers make of all texts."""
+        assert isinstance(loop.model, SequenceClassifier) and isinstance(loop.feed, EpochFeed)
+        for name, data in setup.sets.items():
+            setup.sets[name] = yield from with_states(loop.model.bert, data, loop.device)
+        loop.feed.data = setup.sets["train"]
 
     def _feed(self, setup: Setup) -> EpochFeed:
         training = self.config.training

@@ -84,6 +84,10 @@ class Training(ABC, Generic[Setup]):
     def loop(self, run: Run, setup: Setup, device: Device, model: Model) -> Loop:
         """Return the loop at its beginning: feed, schedule, task and evaluation."""
 
+    def get_ready(self, setup: Setup, loop: Loop) -> Iterator[Event]:
+        """Compute what is computed once, before the first step or before going on."""
+        yield from ()
+
     def first_notes(self, loop: Loop) -> list[Sentence]:
         """Return what a person should know of a loop that has not begun, beside the weights."""
         return []
@@ -293,6 +297,7 @@ def _train(
         yield started
         if checkpoint is None:
             yield from loop.begin()
+        yield from training.get_ready(setup, loop)
         yield from loop.train()
         if loop.ranks.is_first:
             yield from _finish(training, setup, loop)

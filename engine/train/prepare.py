@@ -23,7 +23,7 @@ from engine.events import Event, Noted, Progress, Steps
 from engine.model.config import PRESETS, BertConfig
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
 from engine.settings.finetune import DataConfig, FineTuneConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import ARRAYS, EncodedSet
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.examples import Examples, Roles, finding_examples, stratified_split
 from engine.text.labels import spelling_note
@@ -55,9 +55,9 @@ class Setup(RunSetup):
     def write_data(self, folder: Path) -> None:
         """Write the encoded texts."""
         tensors = {
-            f"{name}/{field.name}": torch.from_numpy(np.ascontiguousarray(getattr(data, field.name)))
-            for name, data in self.sets.items()
-            for field in dataclasses.fields(EncodedSet)
+            f"{split}/{name}": torch.from_numpy(np.ascontiguousarray(getattr(data, name)))
+            for split, data in self.sets.items()
+            for name in ARRAYS
         }
         save_tensors(folder / "data.safetensors", tensors)
 
@@ -67,11 +67,10 @@ class Setup(RunSetup):
         about = read_setup(folder, _KINDS)
         config, wordpiece = read_config(folder), WordPiece.from_folder(folder)
         tensors = load_tensors(folder / "data.safetensors")
-        names = [field.name for field in dataclasses.fields(EncodedSet)]
         sets = {
-            split: EncodedSet(**{name: tensors[f"{split}/{name}"].numpy() for name in names})
+            split: EncodedSet.from_arrays({name: tensors[f"{split}/{name}"].numpy() for name in ARRAYS})
             for split in SPLITS
-            if all(f"{split}/{name}" in tensors for name in names)
+            if all(f"{split}/{name}" in tensors for name in ARRAYS)
         }
         labels = tuple(about["labels"])
         fits = len(config.id2label) == len(labels)

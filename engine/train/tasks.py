@@ -101,6 +101,7 @@ class Classification:
             position_ids=batch.position_ids,
             bounds=batch.bounds,
             rows=batch.bounds.firsts,  # nobody reads what the last layer makes of the other tokens
+            states=batch.states,
         )
 
     def count(self, parts: Sequence[Batch]) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,21 @@ import torch
 from sklearn.utils.class_weight import compute_class_weight
 from torch import Tensor
 
+from engine.device import open_device
 from engine.errors import ConfigError
 from engine.events import Evaluated, Noted, Step
 from engine.model.weights import load_classifier
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
+from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedSet, collate
-from engine.train.adapt import label_weights, rates_of, repeated
+from engine.train.adapt import adapted, label_weights, rates_of, repeated
 from engine.train.feed import EpochFeed
 from engine.train.finetune import fine_tune, resume
+from engine.train.frozen import with_states
 from engine.train.tasks import Classification
 from tests.engine.tiny_runs import tiny_config
+from tests.engine.tiny_texts import result_of
 from tests.fakes import tiny_classifier
 
 
@@ -176,3 +183,36 @@ def test_measuring_knows_neither_weights_nor_smoothing(tmp_path: Path) -> None:
         found.append(next(event for event in events if isinstance(event, Evaluated)))
     plain, odd = found
     assert plain.loss == pytest.approx(odd.loss, rel=1e-5) and plain.metrics == odd.metrics
+
+
+@pytest.mark.parametrize("frozen", [1, 2])
+def test_kept_states_give_the_logits_and_gradients_of_the_whole_model(frozen: int) -> None:
+    config = with_values(FineTuneConfig(), {"frozen_layers": frozen, "max_length": 9})
+    data, model = examples(np.array([0, 1, 2, 1, 0, 1, 0])), tiny_classifier(("a", "b", "c"))
+    adapted(model, config, is_begun=False)
+    task = Classification(("a", "b", "c"))
+    device = replace(open_device(DeviceConfig(device="cpu", num_threads=1)), micro_batch_tokens=16)
+    kept = result_of(with_states(model.bert, data, device))
+    assert kept.states is not None and kept.states.shape[0] == (7 if frozen == 2 else data.bounds[-1])
+    found = []
+    for one in (data, kept):
+        batch = collate(one, np.array([6, 2, 0, 3]), multiple=32)
+        assert (batch.states is None) == (one is data)
+        model.zero_grad()
+        model.train().bert.noise.seed(5)
+        loss, _ = task.loss(model, batch, task.count([batch]))
+        loss.backward()  # type: ignore[no-untyped-call]
+        found.append((loss, {n: p.grad for n, p in model.named_parameters() if p.grad is not None}))
+    (whole, slopes), (above, same) = found
+    assert torch.allclose(whole, above, rtol=1e-6) and slopes.keys() == same.keys()
+    for name, slope in slopes.items():
+        assert torch.allclose(slope, same[name], rtol=1e-4, atol=1e-7), name
+
+
+def test_states_that_are_too_many_are_computed_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, data = tiny_classifier(), examples(np.array([0, 1]))
+    device = open_device(DeviceConfig(device="cpu", num_threads=1))
+    assert result_of(with_states(model.bert, data, device)) is data  # nothing is frozen
+    adapted(model, with_values(FineTuneConfig(), {"frozen_layers": 1}), is_begun=False)
+    monkeypatch.setattr("engine.train.frozen.MOST_BYTES", 100)
+    assert result_of(with_states(model.bert, data, device)) is data

@@ -1,0 +1,42 @@
+"""What frozen layers make of every text, computed once before the first step and kept in memory.
+
+Computed anew when a run is gone on with, in the same batches, so that it continues bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from engine.device import Device
+from engine.errors import marked
+from engine.events import Event, Progress
+from engine.model.bert import Bert
+from engine.model.kernels import ROW_MULTIPLE
+from engine.text.batch import EncodedSet, by_length, collate
+
+MOST_BYTES = 2**30  # of one set's states; more are computed again in each epoch
+
+
+def with_states(bert: Bert, data: EncodedSet, device: Device) -> Generator[Event, None, EncodedSet]:
+    """Return a set with what the frozen layers make of its texts; as it is where that would be too much."""
+    is_all = bert.num_frozen == len(bert.layers)
+    count = len(data) if is_all else len(data.input_ids)
+    if not bert.num_frozen or count * bert.config.hidden_size * 4 > MOST_BYTES:
+        return data
+    states: torch.Tensor | None = None
+    done = 0
+    for indices in by_length(data.lengths, device.micro_batch_tokens):
+        batch = collate(data, indices, device.device, ROW_MULTIPLE)
+        with device.autocast():
+            found = bert.frozen_states(batch).cpu()
+        if states is None:
+            states = found.new_empty(count, bert.config.hidden_size)
+        places = indices if is_all else np.concatenate([np.arange(*data.bounds[i : i + 2]) for i in indices])
+        states[torch.from_numpy(places)] = found
+        done += len(indices)
+        yield Progress(stage=marked("engine", "Computing frozen layers"), done=done, total=len(data))
+    return replace(data, states=states)
