@@ -1,0 +1,156 @@
+"""A file of questions, whatever its layout, becomes `Questions`; and whether a file looks like one.
+
+Rows in = questions used + rows reported. The beginning of a file alone decides its layout.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from engine.errors import DataError, Sentence, marked
+from engine.events import Steps, result_of
+from engine.text.questions.columns import QuestionColumns, columns_of, guess_columns, share_standing
+from engine.text.questions.gathering import Gathering
+from engine.text.questions.question import Questions
+from engine.text.questions.rows import layout_of, reading_rows
+from engine.text.questions.squad import reading_squad
+from engine.text.reading.encoding import check_kind, cut_note, decode, encoding_name, guess_note
+from engine.text.reading.file_check import opened
+from engine.text.reading.whole import reading_whole
+from engine.text.table import reading_table
+
+_HEAD = 1 << 20  # bytes that are looked at, for a passage may be long
+_FEW = 20  # rows
+_PARAGRAPHS = re.compile(r'"(paragraphs|qas)"\s*:\s*\[')
+_QUERIES = re.compile(r'"(query_text|context_text)"\s*:')
+_FLAT = re.compile(r'\s*\{(?:[^\[{]*,)?\s*"data"\s*:\s*\[\s*\{')
+_ASKED = re.compile(r'"(question|query)"\s*:')
+
+_SQUAD = marked("engine", "SQuAD")
+_CMRC = marked("engine", "CMRC 2018")
+_LOOKS_SQUAD = marked("engine", "It looks like a SQuAD file: passages with questions and their answers.")
+_LOOKS_CMRC = marked("engine", "It looks like a CMRC file: passages with questions and their answers.")
+_LOOKS_TABLE = marked(
+    "engine", "It looks like questions: {question} asks about {context}, and {answer} stands in it."
+)
+_NO_COLUMNS = marked(
+    "engine",
+    "{path} does not look like questions about passages. Choose the columns of questions, passages and "
+    "answers among: {names}.",
+)
+
+
+def read_questions(
+    path: str | Path, *, columns: QuestionColumns | None = None, encoding: str = "", separator: str = ""
+) -> Questions:
+    """Read a file of questions at once: see `reading_questions`."""
+    return result_of(reading_questions(path, columns=columns, encoding=encoding, separator=separator))
+
+
+def reading_questions(
+    path: str | Path, *, columns: QuestionColumns | None = None, encoding: str = "", separator: str = ""
+) -> Steps[Questions]:
+    """Read a file of questions, step by step.
+
+    Args:   columns: of a table; None: guessed. encoding, separator: "" to detect them.
+    Raises: DataError if the file cannot be read, is laid out otherwise, breaks off, or none of its questions
+            can be used.
+    """
+    path = Path(path)
+    if columns is None and not separator and (layout := _document_layout(_head(path, encoding))):
+        return (yield from _document(path, layout, encoding))
+    gathering = Gathering()
+    table = yield from reading_table(path, encoding=encoding, separator=separator)
+    notes = list(table.notes)
+    if columns is None:
+        guess = guess_columns(table)
+        if guess is None:
+            raise DataError(_NO_COLUMNS, path=path, names=list(table.columns[:20]))
+        columns, reason = guess
+        notes.append(reason)
+    yield from reading_rows(table, columns, gathering)
+    return gathering.finish(path, layout_of(table), table.format.encoding, table.sha256, notes)
+
+
+def looks_like_questions(path: str | Path) -> Sentence | None:
+    """Return why a file looks like questions with answers in passages, by its beginning; None if it does not.
+
+    A file that cannot be read looks like nothing: whoever reads it says what is wrong with it.
+    """
+    try:
+        head = _head(Path(path), "")
+    except DataError:
+        return None
+    layout = _document_layout(head)
+    if layout:
+        return Sentence(_LOOKS_CMRC if layout == _CMRC else _LOOKS_SQUAD)
+    for cells in _samples(head):
+        found = columns_of(cells)
+        if found and found[0].answer and share_standing(cells, found[0]) >= 0.5:
+            columns = found[0]
+            values = {"question": columns.question, "context": columns.context, "answer": columns.answer}
+            return Sentence(_LOOKS_TABLE, values)
+    return None
+
+
+def _document(path: Path, layout: str, encoding: str) -> Steps[Questions]:
+    found, sha256 = yield from reading_whole(path, encoding)
+    notes = [guess_note(found)] if found.guessed else []
+    notes += [cut_note(found.num_cut)] if found.num_cut else []
+    gathering = Gathering()
+    yield from reading_squad(found.text, path, gathering)
+    return gathering.finish(path, Sentence(layout), found.encoding, sha256, notes)
+
+
+def _head(path: Path, encoding: str) -> str:
+    """Return how a file begins; half a character at its end does not matter. Raises: DataError."""
+    with opened(path) as file:
+        data = file.read(_HEAD)
+    check_kind(data, path)
+    return data.decode(encoding_name(encoding), "replace") if encoding else decode(data, path).text
+
+
+def _document_layout(head: str) -> str:
+    """Return which layout of passages with questions a JSON file has by its beginning; "" for none."""
+    if not head.lstrip().startswith(("{", "[")):
+        return ""
+    if _PARAGRAPHS.search(head):
+        return _CMRC if _QUERIES.search(head) else _SQUAD
+    return _SQUAD if _FLAT.match(head) and _ASKED.search(head) else ""
+
+
+def _samples(head: str) -> Iterator[dict[str, list[str]]]:
+    """Yield the first rows of a text as columns, for each way in which it may be a table."""
+    if head.lstrip().startswith(("{", "[")):
+        rows = list(islice(_objects(head), _FEW))
+        names = dict.fromkeys(name for row in rows for name in row)
+        yield {name: [_cell(row.get(name)) for row in rows] for name in names}
+        return
+    for separator in ",\t;|":
+        with suppress(csv.Error):
+            lines = iter(head.splitlines(keepends=True))
+            records = list(islice(csv.reader(lines, delimiter=separator), _FEW + 1))
+            width = len(records[0]) if records else 0
+            full = [record for record in records if len(record) == width]
+            if width > 1 and len(full) > 1 and len(set(full[0])) == width:
+                yield {name: [row[place] for row in full[1:]] for place, name in enumerate(full[0])}
+
+
+def _objects(head: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects that a text begins with, one after another or in a list."""
+    decoder, place = json.JSONDecoder(), 0
+    with suppress(ValueError, RecursionError):
+        while (place := head.find("{", place)) >= 0:
+            value, place = decoder.raw_decode(head, place)
+            yield value
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
