@@ -27,6 +27,7 @@ from app.tour.steps import QUICK, Tour
 from app.tour.steps_inside import CLOZE, FIRST, HIDDEN, SECOND
 from app.words import decimal, event_words, number, probability, say_error, share
 from engine.events import Evaluated, Noted
+from engine.settings.finetune import FineTuneConfig
 
 RANDOM = {**QUICK, "batch_size": 32, "learning_rate": 1e-3, "embedding_rate": 1.0}
 SHOWN_AT = 0.5  # of the training: a picture of it
@@ -240,6 +241,7 @@ class Demo:
         results = {
             **self._trained,
             "num_train": started.num_train if started else 0,
+            "num_learned": self._num_learned(),
             "num_validation": started.num_validation if started else 0,
             "num_steps": step.step if step else 0,
             "planned_steps": training.num_steps,
@@ -256,6 +258,14 @@ class Demo:
         (self.out / "results.json").write_text(text, encoding="utf-8")
         return results
 
+    def _num_learned(self) -> int:
+        """Return how many rows were learned from: all of them, unless the time ended in the first epoch."""
+        config, training = self.session.training_config, self.session.training
+        assert isinstance(config, FineTuneConfig) and training.started is not None
+        batch = config.training.batch_size * config.training.gradient_accumulation_steps
+        steps = training.step.step if training.step is not None else 0
+        return min(training.started.num_train, steps * batch)
+
     def _best(self) -> Any:
         return self._page("finetune").charts.advice.best
 
@@ -265,9 +275,11 @@ class Demo:
         for answer in results["answers"]:
             print(f"  {share(answer['probability']):>7} {answer['prediction']:<10} {answer['text']}")
         print()
+        learned, train = results["num_learned"], results["num_train"]
+        read = number(learned) if learned == train else f"{number(learned)} of {number(train)}"
         print(
-            f"Rows                 {number(results['num_rows'])}: {number(results['num_train'])} to learn "
-            f"from, {number(results['num_validation'])} kept apart"
+            f"Rows                 {number(results['num_rows'])}: {read} learned from, "
+            f"{number(results['num_validation'])} kept apart"
         )
         print(f"Steps                {number(results['num_steps'])} of {number(results['planned_steps'])}")
         print(f"Validation accuracy  {accuracy_words(best) if best else '–'}")

@@ -48,6 +48,7 @@ def test_the_demo_goes_through_the_tour_and_leaves_what_it_showed(
     assert results["start"] == str(starter)
     assert (results["num_rows"], results["num_train"], results["num_validation"]) == (80, 64, 16)
     assert results["num_steps"] == results["planned_steps"] == 8
+    assert results["num_learned"] == 64
     assert len(results["answers"]) == 6 and LoadedModel.open(out / "model").labels == TWO
 
     said = capsys.readouterr().out

@@ -5,9 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.pages.run.facts import Fact, file_fact, model_facts, pace_facts, setting_facts
-from app.words import number
+from app.words import number, tr_engine
 from engine.events import Started
 from engine.settings.finetune import FineTuneConfig
+from engine.settings.setting import settings_of
 
 translate = QCoreApplication.translate
 
@@ -31,7 +32,7 @@ def facts_of(config: FineTuneConfig, started: Started | None) -> list[Fact]:
     found.append(Fact(translate("FineTuneFacts", "Label"), data.label))
     if started is not None:
         rows = translate("FineTuneFacts", "{train} to learn from, {kept} to validate").format(
-            train=number(started.num_train), kept=number(started.num_validation)
+            train=_rows_learned(config, started), kept=number(started.num_validation)
         )
         if started.num_test:
             tested = translate("FineTuneFacts", "{rows}, {tested} to test")
@@ -41,4 +42,24 @@ def facts_of(config: FineTuneConfig, started: Started | None) -> list[Fact]:
             Fact(translate("FineTuneFacts", "Labels"), number(len(started.labels)), ", ".join(started.labels))
         )
     found += model_facts(config.model.model, config.model.vocab)
-    return [*found, *pace_facts(config.training, started), *setting_facts(config, SHOWN)]
+    found += pace_facts(config.training, started)
+    if not config.training.minutes:
+        return [*found, *setting_facts(config, SHOWN)]
+    return [*found, _most_epochs(config), *setting_facts(config, (*SHOWN, "num_epochs"))]
+
+
+def _rows_learned(config: FineTuneConfig, started: Started) -> str:
+    """Return how many rows are learned from; of how many, where the time does not suffice for all."""
+    training = config.training
+    planned = started.num_steps * training.batch_size * training.gradient_accumulation_steps
+    if not training.minutes or planned >= started.num_train:
+        return number(started.num_train)
+    template = translate("FineTuneFacts", "{some} of {all}")
+    return template.format(some=number(planned), all=number(started.num_train))
+
+
+def _most_epochs(config: FineTuneConfig) -> Fact:
+    """Return how often a run that a time bounds may see a row."""
+    about = settings_of(config.training)["num_epochs"]
+    said = translate("FineTuneFacts", "{count} at most").format(count=number(config.training.num_epochs))
+    return Fact(tr_engine(about.label), said, tr_engine(about.help))

@@ -18,6 +18,7 @@ from app import session as session_module
 from app.pages.advice.remark import Remark
 from app.pages.advice.table import on_table
 from app.pages.finetune.advice import FineTuneAdvice, ValidationRows, on_validation
+from app.pages.finetune.facts import facts_of
 from app.pages.finetune.page import FineTunePage
 from app.pages.run.advice import outcome_words
 from app.settings import AppSettings
@@ -485,3 +486,22 @@ def test_watching_shows_the_whole_of_how_a_run_ended(
     parts = [card.advice, card.findChild(QFrame, "advice_line"), card.result, card.outcome, card.folder]
     edges = [(part.mapTo(card, QPoint(0, 0)).y(), part.height()) for part in parts]
     assert all(top + height <= below for (top, height), (below, _) in pairwise(edges))
+
+
+@pytest.mark.parametrize(
+    "minutes, num_steps, rows, epochs",
+    [(2.75, 242, "3,872 of 8,530 to learn from, 2,132 to validate", "2 at most"),
+     (20.0, 1068, "8,530 to learn from, 2,132 to validate", "2 at most"),
+     (0.0, 1068, "8,530 to learn from, 2,132 to validate", "2")],
+)  # fmt: skip
+def test_a_run_that_a_time_bounds_says_how_many_of_the_rows_it_learns_from(
+    tmp_path: Path, minutes: float, num_steps: int, rows: str, epochs: str
+) -> None:
+    config = with_values(FineTuneConfig(), {"minutes": minutes, "num_epochs": 2, "batch_size": 16})
+    started = Started(
+        run_dir=tmp_path, task="classification", device="CPU", num_steps=num_steps, first_step=1,
+        num_epochs=2.0, steps_per_epoch=534, num_train=8530, num_validation=2132, num_test=0,
+        labels=("neg", "pos"), metric="accuracy", num_parameters=9, learning_rate=1e-4, cut_share=0.0,
+    )  # fmt: skip
+    said = {fact.caption: fact.value for fact in facts_of(config, started)}
+    assert (said["Rows"], said["Epochs"]) == (rows, epochs)
