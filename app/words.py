@@ -85,6 +85,10 @@ def choice_word(name: str, value: str, auto: str = "") -> str:
     """Return a choice in words: "head_tail" -> "Head and tail". Args: auto: what "" means, as marked."""
     words = {
         ("truncation", "longest_first"): translate("words", "Longest first"),
+        ("encoder", "fine-tuned"): translate("words", "Fine-tuned"),
+        ("encoder", "frozen"): translate("words", "Frozen"),
+        ("rare_labels", "weighted"): translate("words", "Weighted"),
+        ("rare_labels", "repeated"): translate("words", "Repeated"),
         ("truncation", "head"): translate("words", "Keep the head"),
         ("truncation", "head_tail"): translate("words", "Keep head and tail"),
         ("device", "auto"): translate("words", "Automatic"),

@@ -101,18 +101,18 @@ class TextField(QLineEdit):
 
 
 class FloatField(TextField):
-    """A number of any size, such as 3e-5; None when it is empty and may be."""
+    """A number of any size, such as 3e-5; None when it is empty and may be, or a 0 that has a meaning."""
 
     def __init__(self, about: Setting, optional: bool) -> None:
         super().__init__(about)
-        self._optional = optional
+        self._empty: Any = None if optional else 0.0 if about.auto else ""
         self.setAlignment(RIGHT)
 
     def get(self) -> Any:
         """Return the number; the text itself when it is none, so that it is refused by name."""
         text = self.text().strip()
         if not text:
-            return None if self._optional else ""
+            return self._empty
         if QLocale().decimalPoint() == "," and text.count(",") == 1:
             text = text.replace(".", "").replace(",", ".")
         try:
@@ -121,6 +121,7 @@ class FloatField(TextField):
             return text
 
     def put(self, value: Any) -> None:
+        value = None if value == self._empty else value
         super().put(float_text(value) if isinstance(value, int | float) else value)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from bisect import bisect_right
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import SequenceClassifier
 from engine.settings.finetune import FineTuneConfig, TrainingConfig
 from engine.text.batch import EncodedSet
+from engine.train.adapt import REPEATED, num_frozen, repeats
 from engine.train.feed import EpochFeed
 from engine.train.optimizer import Optimizer, default_learning_rate
 from engine.train.schedule import Epochs, TimedEpochs
@@ -63,24 +64,42 @@ class Pace:
         return max(1, found)
 
 
-def plan(config: FineTuneConfig, *, num_examples: int, num_tokens: int, model: BertConfig) -> Plan:
+def plan(
+    config: FineTuneConfig,
+    *,
+    num_examples: int,
+    num_tokens: int,
+    model: BertConfig,
+    label_counts: Sequence[int] = (),
+) -> Plan:
     """Return the steps and roughly the seconds of a run. Arithmetic only.
 
-    Args: num_examples, num_tokens: of the whole table, cut at max_length.
+    Args: num_examples, num_tokens: of the whole table, cut at max_length. label_counts: examples of each
+        label.
     """
     data, training = config.data, config.training
     num_validation = 0 if data.validation_data else int(num_examples * data.validation_share + 0.5)
     num_test = 0 if data.test_data else int(num_examples * data.test_share + 0.5)
     num_train = max(1, num_examples - num_validation - num_test)
-    batches = math.ceil(num_train / training.batch_size)
+    num_seen = num_train  # in an epoch
+    if config.adapt.rare_labels == REPEATED and label_counts:
+        often = sum(count * times for count, times in zip(label_counts, repeats(label_counts), strict=True))
+        num_seen = round(num_train * often / sum(label_counts))
+    batches = math.ceil(num_seen / training.batch_size)
     steps_per_epoch = math.ceil(batches / training.gradient_accumulation_steps)
     per_token = num_tokens / max(1, num_examples)
     weights = 12 * model.num_hidden_layers * model.hidden_size**2
     flops = 2 * weights + 4 * model.num_hidden_layers * model.hidden_size * per_token
     rate = flops_estimate(config.device)
     row_s = per_token * flops / rate  # forwards
-    per_step = 12 * sum(count_parameters(model).values()) / (rate / 10)  # the optimizer is bound by memory
-    pace = Pace(3 * row_s * num_train / steps_per_epoch + per_step, row_s * num_validation)
+    learning, all_weights = 1.0, sum(count_parameters(model).values())
+    if (frozen := num_frozen(config, model)) is not None:  # computed once, before the first step
+        learning = 1.0 - frozen / model.num_hidden_layers
+        all_weights = int(weights * learning)
+    per_step = 12 * all_weights / (rate / 10)  # the optimizer is bound by memory
+    pace = Pace(
+        3 * learning * row_s * num_seen / steps_per_epoch + per_step, learning * row_s * num_validation
+    )
     every = training.evaluate_every_steps or steps_per_epoch
     num_steps = steps_per_epoch * training.num_epochs
     if training.minutes:
@@ -91,7 +110,7 @@ def plan(config: FineTuneConfig, *, num_examples: int, num_tokens: int, model: B
         num_test=num_test,
         steps_per_epoch=steps_per_epoch,
         num_steps=num_steps,
-        seconds=pace.seconds(num_steps, every) + row_s * num_test,
+        seconds=pace.seconds(num_steps, every) + row_s * num_test + (1.0 - learning) * row_s * num_examples,
         learning_rate=training.learning_rate or default_learning_rate(model),
     )
 

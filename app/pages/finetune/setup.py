@@ -133,7 +133,13 @@ class FineTuneSetup(SetupCard):
         if session.summary is not None and session.model is not None and session.summary.refusal is None:
             tokens = session.summary.num_tokens(session.max_length)
             examples = session.summary.num_examples
-            self.plan = plan(config, num_examples=examples, num_tokens=tokens, model=session.model.config)
+            self.plan = plan(
+                config,
+                num_examples=examples,
+                num_tokens=tokens,
+                model=session.model.config,
+                label_counts=session.summary.counts.tolist(),
+            )
             self.form.set_auto("learning_rate", self._auto_words(self.plan.learning_rate))
 
     def _auto_words(self, learning_rate: float) -> str:

@@ -25,10 +25,12 @@ from engine.train.adapt import adapted, label_weights, rates_of, repeated
 from engine.train.feed import EpochFeed
 from engine.train.finetune import fine_tune, resume
 from engine.train.frozen import with_states
+from engine.train.plan import plan
 from engine.train.tasks import Classification
 from tests.engine.tiny_runs import tiny_config
 from tests.engine.tiny_texts import result_of
 from tests.fakes import tiny_classifier
+from tests.fakes import tiny_config as tiny_shape
 
 
 def weights_of(folder: Path) -> dict[str, Tensor]:
@@ -162,6 +164,16 @@ def test_an_epoch_has_every_example_and_those_of_rare_labels_ten_times_at_most()
     feed = EpochFeed(examples(targets), 8, 1, 3, order=order)
     taken = [place for step in range(1, feed.steps_per_epoch + 1) for place in feed.take(step, 0.0)]
     assert feed.steps_per_epoch == 18 and sorted(taken) == sorted(order.tolist())
+
+
+def test_a_run_makes_the_steps_that_were_told_where_rare_labels_are_repeated(tmp_path: Path) -> None:
+    config = with_values(
+        FineTuneConfig(), {"rare_labels": "repeated", "batch_size": 8, "validation_share": 0}
+    )
+    counts = (60, 20, 2)
+    told = plan(config, num_examples=82, num_tokens=600, model=tiny_shape(), label_counts=counts)
+    order = repeated(np.repeat(np.arange(3), counts), 3)
+    assert told.steps_per_epoch == -(-len(order) // 8) == 18
 
 
 def test_each_layer_learns_at_a_share_of_the_rate_of_the_one_above() -> None:
