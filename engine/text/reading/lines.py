@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.events import Beat, Steps
 
-Numbers = np.ndarray[Any, np.dtype[np.int64]]
+Numbers = np.ndarray[Any, np.dtype[np.int64 | np.int32]]
 
 _BLOCK = 1 << 22  # bytes between two steps
 _FEWEST, _MOST = 4, 4096  # lines made at once

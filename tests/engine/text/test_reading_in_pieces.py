@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from engine.events import result_of
-from engine.text import table as table_module
 from engine.text.corpus.corpus import Corpus
 from engine.text.examples import Roles, finding_examples
-from engine.text.reading import cells, dialect, encoding, lines
+from engine.text.reading import cells, dialect, encoding, lines, whole
+from engine.text.reading import rows as rows_module
 from engine.text.reading.cells import CellArray
 from engine.text.reading.lines import split_lines
 from engine.text.reading.rows import Rows
@@ -31,7 +31,7 @@ CONTENT = "text,label\n" + "".join(
 @pytest.fixture
 def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of 7 bytes and slices of 2 rows, so that each border falls within something."""
-    for module in (lines, encoding, table_module):
+    for module in (lines, encoding, whole):
         monkeypatch.setattr(module, "_BLOCK", 7)
     monkeypatch.setattr(cells, "_AT_ONCE", 2)
     monkeypatch.setattr(lines, "_MOST", 4)
@@ -121,3 +121,21 @@ def test_text_to_pretrain_on_is_read_from_a_table_in_steps(tmp_path: Path) -> No
     blocks = Corpus((path,), column="text").blocks()
     assert not any(next(blocks) for _ in range(5))  # the table is still being read
     assert sum(map(len, blocks)) == 20_000
+
+
+@pytest.mark.parametrize("widest", [0, 7, 60, rows_module.WIDEST])
+def test_rows_are_the_same_where_their_numbers_outgrow_four_bytes(
+    widest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_module, "WIDEST", widest)
+    monkeypatch.setattr(rows_module, "_AT_ONCE", 3)
+    wanted = [["a", "", "ü" * n][: 1 + n % 3] for n in range(20)]
+    rows = Rows(wanted)
+    assert list(rows) == wanted and rows.widths().tolist() == [len(row) for row in wanted]
+    padded = rows.padded(3)
+    assert list(padded) == [row + [""] * (3 - len(row)) for row in wanted]
+    utf8, starts, ends = padded.columns(3)[2]
+    assert [utf8[a:b].decode() for a, b in zip(starts, ends, strict=True)] == [row[2] for row in padded]
+    rows.drop(4)
+    rows.append(["last"])
+    assert list(rows) == [*wanted[4:], ["last"]]
