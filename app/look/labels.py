@@ -118,7 +118,10 @@ class ElidedLabel(QLabel):
         return self._full
 
     def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance(self._full) + 2, super().sizeHint().height())
+        inset = self.width() - self.contentsRect().width()  # the style sheet's padding, too
+        return QSize(
+            self.fontMetrics().horizontalAdvance(self._full) + 2 + inset, super().sizeHint().height()
+        )
 
     def minimumSizeHint(self) -> QSize:
         return QSize(24, super().sizeHint().height())
@@ -133,7 +136,7 @@ class ElidedLabel(QLabel):
             self._fit()
 
     def _fit(self) -> None:
-        shown = fitting(self._full, self.fontMetrics(), self.width())
+        shown = fitting(self._full, self.fontMetrics(), self.contentsRect().width())
         if shown != super().text():
             super().setText(shown)
         if self.toolTip() in ("", self._tip):  # else its owner has said more

@@ -63,8 +63,12 @@ class FineTunePage(TrainingPage):
         return self.before.missing_words()
 
     def show_state(self) -> None:
+        focused = QApplication.focusWidget()
+        had_focus = focused is not None and self.before.isAncestorOf(focused)
         self.before.refresh()
         self.stack.setCurrentIndex(0 if self.before.missing() and not self._has_run else 1)
+        if had_focus and not self.before.isVisible():
+            self.setup.chooser.box.setFocus()  # what was chosen; Qt would go on to the rail
         self.charts.show_before([] if self._has_run else self.setup.remarks())
 
     @Slot()

@@ -21,13 +21,14 @@ from PySide6.QtWidgets import (
     QSlider,
     QSpinBox,
     QStackedWidget,
+    QStatusBar,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.look import theme
-from app.look.labels import label
+from app.look.labels import ElidedLabel, label
 from app.look.table_view import TableView
 from app.look.widgets import Advice, Card, button
 from app.plots.bars import BarsPlot
@@ -175,6 +176,19 @@ def test_what_comes_into_a_dressed_window_is_styled_once_and_as_all_else(qtbot) 
     window.addWidget(nested(deep))
     assert deep.num_styled == 1
     assert deep.palette().color(QPalette.ColorRole.Base).name() == theme.current().field
+
+
+def test_a_line_that_is_cut_to_its_room_counts_the_padding_around_it(qtbot) -> None:
+    bar = QStatusBar()  # whose labels the style sheet gives a padding
+    qtbot.addWidget(bar)
+    line = ElidedLabel("a sentence of some length that is just as long as its room")
+    bar.addWidget(line, 1)
+    bar.show()
+    width = line.fontMetrics().horizontalAdvance(line.text())
+    for room, is_whole in ((width + 40, True), (width + 4, False)):
+        line.setFixedWidth(room)
+        QApplication.processEvents()
+        assert (QLabel.text(line) == line.text()) is is_whole
 
 
 def test_a_forgotten_widget_is_not_kept_alive_by_the_theme(qapp: QApplication, qtbot) -> None:

@@ -114,6 +114,19 @@ def test_data_without_a_model_can_start_from_the_model_that_ships(
     assert session.model is not None and session.model.model == str(starter)
 
 
+def test_the_keyboard_stays_in_the_form_once_a_button_has_brought_what_was_missing(
+    page: FineTunePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page.session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    assert page.session.wait_idle()
+    page.activateWindow()
+    choice = page.findChild(QPushButton, "starter_weights")
+    choice.setFocus()
+    qtbot.keyClick(choice, Qt.Key.Key_Space)
+    assert page.session.wait_idle()
+    assert page.setup.chooser.box.hasFocus()
+
+
 def test_more_epochs_mean_more_steps_before_anything_starts(ready: FineTunePage) -> None:
     ready.setup.set_values({"num_epochs": 2, "batch_size": 14})
     assert ready.setup.prediction.text().startswith("4 steps")  # 28 of 35 rows, 14 a step
