@@ -368,6 +368,7 @@ class MainWindow(QMainWindow):
         settings.last_page = self.current_page
         keep_table(self.session)
         settings.sync()
+        self.hide()  # a worker may be importing torch, and is waited for
         self.session.close()
         self._pages.close_imports()
         if self._measuring.is_running:

@@ -176,6 +176,16 @@ def test_closing_while_training_asks_and_closes_only_when_saved(qtbot: QtBot, wi
     assert not window.session.is_training
 
 
+def test_a_window_that_is_closed_is_gone_before_its_workers_are_waited_for(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    close = window.session.close
+    monkeypatch.setattr(window.session, "close", lambda: (seen.append(window.isVisible()), close()))
+    window.close()
+    assert seen == [False]
+
+
 @pytest.mark.slow
 def test_keep_training_keeps_the_window_and_the_training(qtbot: QtBot, window: MainWindow) -> None:
     start(qtbot, window)
