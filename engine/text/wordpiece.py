@@ -226,6 +226,14 @@ class WordPiece:
             for ids in self._from_words(texts[start : start + _TEXTS_AT_ONCE], self._parts)
         ]
 
+    def encode_spans(self, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
+        """Return each text's ids, as `encode_ids`, and (T, 2) the characters of the text each is from."""
+        whole = [_whole(text) for text in texts]
+        return [
+            (np.array(one.ids, np.int32), np.array(one.offsets, np.int32).reshape(-1, 2))
+            for one in self._tokenizer.encode_batch(whole, add_special_tokens=False)
+        ]
+
     def assemble(
         self,
         ids_a: Ids,
