@@ -61,7 +61,7 @@ def check_text(text: str, path: Path, *, whole: bool = True, for_table: bool = T
         raise DataError(_LIKE_XML, path=path, unless=unless)
     if _is_yaml(filled, path):
         raise DataError(_YAML, path=path, unless=unless)
-    if _is_tagged(lines):
+    if is_tagged(lines):
         raise DataError(_CONLL, path=path, unless=unless)
 
 
@@ -153,7 +153,7 @@ def _is_yaml(filled: Sequence[str], path: Path) -> bool:
     return len(items) > 1 and 2 * nested > len(items) and keys >= 0.9 * len(lines)
 
 
-def _is_tagged(lines: Sequence[str]) -> bool:
+def is_tagged(lines: Sequence[str]) -> bool:
     """Whether the lines are words with tags: columns without spaces in them, one of which holds IOB tags.
 
     Without such tags, blank lines must stand between sentences, and CoNLL-U's numbers or comments tell.
