@@ -36,12 +36,13 @@ TRAINING = 16  # bytes of a weight, its gradient and the two moments of AdamW, a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heads:
-    """What stands on the encoder. num_labels: of a classifier, 0 for none."""
+    """What stands on the encoder. num_labels: of a classifier, 0 for none; it may read a mix of layers."""
 
     pooler: bool = True
     masked_words: bool = False
     next_sentence: bool = False
     num_labels: int = 0
+    layer_mix: bool = False
 
     def has(self, key: str) -> bool:
         """Whether a part, by its key, is there; the encoder's always are."""
@@ -50,6 +51,7 @@ class Heads:
             "masked_words": self.masked_words,
             "next_sentence": self.next_sentence,
             "classifier": self.num_labels > 0,
+            "layer_mix": self.layer_mix,
         }
         return there.get(key, True)
 
@@ -193,7 +195,11 @@ def _built(config: BertConfig, heads: Heads) -> list[nn.Module]:
     made: list[nn.Module] = []
     if heads.num_labels:
         labels = tuple(str(number) for number in range(heads.num_labels))
-        made.append(unfilled(SequenceClassifier, dataclasses.replace(config, id2label=labels)))
+        made.append(
+            unfilled(
+                SequenceClassifier, dataclasses.replace(config, id2label=labels, layer_mix=heads.layer_mix)
+            )
+        )
     if heads.masked_words or heads.next_sentence:
         made.append(unfilled(PreTraining, config))
     return made or [unfilled(partial(Bert, with_pooler=heads.pooler), config)]

@@ -12,6 +12,7 @@ Source: Devlin et al. 2019; names of the published checkpoints.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -274,18 +275,42 @@ class Bert(nn.Module):
             hidden: Tensor = self.embeddings(words, batch.token_type_ids, batch.position_ids)
             for layer in self.layers[: self.num_frozen]:
                 hidden, _ = layer(hidden, None, batch.bounds, None, False)
-        if self.num_frozen == len(self.layers):
-            return hidden.index_select(0, batch.bounds.firsts)
-        return hidden[: batch.num_tokens]
+        if self.num_frozen < len(self.layers):
+            return hidden[: batch.num_tokens]
+        return hidden.index_select(0, batch.bounds.firsts)
+
+    def first_states(self, batch: Batch) -> Tensor:
+        """Return (B, L + 1, D): the first token of each example at the embeddings and every layer."""
+        with torch.no_grad():
+            found = self(
+                batch.input_ids,
+                batch.token_type_ids,
+                position_ids=batch.position_ids,
+                bounds=batch.bounds,
+                rows=batch.bounds.firsts,
+                output_hidden_states=True,
+            )
+            return torch.stack(firsts_of(found.hidden_states, batch.bounds, batch.bounds.firsts), 1)
 
     def _pool(self, hidden: Tensor, bounds: Bounds | None, rows: Tensor | None) -> Tensor | None:
-        if self.pooler is None:
-            return None
-        if bounds is None:
-            first = hidden[:, 0]  # (B, D)
-        else:
-            first = hidden.index_select(0, bounds.firsts) if rows is None else hidden[: len(bounds)]
+        return None if self.pooler is None else self.pool(_first(hidden, bounds, rows))
+
+    def pool(self, first: Tensor) -> Tensor:
+        """Return the pooled output (B, D) of first tokens (B, D)."""
+        assert self.pooler is not None
         return torch.tanh(exact(self.pooler, first))
+
+
+def _first(hidden: Tensor, bounds: Bounds | None, rows: Tensor | None) -> Tensor:
+    """Return (B, D), each example's first token of what the last layer gave."""
+    if bounds is None:
+        return hidden[:, 0]
+    return hidden.index_select(0, bounds.firsts) if rows is None else hidden[: len(bounds)]
+
+
+def firsts_of(states: Sequence[Tensor], bounds: Bounds | None, rows: Tensor | None) -> list[Tensor]:
+    """Return each example's first token, (B, D), of the `hidden_states` that `Bert` gave with these."""
+    return [*(_first(state, bounds, None) for state in states[:-1]), _first(states[-1], bounds, rows)]
 
 
 def set_dropout(model: nn.Module, hidden: float, attention: float) -> None:

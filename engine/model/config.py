@@ -53,6 +53,7 @@ class BertConfig:
     initializer_range: float = 0.02
     layer_norm_eps: float = 1e-12
     pad_token_id: int = 0
+    layer_mix: bool = False  # whether a classifier pools a mix of all layers: a key of our own
     id2label: tuple[str, ...] = ()  # the labels in the order of their ids; empty where there is no classifier
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -107,6 +108,8 @@ class BertConfig:
         document: dict[str, Any] = {"model_type": "bert", **self.extra}
         for name in (f.name for f in dataclasses.fields(self) if f.name not in ("extra", "id2label")):
             document[name] = getattr(self, name)
+        if not self.layer_mix:
+            del document["layer_mix"]
         if self.id2label:
             document["id2label"] = {str(number): label for number, label in enumerate(self.id2label)}
             document["label2id"] = {label: number for number, label in enumerate(self.id2label)}
@@ -196,6 +199,9 @@ def _check(config: BertConfig) -> None:
             name=str(config.hidden_act),
             names=list(ACTIVATIONS),
         )
+    if not isinstance(config.layer_mix, bool):
+        template = marked("engine", "config.json says {name} is {value}; it must be true or false.")
+        raise ModelError(template, name="layer_mix", value=str(config.layer_mix)[:40])
     _check_numbers(config)
     total = sum(count_parameters(config).values())
     if total > _MOST_PARAMETERS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.model.activations import activation
-from engine.model.bert import Bert
+from engine.model.bert import Bert, firsts_of
 from engine.model.config import BertConfig
 from engine.model.kernels import ROW_MULTIPLE, Dropout, Linear, exact, linear, linear_cross_entropy
 from engine.text.batch import Bounds
@@ -17,9 +18,27 @@ from engine.text.batch import Bounds
 # B examples, N tokens of all examples packed, M chosen tokens, D hidden_size, V words of the vocabulary
 
 
+class LayerMix(nn.Module):
+    """A learned mean of what all layers give: a softmax weight each, and a scale.
+
+    Source: Peters et al. 2018, equation 1 (ELMo).
+    """
+
+    def __init__(self, num_states: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(num_states))
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, states: Sequence[Tensor]) -> Tensor:
+        """Args: states: of the embeddings and each layer, (B, D). Returns: (B, D), in the weights' type."""
+        every = torch.stack(tuple(states)).to(self.weights.dtype)  # (L + 1, B, D)
+        return self.scale * torch.einsum("l,lbd->bd", self.weights.softmax(0), every)
+
+
 class SequenceClassifier(nn.Module):
     """A label for a text or a pair of texts: dropout and one linear layer on the pooled output.
 
+    Where config.json says layer_mix, what is pooled is a mix of all layers, not the last one.
     Source: Devlin et al. 2019, section 4.1; the published BertForSequenceClassification.
     """
 
@@ -29,12 +48,26 @@ class SequenceClassifier(nn.Module):
         self.bert = Bert(config)
         dropout = config.classifier_dropout
         self.dropout = Dropout(config.hidden_dropout_prob if dropout is None else dropout, self.bert.noise)
+        self.mix = LayerMix(config.num_hidden_layers + 1) if config.layer_mix else None
         self.classifier = nn.Linear(config.hidden_size, len(config.id2label))
 
-    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Take what `Bert` takes; return logits (B, C)."""
-        pooled = self.bert(*args, **kwargs).pooled_output  # (B, D)
-        return exact(self.classifier, self.dropout(pooled))
+    def forward(self, *args: Any, states: Tensor | None = None, **kwargs: Any) -> Tensor:
+        """Take what `Bert` takes; return logits (B, C).
+
+        Args: states: as `Bert` takes them; of a mix (B, L + 1, D), each example's first token at every layer.
+        """
+        if self.mix is None:
+            pooled = self.bert(*args, states=states, **kwargs).pooled_output  # (B, D)
+            return exact(self.classifier, self.dropout(pooled))
+        if states is not None:
+            return self.of_firsts(states.unbind(1))
+        found = self.bert(*args, output_hidden_states=True, **kwargs)
+        return self.of_firsts(firsts_of(found.hidden_states, kwargs.get("bounds"), kwargs.get("rows")))
+
+    def of_firsts(self, firsts: Sequence[Tensor]) -> Tensor:
+        """Return logits (B, C). Args: firsts: what the embeddings and each layer gave for the first token."""
+        first = firsts[-1] if self.mix is None else self.mix(firsts)
+        return exact(self.classifier, self.dropout(self.bert.pool(first)))
 
 
 @dataclass(slots=True)

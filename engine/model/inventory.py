@@ -23,7 +23,7 @@ from engine.model.source import Source
 from engine.model.weights import read_config
 
 ENCODER = "encoder"
-PARTS = (ENCODER, "pooler", "masked_words", "next_sentence", "classifier")
+PARTS = (ENCODER, "pooler", "masked_words", "next_sentence", "layer_mix", "classifier")
 _PRETRAINED = {"masked_words": "masked_word", "next_sentence": "next_sentence"}  # our key -> names.PARTS
 _OTHERS = {
     "qa_outputs.": marked("engine", "question answering"),
@@ -103,6 +103,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
             masked_words="masked_words" in there,
             next_sentence="next_sentence" in there,
             num_labels=len(labels) if source.has("pooler") else 0,
+            layer_mix=config.layer_mix and source.has("layer_mix"),
         )
         counts, again, others = _count(stored, heads, refused)
         return Inventory(
@@ -158,6 +159,7 @@ def _name_of_part(name: str) -> str:
         "masked_words": marked("engine", "masked-word head"),
         "next_sentence": marked("engine", "next-sentence head"),
         "classifier": marked("engine", "classifier"),
+        "layer_mix": marked("engine", "mix of layers"),
     }.get(key or "", "")
 
 

@@ -26,6 +26,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "layers.#.output": ("encoder.layer.#.output.dense",),
     "layers.#.output_norm": ("encoder.layer.#.output.LayerNorm",),
     "pooler": ("pooler.dense",),
+    "mix": ("layer_mix",),  # Cloze's own: published classifiers read the last layer
     "classifier": ("classifier",),
     "transform": ("cls.predictions.transform.dense",),
     "norm": ("cls.predictions.transform.LayerNorm",),
@@ -34,6 +35,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
 }
 PARTS: dict[str, tuple[str, ...]] = {  # what may be missing in a folder -> our modules
     "pooler": ("pooler",),
+    "layer_mix": ("mix",),
     "classifier": ("classifier",),
     "masked_word": ("transform", "norm", ""),
     "next_sentence": ("next_sentence",),
@@ -42,6 +44,7 @@ SHARED = {  # stored by some twice: the second must equal the first, or stands f
     "embeddings.word_embeddings.weight": "cls.predictions.decoder.weight",
     "cls.predictions.bias": "cls.predictions.decoder.bias",
 }
+_KINDS = {"mix": ("weights", "scale"), "": ("bias",)}  # of other modules: weight and bias
 _PREFIX = "bert."
 _PART_OF_MODULE = {
     module: part for part, owns in PARTS.items() for own in owns for module in (own, *_TABLE[own])
@@ -51,6 +54,7 @@ _OTHER_HEADS = {
     "cls.predictions.": marked("engine", "Not needed here: the masked-word head ({count} tensors)."),
     "cls.seq_relationship.": marked("engine", "Not needed here: the next-sentence head ({count} tensors)."),
     "qa_outputs.": marked("engine", "Not needed here: the question-answering head ({count} tensors)."),
+    "layer_mix.": marked("engine", "Not needed here: the mix of layers ({count} tensors)."),
     "classifier.": marked("engine", "Not needed here: the classifier ({count} tensors)."),
     "pooler.": marked("engine", "Not needed here: the pooler ({count} tensors)."),
 }
@@ -85,8 +89,7 @@ def names_of_part(part: str) -> tuple[str, ...]:
     own = [
         f"{module}.{kind}".removeprefix(".")
         for module in PARTS[part]
-        for kind in ("weight", "bias")
-        if module or kind == "bias"
+        for kind in _KINDS.get(module, ("weight", "bias"))
     ]
     return tuple(name for one in own for name in published_names(one))
 

@@ -182,6 +182,14 @@ KINDS = (  # in the order in which a text passes through them
         ("next_sentence",),
     ),
     Kind(
+        "layer_mix",
+        "heads",
+        marked("engine", "Mix of layers"),
+        marked("engine", "A number for the embeddings and each layer, how much it counts, and a scale."),
+        (Term(1, "L"), Term(2)),
+        ("mix",),
+    ),
+    Kind(
         "classifier",
         "heads",
         marked("engine", "Classifier"),
@@ -195,7 +203,9 @@ KINDS = (  # in the order in which a text passes through them
 def part_of_weight(name: str) -> str | None:
     """Return the key of the part that a weight is in, by our name or a published one; None for others."""
     module, _, kind = names.plain_name(name).rpartition(".")
-    if kind not in ("weight", "bias") or (not module and kind == "weight"):
+    if module not in ("mix", "layer_mix") and (
+        kind not in ("weight", "bias") or (not module and kind == "weight")
+    ):
         return None
     return _key_of_module().get(re.sub(r"\b(layers?)\.\d+\.", r"\1.#.", module))
 

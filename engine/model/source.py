@@ -37,6 +37,8 @@ _UNTIED = marked(
     "uses the token embeddings.",
 )
 
+MIX = "mix.weights"  # the one weight whose shape follows from how many layers there are
+
 Model = TypeVar("Model", bound=nn.Module)
 
 
@@ -121,7 +123,7 @@ class Source:
             if names.part_of(own) not in fresh:
                 self._read(own, weights[own])
             elif len(shape) == 1:
-                weights[own].fill_(float(own.endswith("norm.weight")))
+                weights[own].fill_(float(own.endswith(("norm.weight", "mix.scale"))))
             else:
                 weights[own].normal_(0.0, config.initializer_range, generator=generator)
         model = unfilled(make, config)
@@ -245,4 +247,6 @@ def _shapes(make: Callable[[BertConfig], nn.Module], config: BertConfig) -> dict
         start, layer, end = name.partition("layers.0.")
         for number in range(config.num_hidden_layers if layer else 1):
             shapes[f"{start}layers.{number}.{end}" if layer else name] = tuple(value.shape)
+    if MIX in shapes:
+        shapes[MIX] = (config.num_hidden_layers + 1,)
     return shapes

@@ -43,6 +43,7 @@ __all__ = [
 NEW = {  # what the report says of a part that starts from random weights
     "pooler": marked("engine", "The pooler is new: it starts from random weights."),
     "classifier": marked("engine", "The classifier is new: it starts from random weights."),
+    "layer_mix": marked("engine", "The mix of layers is new: it starts from equal weights."),
     "masked_word": marked("engine", "The masked-word head is new: it starts from random weights."),
     "next_sentence": marked("engine", "The next-sentence head is new: it starts from random weights."),
 }
@@ -116,7 +117,7 @@ def load_classifier(
                 "engine", "The model's own classifier was not used: it tells apart {own}, not {labels}."
             )
             objection = Sentence(template, {"own": listed(own), "labels": listed(wanted)})
-        parts = ("pooler", "classifier")
+        parts = ("pooler", *(("layer_mix",) if config.layer_mix else ()), "classifier")
         fresh = {part for part in parts if not source.has(part)} | ({"classifier"} if objection else set())
         config = dataclasses.replace(config, id2label=wanted)
         model = source.fill(SequenceClassifier, config, fresh, seed)
@@ -207,6 +208,8 @@ def _config_document(model: Bert | SequenceClassifier | PreTraining, dtype: torc
     document.pop("torch_dtype", None)  # the older name of dtype
     document["dtype"] = str(dtype).removeprefix("torch.")
     document["architectures"] = ["BertModel"]
+    if not (isinstance(model, SequenceClassifier) and model.mix):
+        document.pop("layer_mix", None)
     if isinstance(model, SequenceClassifier):
         document["architectures"] = ["BertForSequenceClassification"]
         document["problem_type"] = "single_label_classification"

@@ -212,6 +212,16 @@ class AdaptConfig:
         maximum=1024,
         advanced=True,
     )
+    layer_mix: bool = setting(
+        False,
+        marked("engine", "Mix of layers"),
+        marked(
+            "engine",
+            "Whether the classifier reads a learned mix of all layers instead of the last one, as Peters et "
+            "al. 2018 did with ELMo: of most use where the encoder is frozen. Other tools do not know it.",
+        ),
+        advanced=True,
+    )
     layer_decay: float = setting(
         1.0,
         marked("engine", "Rate of lower layers"),

@@ -128,7 +128,8 @@ class EncodedSet:
     input_ids: (sum of lengths,) int32. bounds: (E + 1,) int64. num_a: (E,) int32, tokens of segment 0, [CLS]
     and its [SEP] included. targets: (E,) int64, IGNORE where unknown. rows: (E,) int64, rows of the table.
     states: what frozen layers made of the texts, where that was computed beforehand: (sum of lengths, D), or
-    (E, D), each example's first token alone, where all layers are frozen; it is not saved.
+    (E, D), each example's first token alone, where all layers are frozen; (E, L + 1, D), at the embeddings
+    and every layer, for a mix of them. Not saved.
     """
 
     input_ids: np.ndarray

@@ -19,6 +19,7 @@ from engine.model.kernels import Dropout
 from engine.settings.finetune import FineTuneConfig
 
 WEIGHTED, REPEATED = "weighted", "repeated"
+MIX_RATE = 100.0  # times the learning rate
 MOST_REPEATS = 10  # times that a row of a rare label is learned from in an epoch
 
 
@@ -76,6 +77,13 @@ def adapted(model: SequenceClassifier, config: FineTuneConfig, *, is_begun: bool
             "engine", "The pooler and the last layers start from random weights: {count} of {layers}."
         )
         notes.append(Sentence(template, {"count": num_new, "layers": len(model.bert.layers)}))
+    if model.mix is not None:
+        template = marked(
+            "engine",
+            "The classifier reads a mix of all layers, which other tools do not know: there the model would "
+            "answer otherwise.",
+        )
+        notes.append(Sentence(template))
     if frozen is not None:
         model.bert.num_frozen = frozen
         for part in (model.bert.embeddings, *model.bert.layers[:frozen]):
@@ -92,6 +100,24 @@ def adapted(model: SequenceClassifier, config: FineTuneConfig, *, is_begun: bool
     return notes
 
 
+def mix_shares(model: SequenceClassifier) -> list[float]:
+    """Return how much the embeddings and each layer count in a model's mix, together 1; none without one."""
+    return [] if model.mix is None else model.mix.weights.detach().softmax(0).tolist()
+
+
+def on_mix(model: SequenceClassifier) -> Sentence:
+    """Return the sentence that says what the mix of layers has learned."""
+    shares = mix_shares(model)
+    best = max(range(len(shares)), key=shares.__getitem__)
+    said = ", ".join(f"{share:.0%}" for share in shares)
+    template = marked(
+        "engine",
+        "The mix of layers, from the embeddings to the last layer: {shares}. The most comes from {best} of "
+        "{layers}.",
+    )
+    return Sentence(template, {"shares": said, "best": best, "layers": len(shares) - 1})
+
+
 def _freeze(part: nn.Module) -> None:
     part.requires_grad_(False)
     for module in part.modules():
@@ -105,7 +131,8 @@ def rates_of(model: nn.Module, layer_decay: float, embedding_rate: float) -> dic
     """Return name of a weight -> how many times the learning rate it learns at.
 
     The last layer, the pooler and the head learn at the rate itself, each layer below at `layer_decay` times
-    that of the one above, the embeddings below all, the word embeddings at `embedding_rate` times that.
+    that of the one above, the embeddings below all, the word embeddings at `embedding_rate` times that. The
+    weights of a mix of layers are few and begin equal: at the rate itself they would hardly move.
     """
     bert = next(module for module in model.modules() if isinstance(module, Bert))
     times: dict[int, float] = {}
@@ -115,6 +142,8 @@ def rates_of(model: nn.Module, layer_decay: float, embedding_rate: float) -> dic
     lowest = layer_decay ** len(bert.layers)
     times |= {id(weight): lowest for weight in bert.embeddings.parameters()}
     times[id(bert.embeddings.word.weight)] = lowest * embedding_rate
+    if isinstance(model, SequenceClassifier) and model.mix is not None:
+        times[id(model.mix.weights)] = MIX_RATE
     return {name: times.get(id(weight), 1.0) for name, weight in model.named_parameters()}
 
 

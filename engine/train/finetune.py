@@ -14,9 +14,10 @@ from engine.model.bert import initialize, set_dropout
 from engine.model.fastest import fastest
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import load_classifier
+from engine.model.weights import read_config as read_shape
 from engine.settings.finetune import FineTuneConfig
 from engine.train import lifecycle
-from engine.train.adapt import REPEATED, WEIGHTED, adapted, label_weights, on_rare, rates_of, repeated
+from engine.train.adapt import REPEATED, WEIGHTED, adapted, label_weights, on_mix, on_rare, rates_of, repeated
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.frozen import with_states
@@ -148,7 +149,8 @@ class FineTuning(Training[Setup]):
                 Sentence(marked("engine", "The model is new: all its weights start from random numbers."))
             )
         else:
-            model, report = load_classifier(Path(chosen.model), setup.labels, seed=seed)
+            shape = replace(read_shape(Path(chosen.model)), layer_mix=setup.config.layer_mix)
+            model, report = load_classifier(Path(chosen.model), setup.labels, config=shape, seed=seed)
             notes += report.sentences()
         set_dropout(model, chosen.hidden_dropout, chosen.attention_dropout)
         notes += adapted(model, self.config, is_begun=checkpoint is not None)
@@ -186,7 +188,7 @@ class FineTuning(Training[Setup]):
         """Compute what frozen layers make of all texts."""
         assert isinstance(loop.model, SequenceClassifier) and isinstance(loop.feed, EpochFeed)
         for name, data in setup.sets.items():
-            setup.sets[name] = yield from with_states(loop.model.bert, data, loop.device)
+            setup.sets[name] = yield from with_states(loop.model, data, loop.device)
         loop.feed.data = setup.sets["train"]
 
     def _feed(self, setup: Setup) -> EpochFeed:
@@ -222,6 +224,9 @@ class FineTuning(Training[Setup]):
         """Measure the result on the test set, and say where it has one answer for all."""
         if loop.at.step < loop.schedule.num_steps and loop.schedule.progress(loop.at) >= 1.0:
             yield on_late(loop.at.step, loop.schedule.num_steps)
+        assert isinstance(loop.model, SequenceClassifier)
+        if loop.model.mix is not None:
+            yield Noted(sentence=on_mix(loop.model), level="fine")
         step = best.step if best else loop.at.step
         metrics: dict[str, float] = {}
         measured = _kept_evaluation(loop.run, step)

@@ -134,6 +134,7 @@ def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
         shape = dataclasses.replace(shape, vocab_size=wordpiece.vocab_size, pad_token_id=wordpiece.pad_id)
     check_lengths(data, shape, wordpiece)
     check_adapt(config, shape)
+    shape = dataclasses.replace(shape, layer_mix=shape.layer_mix or config.adapt.layer_mix)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from _ignored(config)
     table = yield from opening_table(data, data.data, "data")

@@ -28,7 +28,7 @@ from engine.train.plan import Plan, plan
 NAMES = (
     "learning_rate", "batch_size", "num_epochs", "max_length", "warmup_ratio", "weight_decay",
     "validation_share", "seed", "truncation", "test_share", "split_seed", "validation_data", "test_data",
-    "encoder", "frozen_layers", "layer_decay", "embedding_rate", "new_layers", "rare_labels",
+    "encoder", "frozen_layers", "layer_mix", "layer_decay", "embedding_rate", "new_layers", "rare_labels",
     "label_smoothing", "minutes", "early_stopping_patience", "evaluate_every_steps", "checkpoint_every_steps",
     "hidden_dropout", "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device",
     "precision", "kernels", "num_threads", "micro_batch_tokens",

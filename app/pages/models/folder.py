@@ -164,6 +164,8 @@ class FolderView(QScrollArea):
             name, is_missing = self._part_words()[part]
             is_there = part == ENCODER or found.heads.has(part)
             count = found.count_of(part)
+            if part == "layer_mix" and not is_there:  # as good as no model has one
+                continue
             if part in found.refused:
                 rows.append(("look", name, words.say(found.refused[part]), 0))
             elif not is_there:
@@ -191,6 +193,7 @@ class FolderView(QScrollArea):
                 self.tr("Next sentence"),
                 self.tr("missing: pretrain further with next sentences"),
             ),
+            "layer_mix": (self.tr("Mix of layers"), ""),
             "classifier": (self.tr("Classifier"), self.tr("missing: fine-tuning makes one")),
         }
 

@@ -171,18 +171,19 @@ def every_head(
     changed = np.empty((num_layers, num_heads + 1), np.float32)
     with looking(subject):
         hidden = embedded(subject.bert, encoding)
+        firsts = [hidden[:, 0]]
     total = changed.size
     for layer in range(num_layers):
         for start in range(0, num_heads + 1, at_once):
             done = layer * (num_heads + 1) + start
             yield Progress(stage=marked("engine", "Switching heads off"), done=done, total=total)
             some = slice(start, start + at_once)
-            changed[layer, some] = _with_variants(subject, hidden, layer, variants[some], watched)
+            changed[layer, some] = _with_variants(subject, hidden, firsts, layer, variants[some], watched)
         with looking(subject):
-            hidden = _through(subject, hidden, slice(layer, layer + 1))
+            hidden = _through(subject, hidden, firsts, slice(layer, layer + 1))
     yield Progress(stage=marked("engine", "Switching heads off"), done=total, total=total)
     with looking(subject):
-        before = float(_answers(subject, hidden, watched).probabilities(watched)[0])
+        before = float(_answers(subject, hidden, firsts, watched).probabilities(watched)[0])
     return EveryHead(
         watched, before, read_only(changed[:, :-1].copy()), layers=read_only(changed[:, -1].copy())
     )
@@ -223,39 +224,56 @@ def _ask(subject: LoadedModel, text: str, text_pair: str | None, variants: Seque
     differs = (on != on[:, :1]).any((1, 2))
     alike = int(differs.argmax()) if differs.any() else len(on)  # layers that are computed once for all
     with explained_memory(len(encoding.input_ids)), looking(subject):
-        hidden = _through(subject, embedded(subject.bert, encoding), slice(alike), on[:alike, :1])
+        hidden = embedded(subject.bert, encoding)
+        firsts = [hidden[:, 0]]
+        hidden = _through(subject, hidden, firsts, slice(alike), on[:alike, :1])
         hidden = hidden.expand(len(variants), -1, -1)
-        hidden = _through(subject, hidden, slice(alike, None), on[alike:])
-        return _read(subject, hidden, places, with_pair=text_pair is not None)
+        hidden = _through(subject, hidden, firsts, slice(alike, None), on[alike:])
+        return _read(subject, hidden, firsts, places, with_pair=text_pair is not None)
 
 
-def _through(subject: LoadedModel, hidden: Tensor, layers: slice, on: Switches | None = None) -> Tensor:
-    """Run some layers. Args: hidden: (B, T, D). on: (layers, B, H). Returns: (B, T, D)."""
+def _through(
+    subject: LoadedModel, hidden: Tensor, firsts: list[Tensor], layers: slice, on: Switches | None = None
+) -> Tensor:
+    """Run some layers.
+
+    Args: hidden: (B, T, D). firsts: takes the first token of each layer, (B, D). on: (layers, B, H).
+    Returns: (B, T, D).
+    """
     masks = None if on is None else torch.tensor(on[..., None], device=hidden.device).to(hidden.dtype)
     for number, layer in enumerate(subject.bert.layers[layers]):
         hidden, _ = layer(hidden, None, None, None if masks is None else masks[number], False)
+        firsts.append(hidden[:, 0])
     return hidden
 
 
 def _with_variants(
-    subject: LoadedModel, hidden: Tensor, layer: int, on: Switches, watched: Watched
+    subject: LoadedModel, hidden: Tensor, firsts: list[Tensor], layer: int, on: Switches, watched: Watched
 ) -> Floats:
-    """Return an answer's probability (B,) for variants of one layer. Args: hidden: (1, T, D). on: (B, H)."""
+    """Return an answer's probability (B,) for variants of one layer.
+
+    Args: hidden: (1, T, D), what goes into it. firsts: the first tokens up to there. on: (B, H).
+    """
     with explained_memory(hidden.shape[1]), looking(subject):
-        several = hidden.expand(len(on), -1, -1)
-        several = _through(subject, several, slice(layer, layer + 1), on[None])
-        several = _through(subject, several, slice(layer + 1, None))
-        return _answers(subject, several, watched).probabilities(watched)
+        several, firsts = hidden.expand(len(on), -1, -1), [*firsts]
+        several = _through(subject, several, firsts, slice(layer, layer + 1), on[None])
+        several = _through(subject, several, firsts, slice(layer + 1, None))
+        return _answers(subject, several, firsts, watched).probabilities(watched)
 
 
-def _answers(subject: LoadedModel, hidden: Tensor, watched: Watched) -> _Answers:
+def _answers(subject: LoadedModel, hidden: Tensor, firsts: list[Tensor], watched: Watched) -> _Answers:
     """Return the answers that hold one that is watched, of hidden states (B, T, D)."""
     places = [watched.place] if watched.kind == "masked" else []
-    return _read(subject, hidden, places, with_pair=watched.kind == "next_sentence")
+    return _read(subject, hidden, firsts, places, with_pair=watched.kind == "next_sentence")
 
 
-def _read(subject: LoadedModel, hidden: Tensor, places: Sequence[int], *, with_pair: bool) -> _Answers:
-    """Return what the model's heads make of the last hidden states, (B, T, D)."""
+def _read(
+    subject: LoadedModel, hidden: Tensor, firsts: list[Tensor], places: Sequence[int], *, with_pair: bool
+) -> _Answers:
+    """Return what the model's heads make of the last hidden states, (B, T, D).
+
+    Args: firsts: the first token after the embeddings and every layer, (B, D) or (1, D) each.
+    """
     pooled = None if subject.bert.pooler is None else torch.tanh(subject.bert.pooler(hidden[:, 0]))
     masked = follows = classes = None
     if places and subject.has_masked_words:
@@ -265,7 +283,8 @@ def _read(subject: LoadedModel, hidden: Tensor, places: Sequence[int], *, with_p
     if with_pair and subject.has_next_sentence:
         follows = subject.next_sentence_head().next_sentence(pooled).softmax(-1)[:, 0]
     if subject.labels:
-        classes = subject.label_head().classifier(pooled).softmax(-1)
+        every = [first.expand(len(hidden), -1) for first in firsts]
+        classes = subject.label_head().of_firsts(every).softmax(-1)
     return _Answers(tuple(places), masked, follows, classes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +17,18 @@ from torch import Tensor
 from engine.device import open_device
 from engine.errors import ConfigError
 from engine.events import Evaluated, Noted, Step
-from engine.model.weights import load_classifier
+from engine.inspect.attention.ablation import outcome
+from engine.inspect.loaded_model import LoadedModel
+from engine.inspect.predict import Predictor
+from engine.model.bert import initialize
+from engine.model.heads import SequenceClassifier
+from engine.model.inventory import take_stock
+from engine.model.weights import load_classifier, read_config, save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.shared import DeviceConfig
-from engine.text.batch import EncodedSet, collate
-from engine.train.adapt import adapted, label_weights, rates_of, repeated
+from engine.text.batch import Bounds, EncodedSet, collate
+from engine.train.adapt import adapted, label_weights, mix_shares, rates_of, repeated
 from engine.train.feed import EpochFeed
 from engine.train.finetune import fine_tune, resume
 from engine.train.frozen import with_states
@@ -29,7 +36,7 @@ from engine.train.plan import plan
 from engine.train.tasks import Classification
 from tests.engine.tiny_runs import tiny_config
 from tests.engine.tiny_texts import result_of
-from tests.fakes import tiny_classifier
+from tests.fakes import tiny_classifier, tiny_wordpiece
 from tests.fakes import tiny_config as tiny_shape
 
 
@@ -204,7 +211,7 @@ def test_kept_states_give_the_logits_and_gradients_of_the_whole_model(frozen: in
     adapted(model, config, is_begun=False)
     task = Classification(("a", "b", "c"))
     device = replace(open_device(DeviceConfig(device="cpu", num_threads=1)), micro_batch_tokens=16)
-    kept = result_of(with_states(model.bert, data, device))
+    kept = result_of(with_states(model, data, device))
     assert kept.states is not None and kept.states.shape[0] == (7 if frozen == 2 else data.bounds[-1])
     found = []
     for one in (data, kept):
@@ -224,7 +231,81 @@ def test_kept_states_give_the_logits_and_gradients_of_the_whole_model(frozen: in
 def test_states_that_are_too_many_are_computed_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     model, data = tiny_classifier(), examples(np.array([0, 1]))
     device = open_device(DeviceConfig(device="cpu", num_threads=1))
-    assert result_of(with_states(model.bert, data, device)) is data  # nothing is frozen
+    assert result_of(with_states(model, data, device)) is data  # nothing is frozen
     adapted(model, with_values(FineTuneConfig(), {"frozen_layers": 1}), is_begun=False)
     monkeypatch.setattr("engine.train.frozen.MOST_BYTES", 100)
-    assert result_of(with_states(model.bert, data, device)) is data
+    assert result_of(with_states(model, data, device)) is data
+
+
+def mixed(num_layers: int = 2) -> SequenceClassifier:
+    """Return a classifier whose mix of layers is neither even nor of scale 1."""
+    labels = ("a", "b", "c")
+    model = SequenceClassifier(tiny_shape(num_hidden_layers=num_layers, id2label=labels, layer_mix=True))
+    initialize(model, 0.5, 3)
+    assert model.mix is not None
+    with torch.no_grad():
+        model.mix.weights.copy_(torch.linspace(-1.0, 2.0, num_layers + 1))
+        model.mix.scale.fill_(1.5)
+    return model.eval()
+
+
+def test_a_mix_is_the_weighted_mean_of_the_first_token_at_every_layer_padded_or_packed() -> None:
+    model, ids = mixed(), torch.randint(5, 30, (3, 7), generator=torch.Generator().manual_seed(1))
+    assert model.mix is not None
+    with torch.no_grad():
+        states = model.bert(ids, output_hidden_states=True).hidden_states
+        shares = model.mix.weights.softmax(0)
+        first = 1.5 * sum(share * state[:, 0] for share, state in zip(shares, states, strict=True))
+        wanted = model.classifier(torch.tanh(model.bert.pooler(first)))
+        bounds = Bounds([7, 7, 7])
+        packed = model(ids.flatten(), bounds=bounds, rows=bounds.firsts)
+        assert torch.allclose(model(ids), wanted, atol=1e-6)
+        assert torch.allclose(packed, wanted, atol=1e-5)
+
+
+def test_a_mix_is_saved_and_loaded_and_a_model_without_one_gets_an_even_one(tmp_path: Path) -> None:
+    model = mixed()
+    save_model(tmp_path / "mixed", model, tiny_wordpiece())
+    again, report = load_classifier(tmp_path / "mixed")
+    assert all(torch.equal(value, again.state_dict()[name]) for name, value in model.state_dict().items())
+    assert not report.unexpected and not report.missing
+    found = take_stock(tmp_path / "mixed")
+    assert found.heads.layer_mix and found.counts["layer_mix"] == 4 and not found.leftovers
+    plain = tiny_classifier(("a", "b", "c"))
+    save_model(tmp_path / "plain", plain, tiny_wordpiece())
+    assert "layer_mix" not in json.loads((tmp_path / "plain" / "config.json").read_text())
+    shape = replace(read_config(tmp_path / "plain"), layer_mix=True)
+    new, report = load_classifier(tmp_path / "plain", ("a", "b", "c"), config=shape)
+    assert mix_shares(new) == pytest.approx([1 / 3] * 3)
+    assert "The mix of layers is new: it starts from equal weights." in list(map(str, report.notes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoder", ["frozen", "fine-tuned"])
+def test_a_mix_is_learned_told_and_answers_alike_wherever_it_is_asked(tmp_path: Path, encoder: str) -> None:
+    config = tiny_config(tmp_path, layer_mix=True, encoder=encoder)
+    events = list(fine_tune(config, tmp_path / "run"))
+    told = [str(event.sentence) for event in events if isinstance(event, Noted)]
+    assert any(said.startswith("The mix of layers, from the embeddings to the last layer:") for said in told)
+    model, _ = load_classifier(tmp_path / "run" / "model")
+    assert len(set(mix_shares(model))) > 1
+    predictor = Predictor.from_folder(tmp_path / "run" / "model", "cpu")
+    answer = predictor.predict("good film")
+    subject = LoadedModel.open(tmp_path / "run" / "model", "cpu")
+    found = outcome(subject, "good film")
+    assert dict(found.classes)["good"] == pytest.approx(
+        answer[list(predictor.labels).index("good")], abs=1e-5
+    )
+
+
+def test_kept_states_of_a_mix_give_the_logits_of_the_whole_model() -> None:
+    model, data = mixed(), examples(np.array([0, 1, 2, 1, 0]))
+    adapted(model, with_values(FineTuneConfig(), {"frozen_layers": 2, "max_length": 9}), is_begun=True)
+    device = open_device(DeviceConfig(device="cpu", num_threads=1))
+    kept = result_of(with_states(model, data, device))
+    assert kept.states is not None and kept.states.shape == (5, 3, model.config.hidden_size)
+    task = Classification(("a", "b", "c"))
+    whole, above = (task.forward(model, collate(one, np.array([3, 1]))) for one in (data, kept))
+    assert torch.allclose(whole, above, atol=1e-5)
+    adapted(model, with_values(FineTuneConfig(), {"frozen_layers": 1}), is_begun=True)
+    assert result_of(with_states(model, data, device)) is data  # lower layers are read, too
