@@ -14,7 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError, Sentence, marked
+from engine.text.questions.decoding import Answered
+from engine.text.questions.no_answer import Threshold, choose_threshold
 from engine.text.questions.question import Question, Questions
+from engine.text.questions.splitting import halves
 from engine.train.answer_text import cmrc_exact, cmrc_f1, squad_exact, squad_f1, squad_normal
 
 SQUAD_1, SQUAD_2, CMRC = "SQuAD 1.1", "SQuAD 2.0", "CMRC 2018"
@@ -121,6 +124,23 @@ def score_answers(
         scores[:, 1],
         np.array([not question.has_none for _, question, _ in known]),
         tuple(question_word(question.text) for _, question, _ in known),
+    )
+
+
+def pick_threshold(
+    questions: Questions, asked: npt.NDArray[np.int64], answered: Sequence[Answered], rule: str = ""
+) -> Threshold:
+    """Return the threshold of "no answer" with the best F1 on one half of some questions, told on the other.
+
+    Args: asked: (Q,) places in the questions, whose answers are known. answered: one for each.
+    """
+    rule = rule or rule_for(questions)
+    some = [questions.questions[place] for place in asked.tolist()]
+    return choose_threshold(
+        np.array([one.difference for one in answered]),
+        np.array([score_one(one, found.text(), rule)[1] for one, found in zip(some, answered, strict=True)]),
+        np.array([score_one(one, "", rule)[1] for one in some]),
+        halves(questions, asked),
     )
 
 

@@ -20,14 +20,16 @@ from engine.text.table import Table
 
 LOOKED_AT = 200  # rows that a guess is made from, spread over the table
 _ENOUGH = 0.8  # share of the rows in which an unnamed column has to be what it is taken for
-_MOST_CELL = 1 << 20  # characters of a cell that is read as a list
+_MOST_CELL, _MOST_PYTHON = 1 << 20, 1 << 14  # characters of a cell that is read as a list, of Python's
 _ARRAY = re.compile(
     r"array\((\[.*?\])(?:, *dtype=[\w.<>'\"]+)?\)", re.S
 )  # as pandas writes those of `datasets`
 
 # Names as people write them, lower-cased, _ for all but letters and digits; the best first.
 _QUESTION = "question questions query query_text question_text 问题 提问 问"
-_CONTEXT = "context passage context_text paragraph passage_text document article text 文章 段落 原文 正文"
+_CONTEXT = (
+    "context passage context_text paragraph passage_text document article text 上下文 文章 段落 原文 正文"
+)
 _ANSWER = "answers answer answer_text answers_text answer_span span 答案 回答 答"
 _START = "answer_start answers_answer_start start answer_begin start_position offset begin 起始 开始 开始位置"
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -138,6 +140,8 @@ def starts_in(cell: str) -> list[int | None]:
 
 
 def _of_python(cell: str) -> Any:
+    if len(cell) > _MOST_PYTHON or cell.count("array(") > 2:
+        raise ValueError("no list of answers")
     return ast.literal_eval(_ARRAY.sub(r"\1", cell))
 
 

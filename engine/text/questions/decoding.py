@@ -11,12 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from engine.events import Beat, Steps
+from engine.text.questions.question import Questions
 from engine.text.questions.windows import Spans, Windows
 
 Scores = npt.NDArray[np.floating]
 
 MOST_ANSWERS = 20  # on the list of one question
 LONGEST_ANSWER = 30  # pieces
+_AT_ONCE = 64  # questions between two steps
 _SPARE = 3  # times as many stretches are looked at, for some are the same text
 
 
@@ -67,6 +70,20 @@ class Chances:
     end: npt.NDArray[np.float64]
     none_start: float
     none_end: float
+
+
+def answering(
+    windows: Windows, questions: Questions, start: Scores, end: Scores, *, with_none: bool
+) -> Steps[list[Answered]]:
+    """Return what scores answer to each question that is asked, step by step. Args: as `answer`."""
+    found: list[Answered] = []
+    rows = windows.rows[windows.window_bounds[:-1]]
+    for asked, row in enumerate(rows.tolist()):
+        passage = questions.passage_of(questions.questions[row])
+        found.append(answer(windows, asked, passage, start, end, with_none=with_none))
+        if asked % _AT_ONCE == 0:
+            yield Beat()
+    return found
 
 
 def answer(

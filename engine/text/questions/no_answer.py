@@ -6,13 +6,10 @@ threshold would flatter itself.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from engine.text.questions.question import Questions
 
 Values = npt.NDArray[np.floating]
 
@@ -33,25 +30,6 @@ class Threshold:
     num_reported: int
 
 
-def halves(questions: Questions, asked: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Return (Q,), true for the half a threshold is chosen on, the same each time.
-
-    Whole articles go to one half; where there is one article only, questions by their id.
-    Args: asked: (Q,), places in the questions.
-    """
-    groups = [_article(questions, place) for place in asked.tolist()]
-    if len(set(groups)) < 2:
-        groups = [questions.questions[place].id for place in asked.tolist()]
-    names, group_of, sizes = np.unique(np.array(groups, object), return_inverse=True, return_counts=True)
-    is_chosen = np.zeros(len(names), bool)
-    taken = [0, 0]
-    for group in sorted(range(len(names)), key=lambda place: _hash(str(names[place]))):
-        side = int(taken[1] <= taken[0])
-        is_chosen[group] = bool(side)
-        taken[side] += int(sizes[group])
-    return np.asarray(is_chosen[group_of], bool)
-
-
 def choose_threshold(
     differences: Values, answered: Values, unanswered: Values, chosen: npt.NDArray[np.bool_]
 ) -> Threshold:
@@ -60,7 +38,7 @@ def choose_threshold(
     Between two differences it lies in the middle; of equally good ones it is the one nearest to 0.
 
     Args: differences: (Q,), of "no answer" to the best answer. answered, unanswered: (Q,), the score of each
-    question, such as its F1, if it is answered, and if it is not. chosen: (Q,), as `halves`.
+    question, such as its F1, if it is answered, and if it is not. chosen: (Q,) bool, the half.
     """
 
     def worth(value: float, half: npt.NDArray[np.bool_]) -> float:
@@ -92,12 +70,3 @@ def _between(values: Values) -> Values:
     finite = np.clip(values, -1e30, 1e30)
     below, above = finite[:1] - 1.0, finite[-1:] + 1.0
     return np.concatenate([np.minimum(below, 0.0), (finite[1:] + finite[:-1]) / 2, np.maximum(above, 0.0)])
-
-
-def _article(questions: Questions, place: int) -> str:
-    question = questions.questions[place]
-    return questions.passages[question.passage].title or str(question.place.article)
-
-
-def _hash(name: str) -> bytes:
-    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()

@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 
 from engine.errors import DataError
+from engine.text.questions.decoding import Answered, Candidate
 from engine.text.questions.question import Answer, Place, Question
 from engine.text.questions.reading import read_questions
 from engine.train.answer_scores import (
     CMRC,
     SQUAD_1,
     SQUAD_2,
+    pick_threshold,
     question_word,
     rule_for,
     score_answers,
@@ -341,3 +343,15 @@ def test_normal_forms_and_marks_are_those_of_the_scripts() -> None:
     assert cmrc_exact("A-B：《C》", "abc") == 1.0
     assert cmrc_words("“Nexon”的……5%。") == ["nexon", "的", "……5", "%"]
     assert cmrc_f1("", "") == 1.0
+
+
+def test_the_threshold_that_is_picked_tells_questions_without_an_answer_from_the_others() -> None:
+    questions = read_questions(real("squad/tiny-dev-v2.0.json"))
+    asked, answered = np.arange(len(questions.questions)), []
+    for one in questions.questions:
+        right = one.answers[0].text if one.answers else "Normandy"
+        none = 7.0 if one.has_none else 1.0
+        answered.append(Answered((Candidate(right, 0, len(right), 4.0, 0.5),), none, 0.5))
+    found = pick_threshold(questions, asked, answered)
+    assert (found.chosen, found.reported) == (1.0, 1.0) and -3 < found.value < 3
+    assert found.num_chosen + found.num_reported == 14 and found.num_chosen > 0 < found.num_reported

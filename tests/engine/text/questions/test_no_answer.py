@@ -2,62 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from engine.text.questions.no_answer import choose_threshold, halves
-from engine.text.questions.question import Questions
-from engine.text.questions.reading import read_questions
-
-PASSAGE = "The Normans came from France."
-
-
-def articles(folder: Path, *sizes: int, title: str = "T") -> Questions:
-    """Return articles of so many questions each."""
-    data = [
-        {
-            "title": f"{title}{number}" if title else "",
-            "paragraphs": [
-                {
-                    "context": f"{PASSAGE} {number}",
-                    "qas": [
-                        {"question": "Who?", "id": f"{number}-{one}", "answers": ["France"]}
-                        for one in range(size)
-                    ],
-                }
-            ],
-        }
-        for number, size in enumerate(sizes)
-    ]
-    path = folder / "a.json"
-    path.write_text(json.dumps({"data": data}))
-    return read_questions(path)
-
-
-@pytest.mark.parametrize("title", ["T", ""])
-def test_a_whole_article_is_in_one_half_and_the_halves_are_near_equal(title: str, tmp_path: Path) -> None:
-    questions = articles(tmp_path, *range(1, 30), title=title)
-    asked = np.arange(len(questions.questions))
-    chosen = halves(questions, asked)
-    sides = {}
-    for place in asked.tolist():
-        sides.setdefault(questions.questions[place].passage, set()).add(bool(chosen[place]))
-    assert all(len(side) == 1 for side in sides.values())
-    assert abs(chosen.mean() - 0.5) < 0.1
-
-
-def test_the_halves_do_not_depend_on_the_order_of_the_questions(tmp_path: Path) -> None:
-    questions = articles(tmp_path, *range(1, 30))
-    asked = np.random.default_rng(1).permutation(len(questions.questions))
-    assert (halves(questions, np.arange(len(asked)))[asked] == halves(questions, asked)).all()
-
-
-def test_the_questions_of_one_article_are_halved_by_their_ids(tmp_path: Path) -> None:
-    chosen = halves(articles(tmp_path, 41), np.arange(41))
-    assert chosen.sum() in (20, 21)
+from engine.text.questions.no_answer import choose_threshold
 
 
 @pytest.mark.parametrize("seed", range(20))

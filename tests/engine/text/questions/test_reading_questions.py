@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from engine.errors import DataError
-from engine.text.questions.columns import QuestionColumns
-from engine.text.questions.reading import looks_like_questions, read_questions
+from engine.text.questions.columns import QuestionColumns, answers_in
+from engine.text.questions.reading import looks_like_questions, read_questions, reading_questions
 
 PASSAGE = "The Normans came from France in the 10th century."
 HEAD = "id,question,context,answer,answer_start\n"
@@ -121,3 +122,56 @@ def test_other_encodings_are_read_as_tables_are(tmp_path: Path) -> None:
     assert read_questions(path).questions[0].answers[0].start == 5  # type: ignore[index]
     path.write_bytes(document.encode("gb18030"))
     assert read_questions(path, encoding="gb18030").questions[0].text == "来自哪里？"
+
+
+ROW = {"question": "Where from?", "context": PASSAGE, "answers": {"text": ["France"], "answer_start": [22]}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", (json.dumps(ROW) + "\n") * 3),
+        ("a.json", json.dumps([ROW, ROW], indent=1)),
+        ("a.json", json.dumps({"version": "1", "data": [ROW, ROW]})),
+        ("a.csv", f"id,question,context,answer\n1,Where from?,{PASSAGE},France\n"),
+        ("a.tsv", f"frage\ttext\tspanne\nFrom where?\t{PASSAGE}\tFrance\n"),
+        (
+            "a.csv",
+            f"{chr(0xFEFF)}问题;上下文;答案\n来自哪里？;诺曼人来自法国，后来去了英国。;法国\n".replace(
+                "上下文", "段落"
+            ),
+        ),
+    ],
+)
+def test_files_of_questions_look_like_questions_and_are_read_as_such(
+    name: str, content: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, content, name)
+    reason = looks_like_questions(path)
+    assert reason is not None and str(reason).startswith("It looks like")
+    found = read_questions(path)
+    assert found.num_used == found.num_rows > 0
+    assert all(one.is_placed for question in found.questions for one in question.answers or ())
+
+
+def test_the_reason_names_the_columns(tmp_path: Path) -> None:
+    reason = looks_like_questions(written(tmp_path, json.dumps(ROW) + "\n", "a.jsonl"))
+    assert str(reason) == "It looks like questions: question asks about context, and answers stands in it."
+
+
+@pytest.mark.parametrize("content", ["", "text,label\ngood,pos\n", "word\n", '{"a": 1}', "\x89PNG", '["a"'])
+def test_what_is_no_file_of_questions_does_not_look_like_one(content: str, tmp_path: Path) -> None:
+    assert looks_like_questions(written(tmp_path, content)) is None
+
+
+@pytest.mark.parametrize(
+    "cell", ["[" * 50_000 + "]", "[" + "array([" * 2000 + "]", "{'text': " + "-" * 9000 + "1}"]
+)
+def test_a_cell_that_only_looks_like_a_list_is_an_answer_like_any(cell: str) -> None:
+    assert answers_in(cell) == [(cell, None)]
+
+
+def test_reading_beats_at_each_article_so_that_it_can_be_stopped(tmp_path: Path) -> None:
+    article = {"paragraphs": [{"context": PASSAGE, "qas": [{"question": "Who?", "answers": ["Normans"]}]}]}
+    path = written(tmp_path, json.dumps({"data": [article] * 30}), "a.json")
+    assert len(list(reading_questions(path))) >= 30

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.errors import ConfigError
 from engine.events import result_of
-from engine.text.questions.decoding import answer, chances
+from engine.text.questions.decoding import answer, answering, chances
 from engine.text.questions.question import Questions
 from engine.text.questions.reading import read_questions
 from engine.text.questions.windows import UNKNOWN, Windows, begins_of, cutting, owned_by, pieces_of
@@ -234,3 +234,11 @@ def test_pieces_of_an_answer_are_those_that_hold_one_of_its_characters() -> None
     assert pieces_of(spans, 5, 9) == (1, 1)
     assert pieces_of(spans, 3, 4) is None
     assert pieces_of(spans, 16, 20) is None
+
+
+def test_all_questions_are_answered_in_their_order(tmp_path: Path) -> None:
+    asked = questions_of(tmp_path, ("Who?", "France"), ("Who came?", "Normans"), ("Who?", "café"))
+    windows = windows_of(asked, asked=[2, 0, 1], max_length=20, stride=5, max_question=4)  # type: ignore[arg-type]
+    start, end = scores_of(windows, 5)
+    found = result_of(answering(windows, asked, start, end, with_none=True))
+    assert found == [answer(windows, place, PASSAGE, start, end, with_none=True) for place in range(3)]
