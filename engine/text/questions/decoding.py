@@ -72,15 +72,34 @@ class Chances:
     none_end: float
 
 
+def longest_answer(windows: Windows) -> int:
+    """Return how many pieces an answer may have: LONGEST_ANSWER, or what 99 of 100 answers of the data need.
+
+    SQuAD's answers are names and numbers; a third of CMRC's are longer than 30 pieces: all would be wrong.
+    """
+    shown = windows.targets[windows.targets[:, 0] > 0]
+    lengths = shown[:, 1] - shown[:, 0] + 1
+    return max(LONGEST_ANSWER, int(np.quantile(lengths, 0.99, method="higher")) if len(lengths) else 0)
+
+
 def answering(
-    windows: Windows, questions: Questions, start: Scores, end: Scores, *, with_none: bool
+    windows: Windows,
+    questions: Questions,
+    start: Scores,
+    end: Scores,
+    *,
+    with_none: bool,
+    most: int = MOST_ANSWERS,
+    longest: int = LONGEST_ANSWER,
 ) -> Steps[list[Answered]]:
     """Return what scores answer to each question that is asked, step by step. Args: as `answer`."""
     found: list[Answered] = []
     rows = windows.rows[windows.window_bounds[:-1]]
     for asked, row in enumerate(rows.tolist()):
         passage = questions.passage_of(questions.questions[row])
-        found.append(answer(windows, asked, passage, start, end, with_none=with_none))
+        found.append(
+            answer(windows, asked, passage, start, end, with_none=with_none, most=most, longest=longest)
+        )
         if asked % _AT_ONCE == 0:
             yield Beat()
     return found

@@ -135,12 +135,7 @@ ROW = {"question": "Where from?", "context": PASSAGE, "answers": {"text": ["Fran
         ("a.json", json.dumps({"version": "1", "data": [ROW, ROW]})),
         ("a.csv", f"id,question,context,answer\n1,Where from?,{PASSAGE},France\n"),
         ("a.tsv", f"frage\ttext\tspanne\nFrom where?\t{PASSAGE}\tFrance\n"),
-        (
-            "a.csv",
-            f"{chr(0xFEFF)}问题;上下文;答案\n来自哪里？;诺曼人来自法国，后来去了英国。;法国\n".replace(
-                "上下文", "段落"
-            ),
-        ),
+        ("a.csv", "\ufeff问题;上下文;答案\n来自哪里？;诺曼人来自法国，后来去了英国。;法国\n"),
     ],
 )
 def test_files_of_questions_look_like_questions_and_are_read_as_such(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.errors import ConfigError
 from engine.events import result_of
-from engine.text.questions.decoding import answer, answering, chances
+from engine.text.questions.decoding import LONGEST_ANSWER, answer, answering, chances, longest_answer
 from engine.text.questions.question import Questions
 from engine.text.questions.reading import read_questions
 from engine.text.questions.windows import UNKNOWN, Windows, begins_of, cutting, owned_by, pieces_of
@@ -242,3 +242,13 @@ def test_all_questions_are_answered_in_their_order(tmp_path: Path) -> None:
     start, end = scores_of(windows, 5)
     found = result_of(answering(windows, asked, start, end, with_none=True))
     assert found == [answer(windows, place, PASSAGE, start, end, with_none=True) for place in range(3)]
+
+
+def test_answers_may_be_longer_where_those_of_the_data_are(tmp_path: Path) -> None:
+    passage = "came from France. " * 40
+    short, long = passage[:9], passage[: 12 * 18].strip()
+    usual = windows_of(questions_of(tmp_path, ("Who?", short), passage=passage))
+    assert longest_answer(usual) == LONGEST_ANSWER
+    other = windows_of(questions_of(tmp_path, ("Who?", short), ("Who?", long), passage=passage))
+    assert longest_answer(other) == 12 * 4
+    assert longest_answer(windows_of(questions_of(tmp_path, ("Who?", "")))) == LONGEST_ANSWER
