@@ -19,7 +19,7 @@ from engine.model.kernels import Dropout
 from engine.settings.finetune import FineTuneConfig
 
 WEIGHTED, REPEATED = "weighted", "repeated"
-MIX_RATE = 100.0  # times the learning rate
+MIX_RATE = 10.0  # times the learning rate: as ELMo's, where that is 1e-4; at 100 one layer took all
 MOST_REPEATS = 10  # times that a row of a rare label is learned from in an epoch
 
 
