@@ -112,10 +112,16 @@ def on_mix(model: SequenceClassifier) -> Sentence:
     said = ", ".join(f"{share:.0%}" for share in shares)
     template = marked(
         "engine",
-        "The mix of layers, from the embeddings to the last layer: {shares}. The most comes from {best} of "
-        "{layers}.",
+        "The mix of layers, from the embeddings to the last layer: {shares}. The most comes from layer "
+        "{best}.",
     )
-    return Sentence(template, {"shares": said, "best": best, "layers": len(shares) - 1})
+    if not best:
+        template = marked(
+            "engine",
+            "The mix of layers, from the embeddings to the last layer: {shares}. The most comes from the "
+            "embeddings.",
+        )
+    return Sentence(template, {"shares": said, "best": best})
 
 
 def _freeze(part: nn.Module) -> None:
