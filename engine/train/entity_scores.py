@@ -13,10 +13,10 @@ from itertools import islice
 
 import numpy as np
 
+from engine.text.tagged.texts import Entity
+
 MODES = ("conlleval", "strict")
 KINDS = ("boundary", "type", "boundary and type", "missed", "invented")
-NONE = ""  # in a confusion: no entity there
-Span = tuple[int, int, str]  # words first to stop - 1 of a text, and the type
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class EntityError:
 
     text: int
     kind: str  # one of KINDS
-    true: Span | None
-    predicted: Span | None
+    true: Entity | None
+    predicted: Entity | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +90,7 @@ def score_entities(
     spans_of = {"conlleval": lenient_spans, "strict": strict_spans}[mode]
     support, answered, correct = Counter[str](), Counter[str](), Counter[str]()
     errors: list[EntityError] = []
-    pairs = Counter[tuple[str, str]]()
+    pairs = Counter[tuple[str | None, str | None]]()  # types; None: no entity there
     num_tokens = right = 0
     for place, (ours, theirs) in enumerate(zip(true, predicted, strict=True)):
         num_tokens += len(ours)
@@ -100,31 +100,31 @@ def score_entities(
         answered.update(kind for _, _, kind in found)
         wrong: list[EntityError] = []
         for kind, one, other in _compared(wanted, found):
-            pairs[one[2] if one else NONE, other[2] if other else NONE] += 1
+            pairs[one and one.type, other and other.type] += 1
             if kind:
                 wrong.append(EntityError(place, kind, one, other))
             elif one:
-                correct[one[2]] += 1
+                correct[one.type] += 1
         errors += sorted(wrong, key=lambda error: (error.true or error.predicted or ())[:2])
     types = tuple(sorted(support.keys() | answered.keys()))
-    names = [*types, NONE]
+    names = [*types, None]
     confusion = np.array([[pairs[a, b] for b in names] for a in names], np.int64)
     per_type = {kind: TypeScores(support[kind], answered[kind], correct[kind]) for kind in types}
     overall = TypeScores(support.total(), answered.total(), correct.total())
     return EntityScores(mode, overall, per_type, num_tokens, right, types, confusion, tuple(errors))
 
 
-def lenient_spans(tags: Sequence[str]) -> list[Span]:
+def lenient_spans(tags: Sequence[str]) -> list[Entity]:
     """Return the entities of a text's tags by conlleval's rules for any scheme (B after E and S after S of
     one type begin no other).
     """
-    found: list[Span] = []
+    found: list[Entity] = []
     before, before_type, first = "O", "", -1
     for place, tag in enumerate([*tags, "O"]):
         letter, dash, kind = tag.partition("-")
         kind = kind if dash else ""
         if first >= 0 and _ends(before, letter, before_type, kind):
-            found.append((first, place, before_type))
+            found.append(Entity(first, place, before_type))
             first = -1
         if _begins(before, letter, before_type, kind):
             first = place
@@ -146,13 +146,13 @@ def _begins(before: str, letter: str, before_type: str, kind: str) -> bool:
     return letter not in ("O", ".") and before_type != kind
 
 
-def strict_spans(tags: Sequence[str]) -> list[Span]:
+def strict_spans(tags: Sequence[str]) -> list[Entity]:
     """Return the entities of a text's IOB2 tags: each begins with B-, an I- alone is none."""
-    found: list[Span] = []
+    found: list[Entity] = []
     first, own = 0, ""
     for place, tag in enumerate([*tags, "O"]):
         if own and tag != f"I-{own}":
-            found.append((first, place, own))
+            found.append(Entity(first, place, own))
             own = ""
         if tag.startswith("B-"):
             first, own = place, tag[2:]
@@ -160,8 +160,8 @@ def strict_spans(tags: Sequence[str]) -> list[Span]:
 
 
 def _compared(
-    wanted: Sequence[Span], found: Sequence[Span]
-) -> Iterator[tuple[str, Span | None, Span | None]]:
+    wanted: Sequence[Entity], found: Sequence[Entity]
+) -> Iterator[tuple[str, Entity | None, Entity | None]]:
     """Yield each true entity with the predicted one that stands for it, and what is wrong ("": nothing)."""
     right = set(wanted) & set(found)
     for span in wanted:
@@ -179,7 +179,7 @@ def _compared(
                 break
             num_words = min(one[1], other[1]) - max(one[0], other[0])
             shared.append((num_words, one[2] == other[2], -one[0], -other[0], one, other))
-    taken: set[tuple[bool, Span]] = set()
+    taken: set[tuple[bool, Entity]] = set()
     for *_, one, other in sorted(shared, reverse=True):  # most words in common, then of one type
         if (True, one) not in taken and (False, other) not in taken:
             taken |= {(True, one), (False, other)}
@@ -192,7 +192,7 @@ def _compared(
             yield "invented", None, span
 
 
-def _kind(one: Span, other: Span) -> str:
+def _kind(one: Entity, other: Entity) -> str:
     if one[:2] == other[:2]:
         return "type"
     return "boundary" if one[2] == other[2] else "boundary and type"

@@ -54,38 +54,22 @@ def guess_columns(lines: Sequence[str], path: Path, word: int = 0, tag: int = 0)
     Args:   lines: without their ends, the last one whole. word, tag: from 1, where a person has chosen them.
     Raises: DataError if there is no such column, or the lines are not cut into columns at all.
     """
-    texts = [line.rstrip(" \t\r") for line in lines if not is_document_line(line)]
-    plain = [text for text in texts if not COMMENT.match(text)] or texts
-    separator = "\t" if sum("\t" in text for text in plain) >= 0.5 * len(plain) else " "
-    rows = [fields_of(text, separator) for text in plain]
-    widths = Counter(map(len, rows))
-    width = max(widths, key=lambda one: widths[one], default=0)
-    uneven = widths[width] < _EVEN * len(rows) or width > MOST_TAG_COLUMNS
-    if width < 2 or (uneven and not (word and tag)):
-        raise DataError(
-            marked(
-                "engine",
-                "{path} has no columns of words and tags: most lines should hold a word and its tag, with a "
-                "tab or a space between.",
-            ),
-            path=path,
-        )
-    _check(path, width, word, tag)
-    even = [row for row in rows if len(row) == width]
-    cut = Sentence(
-        marked("engine", "{width} columns, separated by tabs")
-        if separator == "\t"
-        else marked("engine", "{width} columns, separated by spaces"),
-        {"width": width},
-    )
-    is_conllu = width == 10 and sum(_NUMBER.fullmatch(row[0]) is not None for row in even) >= 0.9 * len(even)
-    columns = [[row[place] for row in even] for place in range(width)]
+    separator, rows = _cut(lines, path, chosen=bool(word and tag))
+    width = len(rows[0])
+    for number in (word, tag):
+        if number > width:
+            template = marked("engine", "{path} has {width} columns, so there is no column {number}.")
+            raise DataError(template, path=path, width=width, number=number)
+    is_conllu = width == 10 and sum(_NUMBER.fullmatch(row[0]) is not None for row in rows) >= 0.9 * len(rows)
     if is_conllu:
-        why = Sentence(
-            marked("engine", "CoNLL-U: ten columns, of which 2 is the word and 4 the part of speech")
-        )
-        return Columns(separator, width, word or 2, tag or _UPOS, True, (why,))
-    reasons = [cut]
+        word, tag = word or 2, tag or _UPOS
+        template = marked("engine", "CoNLL-U: ten columns, of which 2 is the word and 4 the part of speech")
+        reasons = [Sentence(template)]
+    else:
+        by_tabs = marked("engine", "{width} columns, separated by tabs")
+        by_spaces = marked("engine", "{width} columns, separated by spaces")
+        reasons = [Sentence(by_tabs if separator == "\t" else by_spaces, {"width": width})]
+    columns = list(zip(*rows, strict=True))
     if not tag:
         tag, why = _tag_column(columns, word)
         reasons.append(why)
@@ -93,20 +77,30 @@ def guess_columns(lines: Sequence[str], path: Path, word: int = 0, tag: int = 0)
         word, why = _word_column(columns, tag)
         reasons.append(why)
     if word == tag:
-        _check(path, width, word, tag)
-    return Columns(separator, width, word, tag, False, tuple(reasons))
-
-
-def _check(path: Path, width: int, word: int, tag: int) -> None:
-    for number in (word, tag):
-        if number < 0 or number > width:
-            template = marked("engine", "{path} has {width} columns, so there is no column {number}.")
-            raise DataError(template, path=path, width=width, number=number)
-    if word and word == tag:
         template = marked(
             "engine", "Column {number} cannot be the word and its tag at once. Choose two columns."
         )
         raise DataError(template, number=word)
+    return Columns(separator, width, word, tag, is_conllu, tuple(reasons))
+
+
+def _cut(lines: Sequence[str], path: Path, chosen: bool) -> tuple[str, list[list[str]]]:
+    """Return what separates the columns, and the rows that have as many as most. Raises: DataError."""
+    texts = [line.rstrip(" \t\r") for line in lines if not is_document_line(line)]
+    texts = [text for text in texts if not COMMENT.match(text)] or texts
+    separator = "\t" if sum("\t" in text for text in texts) >= 0.5 * len(texts) else " "
+    rows = [fields_of(text, separator) for text in texts]
+    widths = Counter(map(len, rows))
+    width = max(widths, key=lambda one: widths[one], default=0)
+    uneven = widths[width] < _EVEN * len(rows) or width > MOST_TAG_COLUMNS
+    if width < 2 or (uneven and not chosen):
+        template = marked(
+            "engine",
+            "{path} has no columns of words and tags: most lines should hold a word and its tag, with a tab "
+            "or a space between.",
+        )
+        raise DataError(template, path=path)
+    return separator, [row for row in rows if len(row) == width]
 
 
 def _tag_column(columns: Sequence[Sequence[str]], word: int) -> tuple[int, Sentence]:

@@ -39,8 +39,12 @@ class TagCodes(dict[str, int]):
                 "column of tags. Choose another.",
             )
             raise DataError(template, column=self._column, path=self._path, most=MOST_TAGS)
-        self.names.append(tag)
-        self[tag] = len(self.names) - 1
+        plain = tag.strip() or tag
+        if plain != tag:
+            self[tag] = self[plain]
+        else:
+            self.names.append(tag)
+            self[tag] = len(self.names) - 1
         return self[tag]
 
 
@@ -82,32 +86,25 @@ class ConllReader:
     def _take(self, lines: list[str]) -> None:
         columns, codes = self._columns, self.codes
         word, tag, width, separator = columns.word - 1, columns.tag - 1, columns.width, columns.separator
+        is_conllu, has_long = columns.is_conllu, len(max(lines, key=len, default="")) > _MOST_LINE
         words, found = list[str](), list[int]()
         firsts, first_lines = list[int](), list[int]()
         skipped, glued = list[tuple[int, int]](), list[int]()
-        special = ("#", "-DOCSTART-")
+        is_plain = False  # the line before holds a word of the same text
         for number, line in enumerate(lines, self._line + 1):
             fields = line.split(separator)
-            if (
-                len(fields) != width
-                or not fields[word]
-                or not fields[tag]
-                or line.startswith(special)
-                or line.endswith((" ", "\t"))
-                or len(line) > _MOST_LINE
-                or (columns.is_conllu and not fields[0].isdecimal())
-            ):
-                fields = self._unusual(line, number)
-            if not fields:
+            is_odd = len(fields) != width or "" in fields or line[0] in "#-" or is_conllu or has_long
+            if is_odd and not (fields := self._unusual(line, number)):
+                is_plain = False
                 continue
-            if self._is_new:
-                firsts.append(len(words))
-                first_lines.append(number)
-                self._is_new = False
-            elif self._num_skipped:
-                skipped.append((len(words), self._num_skipped))
-            self._num_skipped = 0
-            if columns.is_conllu and "SpaceAfter=No" in fields[9]:
+            if not is_plain:
+                if self._is_new:
+                    firsts.append(len(words))
+                    first_lines.append(number)
+                elif self._num_skipped:
+                    skipped.append((len(words), self._num_skipped))
+                self._is_new, self._num_skipped, is_plain = False, 0, True
+            if is_conllu and "SpaceAfter=No" in fields[9]:
                 glued.append(len(words))
             words.append(fields[word])
             found.append(codes[fields[tag]])

@@ -159,7 +159,7 @@ def _from_conll(
     path: Path, head: Head, lines: Sequence[str], chosen: tuple[str, str], scheme: str
 ) -> Steps[TaggedTexts]:
     for name in chosen:
-        if name and not name.isdecimal():
+        if name and (not name.isdecimal() or int(name[:9]) == 0):
             template = marked(
                 "engine", "{path} has no names of columns: give the number of the column, not {name!r}."
             )
@@ -278,6 +278,8 @@ def _table_guess(lines: Sequence[str], path: Path) -> TaggedGuess | None:
     if not separator:
         return None
     rows = quoted_records([line + "\n" for line in lines[: 5 * _ROWS]], separator).rows
+    if not rows:  # quotes that never end
+        return None
     columns = [name.strip(" \ufeff") for name in rows[0]]
     even = [row for row in rows[1 : _ROWS + 1] if len(row) == len(columns)]
     head = {name: [row[place] for row in even] for place, name in enumerate(columns)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -112,16 +113,14 @@ def tags_from(
     """
     slips: list[Slip] = []
     placed: list[tuple[int, int, Span]] = []  # first word, end, span
+    starts, stops = [start for start, _ in words], [stop for _, stop in words]
     for span in spans:
         span = _moved(text, span, slips)
-        touched = [
-            place for place, (start, stop) in enumerate(words) if start < span.stop and span.start < stop
-        ]
-        if not touched:
-            raise NoSpans(
-                marked("engine", "Line {line} has a span {span} that holds no word."), span=_bounds(span)
-            )
-        first, end = touched[0], touched[-1] + 1
+        first = bisect_right(stops, span.start)
+        end = bisect_left(starts, span.stop)
+        if first >= end:
+            template = marked("engine", "Line {line} has a span {span} that holds no word.")
+            raise NoSpans(template, span=_bounds(span))
         wide = text[words[first][0] : words[end - 1][1]]
         if wide != text[span.start : span.stop].strip():
             slips.append(Slip("widened", text[span.start : span.stop], wide))

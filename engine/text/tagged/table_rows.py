@@ -16,6 +16,7 @@ from typing import Any
 
 from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps
+from engine.text.reading.encoding import SURROGATES
 from engine.text.table import Table
 from engine.text.tagged.conll import Reported, TagCodes
 from engine.text.tagged.repairs import RepairsWriter
@@ -118,7 +119,7 @@ def _named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
 
 def _holds_spans(cell: str) -> bool:
     value = _value(cell)
-    if not isinstance(value, list) or not value:
+    if not value:
         return False
     try:
         spans_from(value)
@@ -141,11 +142,16 @@ def _are_words(cells: Sequence[str]) -> bool:
     return sum(len(cell.split()) <= 1 for cell in cells) >= 0.9 * len(cells)
 
 
-def _value(cell: str) -> Any:
-    """Return the list in a cell: JSON, or as Python or numpy print it; None if it is none."""
-    cell = cell.strip()
-    if not cell.startswith("["):
+def _value(cell: str) -> list[Any] | None:
+    """Return the list in a cell; None if it is none, or holds half a character."""
+    found = _parsed(cell.strip()) if cell.lstrip().startswith("[") else None
+    if "\\u" in cell and SURROGATES.search(json.dumps(found, ensure_ascii=False, default=str)):
         return None
+    return found if isinstance(found, list) else None
+
+
+def _parsed(cell: str) -> Any:
+    """Return what stands in a cell: JSON, or as Python or numpy print it."""
     try:
         return json.loads(cell)
     except (ValueError, RecursionError):
@@ -156,14 +162,13 @@ def _value(cell: str) -> Any:
         found = None
     if cell.count("' '") + cell.count("'\n") and not cell.count("', "):  # numpy puts no commas
         found = [a or b for a, b in _QUOTED.findall(cell)]
-    return json.loads(json.dumps(found)) if isinstance(found, list) else None
+    return found
 
 
 def _listed(cell: str) -> list[Any] | None:
     """Return the items of a cell: of a list, or the words between spaces; None for a broken list."""
     if cell.lstrip().startswith("["):
-        value = _value(cell)
-        return value if isinstance(value, list) else None
+        return _value(cell)
     return cell.split()
 
 

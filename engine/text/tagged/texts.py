@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -24,8 +24,7 @@ MOST_BYTES = 1 << 15  # of a word, or of what stands between two words of a text
 _CJK_FIRST, _CJK_LAST = "\u2e80", "\u9fff"
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """Words first to stop - 1 of a text, with their type."""
 
     first: int

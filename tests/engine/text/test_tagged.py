@@ -104,6 +104,13 @@ BROKEN: dict[str, tuple[str, str | bytes, int, list[int], int]] = {
         [10],
         0,
     ),
+    "half a character in a list": (
+        "a.csv",
+        "tokens,tags\n" + "\"['EU', 'is']\",\"['B-ORG', 'O']\"\n" * 9 + '"[""E\\ud800""]","[""O""]"\n',
+        9,
+        [11],
+        0,
+    ),
     "a table with a row too short": ("a.csv", "token,tag\nEU,B-ORG\nsays,O\nno\nnow,O\n", 3, [4], 0),
     "a table with a word without tag": ("a.csv", "token,tag\nEU,B-ORG\nsays,\nnow,O\n", 2, [3], 0),
 }
@@ -164,6 +171,16 @@ def test_a_column_of_words_is_refused_as_tags_before_the_file_is_read(tmp_path: 
     many = "".join(f"word{number} O\n" for number in range(6000))
     with pytest.raises(DataError, match="more than 5000 different tags"):
         read(tmp_path, many, word="2", tag="1")
+
+
+def test_a_file_of_faults_is_refused_before_they_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.text.tagged.conll.MOST_REPORTED", 100)
+    good = CLEAN * 2000
+    assert len(read(tmp_path, good + "bad\n" * 100).reported) == 100
+    with pytest.raises(DataError, match="More than 100 rows .* The first: Line 16001 has 1 column"):
+        read(tmp_path, good + "bad\n" * 101)
 
 
 SCHEMES = {

@@ -155,3 +155,8 @@ def test_nothing_scores_nothing() -> None:
     assert (scores.overall.f1, scores.token_accuracy, scores.errors) == (0, 0, ())
     assert scores.confusion.tolist() == [[0]]
     assert score_entities([["O", "O"]], [["O", "O"]]).token_accuracy == 1
+
+
+def test_tags_without_a_type_are_entities_of_one_that_has_no_name() -> None:
+    scores = score_entities([["B", "I", "O", "B"]], [["B", "I", "O", "O"]])
+    assert (scores.types, scores.confusion.tolist()) == (("",), [[1, 1], [0, 0]])
