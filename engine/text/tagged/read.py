@@ -21,7 +21,7 @@ from engine.text.reading.json_lines import is_json_lines
 from engine.text.reading.recognise import is_tagged
 from engine.text.reading.text_file import Head, hash_steps, read_head
 from engine.text.table import BadLine, Table, reading_table, reported_note
-from engine.text.tagged.columns import IOB, guess_columns, is_document_line
+from engine.text.tagged.columns import IOB, fields_of, guess_columns, is_document_line
 from engine.text.tagged.conll import ConllReader
 from engine.text.tagged.repairs import Repairs
 from engine.text.tagged.scheme import check_scheme, converting, finding_scheme
@@ -57,6 +57,19 @@ def looks_tagged(path: str | Path) -> TaggedGuess | None:
         return _json_guess(lines, path) or _table_guess(lines, path) or _conll_guess(lines, path)
     except UserError:
         return None
+
+
+def first_fields(path: str | Path, encoding: str = "", most: int = 50) -> tuple[tuple[str, ...], ...]:
+    """Return the fields of the first lines of a CoNLL file, for a person to choose columns from; a line
+    between texts has none.
+
+    Raises: DataError if the file cannot be read, or its lines are not cut into columns.
+    """
+    path = Path(path)
+    lines = _lines_of(read_head(path, encoding), _COLUMNS_FROM)
+    columns = guess_columns(lines, path)
+    first = [() if is_document_line(line) else fields_of(line, columns.separator) for line in lines[:most]]
+    return tuple(map(tuple, first))
 
 
 def read_tagged(

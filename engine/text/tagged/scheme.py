@@ -20,7 +20,7 @@ from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps
 from engine.text.reading.lines import Numbers
 from engine.text.tagged.repairs import Repairs
-from engine.text.tagged.texts import Store, count_codes
+from engine.text.tagged.texts import Store, counting
 
 SCHEMES = ("IOB1", "IOB2", "BIOES", "BILOU", "none")
 UNTYPED = "entity"  # the type of tags that are a bare B, I, O
@@ -77,7 +77,7 @@ def finding_scheme(
 
     Args: wanted: the scheme where a person has chosen it.
     """
-    counts = count_codes(codes, len(names))
+    counts = yield from counting(codes, len(names))
     place = _place(names, counts)
     if wanted:
         place = "" if wanted == "none" else place or "front"

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from engine.errors import Sentence
+from engine.events import Beat, Steps, result_of
 from engine.text.reading.lines import Numbers
 from engine.text.table import BadLine
 from engine.text.tagged.repairs import Repairs
@@ -114,7 +115,7 @@ class TaggedTexts(Sequence[TaggedText]):
     @property
     def counts(self) -> Numbers:
         """(number of tags,) words with each tag; those of a B- tag are the entities of its type."""
-        return count_codes(self.codes, len(self.tags))
+        return result_of(counting(self.codes, len(self.tags)))
 
     def codes_of(self, place: int) -> np.ndarray[Any, Any]:
         """Return (words of the text,) places in `tags`."""
@@ -315,9 +316,10 @@ def _joined(words: list[str], ends: Numbers, glued: Sequence[int]) -> tuple[byte
     return "".join(pieces).encode(), lengths, gaps
 
 
-def count_codes(codes: np.ndarray[Any, Any], num_codes: int) -> Numbers:
+def counting(codes: np.ndarray[Any, Any], num_codes: int) -> Steps[Numbers]:
     """Return (num_codes,) how often each code occurs; a block at a time, as numpy counts in 64 bits."""
     counts = np.zeros(num_codes, np.int64)
     for start in range(0, len(codes), 1 << 20):
         counts += np.bincount(codes[start : start + (1 << 20)], minlength=num_codes)
+        yield Beat()
     return counts

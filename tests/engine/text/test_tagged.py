@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DataError
-from engine.text.tagged.read import looks_tagged, read_tagged
+from engine.text.tagged.read import first_fields, looks_tagged, read_tagged
 from engine.text.tagged.spans import words_in
 from engine.text.tagged.texts import TaggedTexts, entities_of
 
@@ -246,6 +246,8 @@ def test_columns_are_told_with_their_reason_and_can_be_given(tmp_path: Path) -> 
     assert "column 4 is the tag" in " ".join(map(str, texts.format.reasons))
     assert tags_of(texts)[:4] == TAGS[:4]
     assert tags_of(read(tmp_path, four, tag="3"))[:4] == ["B-NP", "B-VP", "B-NP", "I-NP"]
+    shown = first_fields(tmp_path / "some.conll", most=6)
+    assert (shown[0], shown[4], len(shown)) == (("EU", "NNP", "B-NP", "B-ORG"), (), 6)
     speech = read(tmp_path, four, tag="2")
     assert (speech.format.scheme, speech.types) == ("none", ("JJ", "NN", "NNP", "VBZ"))
     numbered = "".join(
