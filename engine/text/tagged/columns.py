@@ -97,7 +97,7 @@ def _cut(lines: Sequence[str], path: Path, chosen: bool) -> tuple[str, list[list
         template = marked(
             "engine",
             "{path} has no columns of words and tags: most lines should hold a word and its tag, with a tab "
-            "or a space between.",
+            "or a space between. A table with commas needs a header, such as word,tag.",
         )
         raise DataError(template, path=path)
     return separator, [row for row in rows if len(row) == width]

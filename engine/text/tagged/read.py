@@ -6,6 +6,7 @@ Three kinds of files: CoNLL with a word a line; JSON with spans or lists; tables
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from engine.text.reading.json_lines import is_json_lines
 from engine.text.reading.recognise import is_tagged
 from engine.text.reading.text_file import Head, hash_steps, read_head
 from engine.text.table import BadLine, Table, reading_table, reported_note
-from engine.text.tagged.columns import IOB, fields_of, guess_columns, is_document_line
+from engine.text.tagged.columns import COMMENT, IOB, fields_of, guess_columns, is_document_line
 from engine.text.tagged.conll import ConllReader
 from engine.text.tagged.repairs import Repairs
 from engine.text.tagged.scheme import check_scheme, converting, finding_scheme
@@ -33,6 +34,7 @@ _COLUMNS_FROM = 1 << 18  # characters that decide on columns
 _SEPARATORS = (",", "\t", ";", "|")
 _ROWS, _LINES = 100, 1000  # at which a glance looks
 _ONE_TEXT = 1000  # words, more than a text has
+_JSON_LIST = re.compile(r"\[\s*(\{|\[\s*\"|$)")
 _NO_SCHEME = Sentence(marked("engine", "The spans become IOB2."))
 
 
@@ -128,7 +130,7 @@ def _is_json(lines: Sequence[str], path: Path) -> bool:
     first = next(line.lstrip() for line in lines if line.strip())
     if first.startswith("{"):
         return is_json_lines(lines, path) or first.rstrip() == "{" or '"' in first[:20]
-    return first.startswith("[") and (first.strip() == "[" or first[1:].lstrip().startswith("{"))
+    return _JSON_LIST.match(first) is not None
 
 
 def _table_separator(lines: Sequence[str], names: Sequence[str] = ()) -> str:
@@ -313,7 +315,7 @@ def _layout_guess(head: Mapping[str, Sequence[str]], path: Path, template: str) 
 def _conll_guess(lines: Sequence[str], path: Path) -> TaggedGuess | None:
     """Say what CoNLL looks like: only where structure or tags are plain."""
     texts = ["" if is_document_line(line) else line for line in lines[:_LINES]]
-    if not is_tagged(texts):
+    if not is_tagged(texts) and not is_tagged([line for line in texts if not COMMENT.match(line)]):
         return None
     columns = guess_columns(texts, path)
     template = marked("engine", "looks like a CoNLL file: the word in column {word}, its tag in column {tag}")

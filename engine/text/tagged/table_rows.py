@@ -89,6 +89,11 @@ def find_layout(
                 sentence = next((name for name in _named(head, NUMBERS) if name not in (one, other)), "")
             template = marked("engine", "a word a row: column {word} is the word, column {tag} its tag")
             return Layout("tokens", one, other, sentence, _why(template, one, other))
+    if {"data", "annotations"} <= head.keys():
+        template = marked(
+            "engine", "{path} is Label Studio's full export. Export the same as JSON-MIN, and open that."
+        )
+        raise DataError(template, path=path)
     raise DataError(
         marked(
             "engine",

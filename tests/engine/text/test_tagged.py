@@ -142,6 +142,9 @@ REFUSED = {
     "words alone": ("a.conll", "EU\nrejects\nGerman\ncall\n", "no columns"),
     "numbers for tags": ("a.jsonl", '{"tokens": ["a", "b"], "ner_tags": [0, 1]}\n', "numbers for tags"),
     "a table without such columns": ("a.jsonl", '{"title": "a b", "score": 3}\n', "title, score"),
+    "Label Studio's full export": ("a.json", '[{"data": {"text": "a"}, "annotations": []}]', "JSON-MIN"),
+    "lists for Python": ("a.json", '[["John", {"entities": [[0, 4, "PER"]]}]]', "not of objects"),
+    "a table without header": ("a.csv", "EU,B-ORG\nsays,O\n", "needs a header"),
     "SQuAD": ("a.json", '{"data": [{"paragraphs": [{"context": "a", "qas": []}]}]}', "question"),
     "not one good row": ("a.jsonl", '{"text": "John", "spans": [[0, 40, "PER"]]}\n', "Line 1"),
     "Latin-1 said to be UTF-8": ("a.conll", "caf\u00e9 O\n".encode("latin-1") * 9, "not utf-8"),
@@ -418,6 +421,15 @@ NO_TAGGED = {
     "i.png": "\x89PNG",
     "j.csv": "",
 }
+
+
+def test_comments_with_columns_of_their_own_hide_no_tags(tmp_path: Path) -> None:
+    text = "#\thttps://example.org [2009]\n" + CLEAN.replace(" ", "\t").replace("\n", "\tO\n", 4)
+    texts = read(tmp_path, (text.replace("I-PER\n", "I-PER\tO\n").replace("B-PER\n", "B-PER\tO\n")) * 3)
+    assert (len(texts), texts.num_rows_used, texts.reported) == (6, 18, ())
+    guess = looks_tagged(tmp_path / "some.conll")
+    assert guess is not None
+    assert (guess.kind, guess.word, guess.tag) == ("conll", "1", "2")
 
 
 @pytest.mark.parametrize("name", NO_TAGGED)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.train.entity_scores import EntityError, EntityScores, score_entities
+from engine.text.tagged.read import read_tagged
+from engine.train.entity_scores import EntityError, EntityScores, lenient_spans, score_entities
 
 LETTERS = {"IOB1": "OBI", "IOB2": "OBI", "BIOES": "OBIES", "BILOU": "OBILU"}
 CONLLEVAL = {
@@ -160,3 +161,13 @@ def test_nothing_scores_nothing() -> None:
 def test_tags_without_a_type_are_entities_of_one_that_has_no_name() -> None:
     scores = score_entities([["B", "I", "O", "B"]], [["B", "I", "O", "O"]])
     assert (scores.types, scores.confusion.tolist()) == (("",), [[1, 1], [0, 0]])
+
+
+@pytest.mark.parametrize("scheme", ["IOB1", "IOB2"])
+def test_a_file_is_read_to_the_entities_that_conlleval_sees_in_it(scheme: str, tmp_path: Path) -> None:
+    texts = [text for number in range(200) for text in taggings(scheme, number)[0]]
+    path = tmp_path / "random.conll"
+    path.write_text("\n".join("".join(f"word {tag}\n" for tag in text) for text in texts))
+    read = read_tagged(path, scheme=scheme)
+    assert [list(text.entities) for text in read] == [lenient_spans(text) for text in texts]
+    assert {repair.was[0] for repair in read.repairs} == {"IOB1": {"B"}, "IOB2": {"I"}}[scheme]
