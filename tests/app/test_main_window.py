@@ -124,6 +124,7 @@ def test_a_window_is_fitted_into_the_screen_with_its_title_bar(frame: QRect, exp
     assert fitted(frame, QRect(0, 30, 1280, 770)) == expected
 
 
+@pytest.mark.slow
 def test_the_keyboard_is_on_the_page_that_is_open_after_the_start(qtbot: QtBot, tmp_path: Path) -> None:
     settings = AppSettings(tmp_path / "last.ini")
     settings.last_page = "models"
@@ -153,6 +154,7 @@ def test_a_file_dropped_anywhere_is_opened(window: MainWindow, table_file: Path)
     assert child(window, QLabel, "status_data").text() == "films.csv"  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_the_status_bar_tells_the_running_job(qtbot: QtBot, window: MainWindow) -> None:
     assert not window.status.bar.isVisible()
     start(qtbot, window)
@@ -197,6 +199,7 @@ def test_keep_training_keeps_the_window_and_the_training(qtbot: QtBot, window: M
     assert window.isVisible() and window.session.is_training
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_off_is_offered_once(window: MainWindow) -> None:
     assert "cut off at step 120 of 400" in window.banner.text()
     child(window, QPushButton, "crash_banner_action_2").click()  # type: ignore[attr-defined]

@@ -149,6 +149,7 @@ def test_the_tour_begins_once_all_pages_can_be_made(ahead: MainWindow, qtbot: Qt
     ahead.findChild(QWidget, "tour").leave()
 
 
+@pytest.mark.slow
 def test_a_training_begun_from_elsewhere_is_heard_from_its_beginning(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:

@@ -105,6 +105,7 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     assert page.picture.title_label.text() == "Layer 2, head 3"
 
 
+@pytest.mark.slow
 def test_a_table_that_is_gone_is_not_asked_for(opened: Open, qtbot: QtBot, tmp_path: Path) -> None:
     table = tmp_path / "films.csv"
     table.write_text("kind,words\na,good film\nb,bad play\n", encoding="utf-8")
@@ -159,5 +160,6 @@ def test_no_settings_file_keeps_the_window_from_opening(
     assert isinstance(window.session.inspector.text, str)
 
 
+@pytest.mark.slow
 def test_a_first_start_shows_the_first_text(opened: Open) -> None:
     assert opened().session.inspector.text == FIRST_TEXT

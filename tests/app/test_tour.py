@@ -75,6 +75,7 @@ def rect_of(widget: QWidget, window: QWidget) -> QRect:
     return QRect(widget.mapTo(window, QPoint()), widget.size())
 
 
+@pytest.mark.slow
 def test_the_card_that_holds_the_widget_is_lit_on_whatever_page_and_at_any_size(
     pages: TwoPages, qtbot: QtBot
 ) -> None:

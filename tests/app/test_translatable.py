@@ -54,6 +54,7 @@ def test_translate_is_given_a_context_and_a_text_as_literals() -> None:
     assert found == LOOKED_UP
 
 
+@pytest.mark.slow
 def test_no_other_name_stands_for_tr_or_translate() -> None:
     renamed = [
         (file, ast.unparse(node))

@@ -95,6 +95,7 @@ def test_any_other_answer_and_a_difference_can_be_asked_for(qtbot, session, card
     assert (card.result.asked.target.answer, card.result.asked.target.against) == ("odd", "bad")
 
 
+@pytest.mark.slow
 def test_a_model_that_guesses_words_is_asked_for_one_whatever_model_was_open_before(
     qtbot, session, card, tmp_path
 ) -> None:
@@ -105,6 +106,7 @@ def test_a_model_that_guesses_words_is_asked_for_one_whatever_model_was_open_bef
     assert entries(card) == ["“good”, hidden"]
 
 
+@pytest.mark.slow
 def test_a_click_on_a_word_hides_it_and_asks_for_it(qtbot, session, card, tmp_path) -> None:
     show(qtbot, session, card, language(tmp_path), TEXT, "bad film")
     answered(qtbot, card)
@@ -118,6 +120,7 @@ def test_a_click_on_a_word_hides_it_and_asks_for_it(qtbot, session, card, tmp_pa
     assert card.result.tokens.count("[MASK]") == 2 and card.picture.scored[4].score is None
 
 
+@pytest.mark.slow
 def test_a_mask_in_the_text_and_a_word_that_is_typed_for_it(qtbot, session, card, tmp_path) -> None:
     show(qtbot, session, card, language(tmp_path), "a [MASK] film [MASK]")
     answered(qtbot, card)

@@ -97,6 +97,7 @@ def test_reported_rows_are_listed_with_their_reason(qtbot: QtBot, page: DataPage
     dialog.close()
 
 
+@pytest.mark.slow
 def test_changing_the_encoding_reads_the_file_again(page: DataPage, table_file: Path) -> None:
     session = open_file(page, table_file, encoding="cp1252")
     assert session.table is not None and "café" in session.table.frame["story"].iloc[0]
@@ -135,6 +136,7 @@ def test_an_unknown_encoding_is_refused_in_place_and_the_table_stays(
     assert page.table_card.view.model().rowCount() == 38
 
 
+@pytest.mark.slow
 def test_the_label_can_be_chosen_and_training_asks_for_it(
     qtbot: QtBot, page: DataPage, table_file: Path
 ) -> None:
@@ -247,6 +249,7 @@ def planted(path: Path) -> list[tuple[str, str]]:
     return rows
 
 
+@pytest.mark.slow
 def test_what_is_said_of_rows_is_what_a_script_counts_and_a_click_shows_those_rows(
     qtbot: QtBot, page: DataPage, tmp_path: Path
 ) -> None:
@@ -398,6 +401,7 @@ def test_one_of_anything_is_said_in_the_singular(page: DataPage, tmp_path: Path)
     assert not [text for text in page.advice.texts() if text.startswith("1 ")]
 
 
+@pytest.mark.slow
 def test_what_was_wrong_with_a_file_goes_with_the_next_file_or_page(
     page: DataPage, table_file: Path, tmp_path: Path
 ) -> None:
@@ -468,6 +472,7 @@ def test_the_line_of_the_header_can_be_chosen_and_is_shown(page: DataPage, tmp_p
     assert session.table.columns == tuple(ROWS.split("\n")[0].split(";"))
 
 
+@pytest.mark.slow
 def test_a_right_click_on_a_line_makes_it_the_header(qtbot: QtBot, page: DataPage, tmp_path: Path) -> None:
     path = tmp_path / "plain.csv"
     path.write_text("a;b\nc;d\ntopic;story\nx;y\n", encoding="utf-8")
@@ -493,6 +498,7 @@ def test_a_file_of_tagged_words_says_so_and_can_be_read_as_a_table(page: DataPag
     assert session.table.num_rows + session.table.format.has_header == 5
 
 
+@pytest.mark.slow
 def test_combinations_of_labels_are_refused_until_they_are_taken_as_classes(
     page: DataPage, tmp_path: Path
 ) -> None:

@@ -107,6 +107,7 @@ def test_a_click_on_a_point_lists_its_nearest_neighbours_by_cosine(
     assert "a bad play" in card.heading.text() and card.chosen_place == 4
 
 
+@pytest.mark.slow
 def test_another_layer_or_pooling_shows_at_once_without_computing_anew(
     ready: EmbeddingsPage, qtbot: QtBot
 ) -> None:
@@ -136,6 +137,7 @@ def test_tsne_says_what_its_distances_mean_and_which_perplexity_was_used(
     assert "a third of the 7 points" in ready.map_settings.note.text()
 
 
+@pytest.mark.slow
 def test_similarity_and_layers_follow_the_classes(ready: EmbeddingsPage, qtbot: QtBot) -> None:
     press(ready, ready.compute_button, qtbot)
     views = ready.views
@@ -158,6 +160,7 @@ def test_similarity_and_layers_follow_the_classes(ready: EmbeddingsPage, qtbot: 
     assert "Without groups" in views.layers_card.said.text()
 
 
+@pytest.mark.slow
 def test_a_word_in_typed_contexts_is_compared_by_sense(ready: EmbeddingsPage, qtbot: QtBot) -> None:
     card = ready.source_card
     card.kind_box.setCurrentIndex(2)

@@ -127,6 +127,7 @@ def test_the_keyboard_stays_in_the_form_once_a_button_has_brought_what_was_missi
     assert page.setup.chooser.box.hasFocus()
 
 
+@pytest.mark.slow
 def test_more_epochs_mean_more_steps_before_anything_starts(ready: FineTunePage) -> None:
     ready.setup.set_values({"num_epochs": 2, "batch_size": 14})
     assert ready.setup.prediction.text().startswith("4 steps")  # 28 of 35 rows, 14 a step
@@ -200,6 +201,7 @@ def test_pause_stands_still_and_resume_goes_on(
     assert page.charts.loss.num_points == 30
 
 
+@pytest.mark.slow
 def test_stop_and_keep_ends_the_task_and_offers_what_it_kept(
     hand: Hand, begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
 ) -> None:
@@ -213,6 +215,7 @@ def test_stop_and_keep_ends_the_task_and_offers_what_it_kept(
     assert page.go_on_button.property("role") == "primary"
 
 
+@pytest.mark.slow
 def test_a_finished_run_offers_its_model_onwards(
     hand: Hand, begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
 ) -> None:
@@ -455,6 +458,7 @@ def test_a_start_that_is_refused_leaves_the_form_and_says_nothing_of_what_was_sa
     assert not ready.charts.watching.outcome.isVisible() and not list((tmp_path / "runs").glob("*"))
 
 
+@pytest.mark.slow
 def test_a_test_file_that_is_not_there_is_refused_beside_its_field(ready: FineTunePage) -> None:
     ready.setup.set_values({"test_data": "/nowhere/test.csv"})
     refusal = ready.findChild(object, "refusal_test_data")
@@ -471,6 +475,7 @@ def test_a_failed_run_that_learned_nothing_does_not_say_that_it_was_saved(tmp_pa
     assert "What was saved before is in news" in outcome_words("failed", run_dir, 0.0)
 
 
+@pytest.mark.slow
 def test_an_earlier_run_waits_while_another_is_in_training(
     begin: Callable[[InventedRun], FineTunePage], tmp_path: Path
 ) -> None:

@@ -115,11 +115,13 @@ def test_enter_shows_the_probability_of_every_label(asking: PredictPage, qtbot: 
     assert asking.text_card.text_box.toPlainText() == "good film"
 
 
+@pytest.mark.slow
 def test_an_answer_comes_when_typing_stops(asking: PredictPage, qtbot: QtBot) -> None:
     qtbot.keyClicks(asking.text_card.text_box, "bad film")
     qtbot.waitUntil(lambda: not asking.text_card.bars.is_empty)
 
 
+@pytest.mark.slow
 def test_an_answer_to_an_older_text_is_not_shown(asking: PredictPage, qtbot: QtBot) -> None:
     asking.text_card.text_box.setPlainText("old text")
     asking.text_card.ask()

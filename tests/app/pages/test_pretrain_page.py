@@ -142,6 +142,7 @@ def test_one_document_cannot_start_until_it_does_without_next_sentence(
     assert not page.setup.config().objective.next_sentence and page.start_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_an_empty_file_is_said_in_one_sentence(page: PretrainPage, tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text("")

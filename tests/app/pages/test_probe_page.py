@@ -81,6 +81,7 @@ def texts(page: ProbePage) -> list[str]:
 # ---- words
 
 
+@pytest.mark.slow
 def test_a_clicked_word_gets_the_guesses_of_its_model(
     probing: ProbePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -99,6 +100,7 @@ def test_a_clicked_word_gets_the_guesses_of_its_model(
     assert marked == ["film"]
 
 
+@pytest.mark.slow
 def test_another_click_brings_the_word_back(probing: ProbePage, qtbot: QtBot) -> None:
     hide(probing, qtbot, 1)
     click_word(probing, qtbot, 1)
@@ -206,6 +208,7 @@ def test_a_word_that_cannot_be_spelled_is_refused_in_one_sentence(probing: Probe
     assert "Ω" in card.yours.text() and "fault" not in card.yours.text()
 
 
+@pytest.mark.slow
 def test_a_guess_can_be_written_into_the_text(probing: ProbePage, qtbot: QtBot) -> None:
     hide(probing, qtbot, 1, 4)
     plot = probing.words_view.cards[0].plots[0]
@@ -219,6 +222,7 @@ def test_a_guess_can_be_written_into_the_text(probing: ProbePage, qtbot: QtBot) 
     assert probing.inspector.text == TEXT and texts(probing)[1] == "[1]"
 
 
+@pytest.mark.slow
 def test_an_answer_to_an_older_question_is_not_shown(
     probing: ProbePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -333,6 +337,7 @@ def test_surprise_sums_up_to_the_pseudo_perplexity(probing: ProbePage, qtbot: Qt
     assert shown_value == pytest.approx(2 ** (sum(bits) / 5), abs=0.06)
 
 
+@pytest.mark.slow
 def test_a_template_is_a_grid_that_can_be_saved(probing: ProbePage, qtbot: QtBot, tmp_path: Path) -> None:
     probing.tabs.setCurrentIndex(TEMPLATES)
     view = probing.templates_view
@@ -363,6 +368,7 @@ def test_templates_come_from_a_file(probing: ProbePage, qtbot: QtBot, tmp_path: 
     assert probing.templates_view.template.text() == "{good|bad} [MASK]"
 
 
+@pytest.mark.slow
 def test_a_template_without_a_gap_is_refused_beside_it(probing: ProbePage, qtbot: QtBot) -> None:
     probing.tabs.setCurrentIndex(TEMPLATES)
     probing.templates_view.template.setText("{good|bad} film")
@@ -401,6 +407,7 @@ def test_a_text_that_cannot_be_read_is_refused_in_one_sentence(
     assert probing.sentence.texts.isVisible() and not probing.words_view.cards[0].isVisible()
 
 
+@pytest.mark.slow
 def test_very_many_gaps_are_shown_in_part_and_that_is_said(probing: ProbePage, qtbot: QtBot) -> None:
     probing.inspector.set_text("[MASK] " * 13)
     qtbot.waitUntil(lambda: is_answered(probing))
@@ -417,6 +424,7 @@ def test_the_number_of_a_tenth_gap_has_room_beside_its_mask(qtbot: QtBot) -> Non
     assert plot.word_width(1) >= plot.word_width(0) + digit / 2
 
 
+@pytest.mark.slow
 def test_the_tabs_and_what_is_below_them_stay_where_they_are(probing: ProbePage, qtbot: QtBot) -> None:
     below = set()
     for tab in (WORDS, LAYERS_TAB, SURPRISE_TAB, NEXT, TEMPLATES):

@@ -201,6 +201,7 @@ def test_an_empty_text_says_what_to_do(page: TokenizerPage) -> None:
     assert pieces(page) == []
 
 
+@pytest.mark.slow
 def test_a_very_long_text_is_drawn_in_part_and_listed_whole(page: TokenizerPage) -> None:
     summary(page, "good playing " * 2500)
     assert len(page.text_view.plot.columns) <= MOST_COLUMNS + 3

@@ -125,6 +125,7 @@ def test_one_click_asks_the_starter_for_a_hidden_word_and_one_for_its_attention(
     assert inspector.text_pair == "" and led_to(page)[-1] == "attention"
 
 
+@pytest.mark.slow
 def test_one_click_makes_everything_ready_to_train_on_film_reviews(
     qtbot: QtBot, page: WelcomePage, assets: Path
 ) -> None:

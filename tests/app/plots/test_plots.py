@@ -212,6 +212,7 @@ def test_a_curve_has_no_chart_before_its_first_point_and_then_one_as_was_chosen(
     assert plot._chart.getAxis("left").logMode
 
 
+@pytest.mark.slow
 def test_a_million_points_are_taken_and_drawn(qtbot) -> None:
     plot = shown(qtbot, CurvePlot("Loss", kind="loss"))
     steps = np.arange(1, 10**6 + 1)
@@ -334,6 +335,7 @@ def test_a_cell_is_told_in_words_under_the_mouse_and_by_keys(qtbot) -> None:
     assert plot.accessibleDescription() == plot.cell_words(1, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_labels", [2, 13, 50])
 def test_a_matrix_of_any_size_is_drawn(qtbot, num_labels: int) -> None:
     plot = shown(qtbot, ConfusionPlot("Confusion"))

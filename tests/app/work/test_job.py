@@ -218,6 +218,7 @@ def test_a_flood_waits_instead_of_filling_the_memory(qtbot, monkeypatch) -> None
     assert len(ear.events) == 5_000
 
 
+@pytest.mark.slow
 def test_the_window_stays_awake_while_python_works(qtbot) -> None:
     from PySide6.QtCore import Qt, QTimer
 

@@ -165,6 +165,7 @@ def test_a_folder_that_is_no_model_is_refused_in_the_same_words_below_every_box(
     assert len(said) == 1 and "config.json" in said.pop()
 
 
+@pytest.mark.slow
 def test_choose_a_folder_leaves_the_choice_where_it_was_when_the_dialog_is_left(window: MainWindow) -> None:
     window.show_page("probe")
     assert window.session.wait_idle()

@@ -60,6 +60,7 @@ FINETUNE = (
 # finetune
 
 
+@pytest.mark.slow
 def test_finetune_makes_a_model_that_evaluate_predict_and_tokenize_use(place: Path, engine: Engine) -> None:
     code, out, err = engine(*FINETUNE, "--run", "run")
     assert (
@@ -111,6 +112,7 @@ def test_columns_go_by_name_and_by_number_and_with_no_header(place: Path, engine
     assert code == 0 and json.loads(out)["num_examples"] == 53
 
 
+@pytest.mark.slow
 def test_a_flag_wins_over_set_set_over_the_file_and_the_file_over_defaults(
     place: Path, engine: Engine
 ) -> None:
@@ -131,6 +133,7 @@ def test_a_run_remembers_its_files_wherever_it_is_resumed_from(place: Path, engi
     assert used["validation_data"] == "" and used["vocab"] == ""
 
 
+@pytest.mark.slow
 def test_pairs_separate_files_and_a_new_model_work(place: Path, engine: Engine) -> None:
     (place / "words").mkdir()
     tiny_wordpiece().save(place / "words")
@@ -341,6 +344,7 @@ def test_a_full_disk_costs_a_sentence_and_harms_nothing(place: Path, engine: Eng
 # Lines to copy
 
 
+@pytest.mark.slow
 def test_a_copied_line_does_the_same_run(place: Path, engine: Engine) -> None:
     changes = {"learning_rate": 5e-4, "truncation": "head", "seed": 7, "header": "yes", "separator": ","}
     config = tiny_config(place, num_epochs=1, **changes)

@@ -115,6 +115,7 @@ def test_embed_writes_a_vector_for_each_row_with_a_text(place: Path, engine: Eng
     np.testing.assert_allclose(found["embeddings"][1], states[1, 0], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_attributions_are_printed_for_people_and_as_json_for_programs(place: Path, engine: Engine) -> None:
     for words in (
         ("labels", "good film", "--target", "odd"),

@@ -45,6 +45,7 @@ NEW = ("--text", "text.txt", "--vocab-size", "200", "--size", "1x12x3", "--steps
 # pretrain and resume
 
 
+@pytest.mark.slow
 def test_a_text_becomes_a_model_that_fill_mask_and_next_sentence_ask(place: Path, engine: Engine) -> None:
     code, out, err = engine("pretrain", *NEW, *SET, "--pin", "the [cat] eats fish .", "--run", "run")
     assert (code, out) == (0, ""), err
@@ -66,6 +67,7 @@ def test_a_text_becomes_a_model_that_fill_mask_and_next_sentence_ask(place: Path
     assert said["is_next"] == (said["probability"] >= 0.5) and 0 < said["probability"] < 1
 
 
+@pytest.mark.slow
 def test_flags_settings_and_a_file_say_what_is_run(place: Path, engine: Engine) -> None:
     (place / "mine.toml").write_text(
         "[budget]\nsteps = 9\nseed = 1\nevaluations = 2\n[text]\ntext = 'none'\n"

@@ -59,6 +59,7 @@ def assert_close(ours: np.ndarray, reference: np.ndarray) -> None:
     assert np.abs(ours - reference).max() <= 1e-5 * max(1.0, np.abs(reference).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TEXTS)
 def test_attentions_and_hidden_states_equal_eager_transformers(
     kind: str, subject: LoadedModel, folder: Path

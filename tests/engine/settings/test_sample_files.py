@@ -157,6 +157,7 @@ def test_the_fifty_sentences_have_one_gap_and_words_of_one_piece_for_it() -> Non
         assert any(text.startswith(known) for text in texts)
 
 
+@pytest.mark.slow
 def test_the_script_makes_the_tables_again_byte_for_byte(real_data: Path, tmp_path: Path) -> None:
     english, chinese = real_data / "squad" / "xquad.en.json", real_data / "cmrc2018" / "cmrc2018_trial.json"
     if not (english.is_file() and chinese.is_file()):

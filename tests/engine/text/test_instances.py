@@ -170,6 +170,7 @@ def test_lengths_are_those_of_the_published_program(text: Text, max_length: int)
                 assert abs(gap) <= 0.05 * max_length, (label, name, share)
 
 
+@pytest.mark.slow
 def test_a_tenth_of_the_documents_is_cut_short() -> None:
     text = text_of(*([1] * 300 for _ in range(2000)))
     found = pairs_of(text)

@@ -40,6 +40,7 @@ def check(found: Trace, cutter: WordPiece) -> None:
     assert all(one.stop <= other.start for one, other in pairwise(found.changes))
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from(ODD) | st.characters(), max_size=24), st.sampled_from(WAYS))
 def test_the_steps_lead_to_the_librarys_pieces(text: str, way: tuple[bool, bool | None, bool]) -> None:
     cutter = WordPiece(TOKENS, lowercase=way[0], strip_accents=way[1], chinese_chars=way[2])

@@ -292,6 +292,7 @@ def test_transformers_reads_the_folder_with_the_same_ids(tmp_path: Path, lowerca
     assert other.mask_token_id == wordpiece.mask_id
 
 
+@pytest.mark.slow
 def test_transformers_cuts_pairs_longest_first_to_the_same_ids(folder: Path, wordpiece: WordPiece) -> None:
     other = peer(folder)
     words = TOKENS[-10:]

@@ -160,6 +160,7 @@ def test_labels_that_appear_once_are_told_and_trained_on(tmp_path: Path) -> None
     )
 
 
+@pytest.mark.slow
 def test_without_validation_the_last_weights_are_the_result_and_that_is_told(tmp_path: Path) -> None:
     events = list(fine_tune(tiny_config(tmp_path, validation_share=0.0, num_epochs=1), tmp_path / "run"))
     assert "Nothing is kept apart for validation" in notes(events)

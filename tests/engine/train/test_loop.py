@@ -116,6 +116,7 @@ def test_parts_of_a_step_give_the_loss_and_weights_of_the_whole(tmp_path: Path) 
     assert parts == pytest.approx(whole, rel=1e-5) and len(whole) == 18
 
 
+@pytest.mark.slow
 def test_accumulation_trains_as_one_large_batch_with_plain_torch_does(
     tmp_path: Path, seen: list[list[int]]
 ) -> None:
@@ -154,6 +155,7 @@ def test_the_same_seed_gives_the_same_run_and_another_another(tmp_path: Path) ->
     assert first == again
 
 
+@pytest.mark.slow
 def test_steps_tell_the_rate_the_epoch_and_the_share_that_was_right(tmp_path: Path) -> None:
     steps = [event for event in fine_tune(tiny_config(tmp_path), tmp_path / "run") if isinstance(event, Step)]
     assert [step.step for step in steps] == list(range(1, 19))

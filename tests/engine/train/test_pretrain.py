@@ -139,6 +139,7 @@ def test_parts_of_a_step_give_the_losses_of_the_whole(tmp_path: Path) -> None:
 # How long
 
 
+@pytest.mark.slow
 def test_a_budget_in_tokens_ends_with_the_step_that_reaches_it(tmp_path: Path) -> None:
     events = list(pretrain(text_config(tmp_path, tokens=1000), tmp_path / "run"))
     steps = of(Step, events)
@@ -188,6 +189,7 @@ def test_a_budget_in_minutes_follows_the_clock_of_work_and_keeps_it_over_stops_a
     assert abs(4 + len(of(Step, rest)) - count) <= 1 and 15.0 <= rest[-1].seconds < 18.0  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_examples_grow_to_the_maximum_also_in_a_short_run(tmp_path: Path, seen: list[MaskedBatch]) -> None:
     config = text_config(
         tmp_path, steps=9, start_length=8, max_length=32, growth_share=0.5, validation_share=0.0
@@ -240,6 +242,7 @@ def test_without_next_sentences_only_words_are_asked_for(tmp_path: Path, seen: l
     assert not torch.equal(model.transform.weight, fresh["transform.weight"])
 
 
+@pytest.mark.slow
 def test_one_document_is_cut_in_two_to_measure_on(tmp_path: Path) -> None:
     text = write_text(tmp_path / "text.txt").read_text().replace("\n\n", "\n")
     (tmp_path / "text.txt").write_text(text)
@@ -281,6 +284,7 @@ def _settled(run_dir: Path) -> tuple[Any, Any]:
     return config, result_of(pretraining_setup.load(run_dir / "setup", config))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_result_measured_again_gives_the_figures_of_the_last_evaluation(tmp_path: Path) -> None:
     events = list(pretrain(text_config(tmp_path), tmp_path / "run"))
     config, setup = _settled(tmp_path / "run")

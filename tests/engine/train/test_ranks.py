@@ -366,6 +366,7 @@ def test_what_is_not_shared_is_refused_where_several_processes_were_started(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_processes_that_are_started_again_go_on_with_their_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -235,6 +235,7 @@ def test_a_run_is_repeated_from_its_config_alone(tmp_path: Path) -> None:
     assert outcome(tmp_path / "one") == outcome(tmp_path / "two")
 
 
+@pytest.mark.slow
 def test_a_finished_run_or_one_in_use_is_not_resumed(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, num_epochs=1)
     events = fine_tune(config, tmp_path / "run")

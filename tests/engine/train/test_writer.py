@@ -112,6 +112,7 @@ def test_checkpoints_written_beside_the_training_hold_the_same_bits(
     assert promised(tmp_path / "run") == promised(tmp_path / "whole")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("beside")
 def test_a_disk_that_is_full_ends_the_run_with_that_sentence_and_the_last_one_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
