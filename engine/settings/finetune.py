@@ -302,7 +302,7 @@ class TrainingConfig:
         ),
         minimum=0.0,
         maximum=1e6,
-        auto=marked("engine", "as long as it takes"),
+        auto=marked("engine", "no limit"),
         advanced=True,
     )
     embedding_rate: float = setting(
