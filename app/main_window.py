@@ -52,7 +52,7 @@ else:
 NUM_KEYS = 10  # pages that a digit leads to
 USUAL_SIZE = QSize(1280, 800)
 FRAME_MS = 400  # after which a window manager has put its frame around a new window
-LOOKING = ("tokenizer", "probe", "attention", "embeddings")
+LOOKING = ("tokenizer", "probe", "attention", "embeddings", "anatomy")
 
 
 class MainWindow(QMainWindow):
@@ -106,16 +106,20 @@ class MainWindow(QMainWindow):
             ("", {"welcome": self.tr("Welcome")}),
             (self.tr("Data"), {"data": self.tr("Data"), "tokenizer": self.tr("Tokenizer")}),
             (self.tr("Train"), {"pretrain": self.tr("Pretrain"), "finetune": self.tr("Fine-tune")}),
+            (self.tr("Use"), {"predict": self.tr("Predict"), "evaluate": self.tr("Evaluate")}),
             (
                 self.tr("Look inside"),
                 {
-                    "predict": self.tr("Predict"),
                     "probe": self.tr("Probe"),
                     "attention": self.tr("Attention"),
                     "embeddings": self.tr("Embeddings"),
+                    "anatomy": self.tr("Anatomy"),
                 },
             ),
-            (self.tr("Library"), {"models": self.tr("Models")}),
+            (
+                self.tr("Library"),
+                {"models": self.tr("Models"), "runs": self.tr("Runs"), "family": self.tr("Family")},
+            ),
         ]
 
     def _lay_out(self) -> None:
@@ -181,6 +185,9 @@ class MainWindow(QMainWindow):
             page.open_wanted.connect(self._choose_file)
             page.sample_text_wanted.connect(self._take_sample_text)
             page.run_wanted.connect(self._show_run)
+        elif key == "runs":
+            page.run_wanted.connect(self._open_run)
+            page.texts_wanted.connect(self._read_texts)
 
     def _restore(self) -> None:
         settings = self.session.settings
@@ -249,6 +256,16 @@ class MainWindow(QMainWindow):
     def _show_run(self, info: RunInfo, config: object) -> None:
         self._pages.when_made(training_page(config), lambda page: page.show_run(info, config))
 
+    @Slot(object, object)
+    def _open_run(self, info: RunInfo, config: object) -> None:
+        self.show_page(training_page(config))
+        self._show_run(info, config)
+
+    @Slot(object, str, object)
+    def _read_texts(self, first: Path, part: str, second: Path) -> None:
+        self.show_page("evaluate")
+        self._pages.when_made("evaluate", lambda page: page.show_difference(first, part, second))
+
     @Slot()
     def _take_sample_text(self) -> None:
         self._pages.when_made("pretrain", lambda page: page.take_sample())
@@ -275,9 +292,9 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_title(self) -> None:
-        table = self.session.table
+        path = self.session.table_path
         name = self.tr("Cloze")
-        self.setWindowTitle(f"{words.shorten(table.path.name, 80)} – {name}" if table else name)
+        self.setWindowTitle(f"{words.shorten(path.name, 80)} – {name}" if path else name)
 
     @Slot(object)
     def show_problem(self, error: BaseException) -> None:

@@ -21,6 +21,7 @@ from app.session import Session
 from app.work.job import Job
 from app.work.worker import Answer
 from engine.events import Event
+from engine.settings.family import FamilyConfig
 from engine.settings.pretrain import PretrainConfig
 
 PAGES = {  # folder in app/pages -> class in its page.py; in the order of the rail
@@ -30,10 +31,14 @@ PAGES = {  # folder in app/pages -> class in its page.py; in the order of the ra
     "pretrain": "PretrainPage",
     "finetune": "FineTunePage",
     "predict": "PredictPage",
+    "evaluate": "EvaluatePage",
     "probe": "ProbePage",
     "attention": "AttentionPage",
     "embeddings": "EmbeddingsPage",
+    "anatomy": "AnatomyPage",
     "models": "ModelsPage",
+    "runs": "RunsPage",
+    "family": "FamilyPage",
 }
 START_MS = 150  # after the first paint began: what is on screen comes first
 AT_ONCE = "welcome"  # stands on nothing that takes long to import
@@ -148,6 +153,8 @@ class PageStack(QStackedWidget):
 
 def training_page(config: object) -> str:
     """Return the key of the page that shows runs of this kind of settings."""
+    if isinstance(config, FamilyConfig):
+        return "family"
     return "pretrain" if isinstance(config, PretrainConfig) else "finetune"
 
 

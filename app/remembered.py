@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.session import LABEL_CHOICES, OVERRIDES, Session
+from app.session import FILE_SETTINGS, LABEL_CHOICES, OVERRIDES, Session
 from app.settings import AppSettings
 from engine.errors import UserError
+from engine.settings.finetune import DataConfig
+from engine.settings.setting import settings_of
 from engine.text.examples import Roles
 
 TABLE = "open_table"
@@ -23,12 +25,13 @@ _HEAD = re.compile(r"([1-9]\d{0,2})\.([1-9]\d{0,2})")  # layer.head, both from 1
 
 def keep_table(session: Session) -> None:
     """Keep which table is open, and what its columns mean."""
-    table, roles = session.table, session.roles
+    path, roles = session.table_path, session.roles
     kept: dict[str, Any] = {}
-    if table is not None:
-        kept = {"path": str(table.path), **session.label_choices, **session.table_overrides}
+    if path is not None:
+        kept = {"path": str(path), "task": session.task, **session.label_choices, **session.table_overrides}
         if roles is not None:
             kept["roles"] = [roles.text, roles.text_pair, roles.label]
+        kept["said"] = session.file_settings
     session.settings.set_value(TABLE, json.dumps(kept, ensure_ascii=False))
 
 
@@ -44,9 +47,17 @@ def reopen_table(session: Session) -> None:
             roles = Roles(text=named[0], text_pair=named[1], label=named[2])
         overrides = {name: kept[name] for name in OVERRIDES if isinstance(kept.get(name), str)}
         choices = {name: kept.get(name) is True for name in LABEL_CHOICES}
-        session.open_table(path, roles=roles, label_choices=choices, **overrides)
+        task = kept["task"] if kept.get("task") in known_tasks() else ""
+        given = kept.get("said", {})
+        said = {name: given[name] for name in FILE_SETTINGS if isinstance(given.get(name), str)}
+        session.open_table(path, roles=roles, label_choices=choices, task=task, said=said, **overrides)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError, UserError):
         return
+
+
+def known_tasks() -> tuple[str, ...]:
+    """Return the names of the tasks that data can be for."""
+    return settings_of(DataConfig)["task"].choices
 
 
 def keep_heads(settings: AppSettings, key: str, heads: Sequence[tuple[int, int]]) -> None:

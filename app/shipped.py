@@ -6,6 +6,7 @@ called and what they show stands here, not beside them, so that it is collected 
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -59,6 +60,12 @@ def starter_model() -> Path | None:
     return _model("starter")
 
 
+def shipped_family() -> Path | None:
+    """Return the small family that can be asked at once, or None in a build without it."""
+    family = assets() / "models" / "family"
+    return family if (family / "family.json").is_file() else None
+
+
 def history_run() -> Path | None:
     """Return the small run whose weights were kept along the way, or None in a build without it."""
     run = assets() / "models" / "tiny"
@@ -84,6 +91,20 @@ def sample_groups() -> tuple[SampleGroup, ...]:
             groups.append((heading or "", []))
         groups[-1][1].append(one)
     return tuple(SampleGroup(title, tuple(texts)) for title, texts in groups)
+
+
+@cache
+def sample_passages() -> tuple[tuple[str, ...], ...]:
+    """Return passages of Wikipedia, those of each language together; read from the disk at the first call."""
+    files = ("question_passage.csv", "chinese_question_passage.csv")
+    return tuple(_passages(assets() / "samples" / name) for name in files)
+
+
+def _passages(path: Path) -> tuple[str, ...]:
+    if not path.is_file():
+        return ()
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple(dict.fromkeys(row["passage"] for row in csv.DictReader(file)))
 
 
 def _model(name: str) -> Path | None:
@@ -142,6 +163,54 @@ TABLES = (
             "texts, two labels. It takes a pretrained Chinese model.",
         ),
         roles=Roles(text="question", text_pair="passage", label="label"),
+        licence="CC BY-SA 4.0",
+    ),
+    Sample(
+        key="emotions",
+        file="emotions.csv",
+        title=marked("engine", "Several labels: which emotions?"),
+        words=marked(
+            "engine",
+            "2,000 comments from Reddit, each with one or more of seven emotions; some have two or three. "
+            "People labelled them, and often disagree: a micro F1 of 0.6 is good.",
+        ),
+        roles=Roles(text="text", label="labels"),
+        licence="CC BY 4.0",
+    ),
+    Sample(
+        key="similarity",
+        file="similarity.csv",
+        title=marked("engine", "A number: how alike are they?"),
+        words=marked(
+            "engine",
+            "64 pairs of sentences with how alike they are, 0 to 5. Written, and rated by feel, for Cloze: "
+            "enough to try what a number is learned like, too few to learn from.",
+        ),
+        roles=Roles(text="sentence1", text_pair="sentence2", label="score"),
+        licence="Apache-2.0",
+    ),
+    Sample(
+        key="names",
+        file="names_in_tweets.conll",
+        title=marked("engine", "Tags of words: names in tweets"),
+        words=marked(
+            "engine",
+            "800 tweets whose words are tagged: persons, places, groups, products and works. New names in "
+            "sloppy spelling, so even good models find half of them.",
+        ),
+        roles=Roles(text=""),
+        licence="CC BY 4.0",
+    ),
+    Sample(
+        key="questions",
+        file="questions.json",
+        title=marked("engine", "Questions: where is the answer?"),
+        words=marked(
+            "engine",
+            "493 questions about passages of 18 Wikipedia articles, each with the words that answer it. A "
+            "pretrained model learns it; random weights do not.",
+        ),
+        roles=Roles(text=""),
         licence="CC BY-SA 4.0",
     ),
 )

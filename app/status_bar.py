@@ -10,6 +10,7 @@ from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import row
 from app.look.widgets import named
 from app.session import Session
+from app.work.queue import queue_words
 from app.work.titles import model_title
 from app.work.training import TrainingState, run_name
 from engine.settings.pretrain import PretrainConfig
@@ -45,6 +46,7 @@ class StatusBar(QStatusBar):
         session.training_ended.connect(self._show_open)
         session.busy_changed.connect(self._show_job)
         session.training_changed.connect(self._show_job)
+        session.queue.changed.connect(self._show_job)
         self._show_open()
         self._show_job()
 
@@ -61,7 +63,7 @@ class StatusBar(QStatusBar):
     @Slot()
     def _show_open(self) -> None:
         session = self._session
-        model, table = session.model, session.table
+        model, path = session.model, session.table_path
         self.device.setVisible(bool(self.device.text()))
         if session.is_training and isinstance(session.training_config, PretrainConfig):
             self._show_language(session.training_config)
@@ -74,8 +76,8 @@ class StatusBar(QStatusBar):
             size = f"{config.num_hidden_layers}×{config.hidden_size}"
             self.model.setText(f"{words.shorten(about.name, 30)} · {size}")
             self.model.setToolTip(tip(str(about.folder)))
-        self.data.setText(words.shorten(table.path.name, 40) if table else self.tr("no data"))
-        self.data.setToolTip(tip(str(table.path)) if table else "")
+        self.data.setText(words.shorten(path.name, 40) if path else self.tr("no data"))
+        self.data.setToolTip(tip(str(path)) if path else "")
 
     def _show_language(self, config: PretrainConfig) -> None:
         """Show what is being pretrained, which is not what is open."""
@@ -90,6 +92,13 @@ class StatusBar(QStatusBar):
     def _show_job(self) -> None:
         state = self._session.training
         active = state.state in ("running", "paused", "stopping")
+        queue = self._session.queue.state
+        if not active and queue.running is not None and queue.is_working and not self._session.busy_words:
+            self.bar.setVisible(True)
+            self.bar.setRange(0, queue.num_steps)
+            self.bar.setValue(min(queue.step, queue.num_steps))
+            self.job.setText(queue_words(queue))
+            return
         self.bar.setVisible(active or bool(self._session.busy_words))
         unknown = not active or (not state.started and not state.stage_total)
         self.bar.setRange(0, 0 if unknown else SCALE)
@@ -126,15 +135,7 @@ def result_words(state: TrainingState) -> str:
     if state.outcome == "finished":
         text = words.translate("status", "{name} is trained").format(name=name)
         if state.finished is not None and state.finished.best_metric is not None:
-            metric = state.started.metric.replace("_", " ") if state.started else ""
-            metric = words.translate("status", "validation {metric}").format(metric=metric)
-            if state.is_pretraining:
-                metric = words.translate("status", "masked words right")
-            rows = state.started.num_validation if state.started else 0
-            value = words.with_interval(state.finished.best_metric, rows)
-            if state.is_pretraining:
-                value = words.share(state.finished.best_metric)
-            text = f"{text} · {metric} {value}"
+            text = f"{text} · {_reached(state, state.finished.best_metric)}"
         return text
     if state.outcome == "stopped":
         return words.translate("status", "{name} was stopped and kept").format(name=name)
@@ -147,3 +148,13 @@ def _share(state: TrainingState) -> float:
     if state.started is None and state.stage_total:
         return state.stage_done / state.stage_total
     return state.share
+
+
+def _reached(state: TrainingState, best: float) -> str:
+    """Return how good the kept weights are."""
+    if state.is_pretraining:
+        return words.translate("status", "masked words right {value}").format(value=words.share(best))
+    from app.pages.tasks.known import metric_words  # here: a window that trains nothing needs no task's views
+
+    metric, rows = (state.started.metric, state.started.num_validation) if state.started else ("", 0)
+    return words.translate("status", "validation {metric}").format(metric=metric_words(metric, best, rows))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QLocale
@@ -66,6 +67,7 @@ def _filler(value: Any) -> Any:
     return Said(say(value)) if isinstance(value, Sentence) else value
 
 
+@cache
 def settings() -> Mapping[str, Setting]:
     """Return every setting by name; where fine-tuning and pretraining share a name, fine-tuning's."""
     found: dict[str, Setting] = {}
@@ -293,9 +295,16 @@ def event_words(event: events.Event, *, num_steps: int = 0) -> str:
         case events.Predicted():
             one, many = translate("words", "1 row predicted"), translate("words", "{count} rows predicted")
             return counted(len(event.rows), one, many)
+        case events.Fetched():
+            return _fetched_words(event)
         case events.Finished():
             return translate("words", "Finished in {duration}").format(duration=duration(event.seconds))
     return type(event).__name__
+
+
+def _fetched_words(event: events.Fetched) -> str:
+    template = translate("words", "Fetching {file}: {done} of {total}")
+    return template.format(file=event.file, done=file_size(event.done), total=file_size(event.total))
 
 
 def _progress_words(event: events.Progress) -> str:

@@ -136,10 +136,12 @@ def _table(path: Path) -> Iterator[object]:
 def _prepared(path: Path) -> Iterator[object]:
     from engine.settings.config import with_values
     from engine.settings.finetune import FineTuneConfig
-    from engine.train.prepare import prepare
+    from engine.train.tasks.known import CLASSIFICATION
 
     values = {"data": str(path), "text": "text", "label": "label", "model": "new:tiny", "max_length": 128}
-    return prepare(with_values(FineTuneConfig(), {**values, "vocab": str(SAMPLES / "vocab.txt")}))
+    return CLASSIFICATION.prepare(
+        with_values(FineTuneConfig(), {**values, "vocab": str(SAMPLES / "vocab.txt")})
+    )
 
 
 def _pandas(path: Path) -> Iterator[object]:

@@ -25,7 +25,7 @@ from engine.settings.shared import DeviceConfig
 from engine.text.batch import Batch, Bounds, EncodedSet, collate
 from engine.text.corpus.instances import MaskedBatch
 from engine.train.pretraining.language import LanguageModel
-from engine.train.tasks import Classification
+from engine.train.tasks.classification.task import Classification
 
 # B examples, T tokens of the longest, N tokens of all examples packed and their filler
 

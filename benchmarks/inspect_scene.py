@@ -1,4 +1,4 @@
-"""The Attention page with a long text, to be timed from a key to the picture (`bench_inspect`)."""
+"""The pages Attention and Anatomy with long texts, timed from a key to the picture (`bench_inspect`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.look import theme
+from app.pages.anatomy.page import AnatomyPage
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.requests import draw_mosaic
 from app.plots.arcs import ArcsPlot
@@ -30,8 +32,10 @@ PAUSE_S = 0.03  # between two measurements, as between two keys
 class Scene:
     """The page in a window of 1280 x 800 beside a bare widget, and a way to time each of its answers."""
 
-    def __init__(self, settings: AppSettings, model: Path, text: str) -> None:
+    def __init__(self, settings: AppSettings, model: Path, text: str, short: str) -> None:
         self._session, self._model, self._text = Session(settings), model, text
+        self._short = short
+        self._anatomy: AnatomyPage | None = None
         self._window = QWidget()
         self._page, self._plain = AttentionPage(self._session), QWidget()
         layout = QHBoxLayout(self._window)
@@ -64,13 +68,15 @@ class Scene:
             "layer": lambda: self._switched("layer"),
             "mosaic": self._mosaic,
             "mask": self._masked,
+            "step": lambda: self._walked(Qt.Key.Key_Right),
+            "walk": lambda: self._walked(Qt.Key.Key_PageDown),
         }
         return ways[name]()
 
     def time_idle(self, name: str) -> float:
         """Return the ms that the same way takes when there is nothing to do."""
         _spend(PAUSE_S)
-        if name in ("hover", "repaint", "arcs"):
+        if name in ("hover", "repaint", "arcs", "step", "walk"):
             return _repainted(self._plain)
         painted = self._plain if name != "mask" else None
         return self._asked(self._session.workers.quick, _nothing, self._plain.update, painted)
@@ -80,6 +86,8 @@ class Scene:
         self._session.close()
         self._session.wait_idle()
         self._arcs.close()
+        if self._anatomy is not None:
+            self._anatomy.close()
         self._window.close()
 
     def _hovered(self) -> float:
@@ -108,6 +116,34 @@ class Scene:
         _wait(lambda: watch.at > 0)
         watch.stop()
         return (watch.at - began) * 1000
+
+    def _walked(self, key: Qt.Key) -> float:
+        """Press a key of the page Anatomy and wait for the picture that follows."""
+        page = self._anatomy or self._open_anatomy()
+        if key == Qt.Key.Key_PageDown and page.walk.layer == page.walk.shape[0]:
+            page.boxes["layer"].activated.emit(0)
+        elif page.walk.step == "loss":
+            page.strip.step_chosen.emit(3)
+        _spend(PAUSE_S)
+        before = page.rows.picture
+        watch = _Painted(page.rows, lambda: page.rows.picture is not before)
+        began = time.perf_counter()
+        QTest.keyClick(page.rows, key)
+        _wait(lambda: watch.at > 0)
+        watch.stop()
+        return (watch.at - began) * 1000
+
+    def _open_anatomy(self) -> AnatomyPage:
+        self._window.hide()
+        page = self._anatomy = AnatomyPage(self._session)
+        theme.dress(page)  # as the window does
+        page.resize(1104, 772)
+        page.show()
+        page.activateWindow()
+        self._session.inspector.set_text(self._short)
+        _wait(lambda: page.found is not None and page.found.now.text == self._short)
+        page.strip.step_chosen.emit(3)
+        return page
 
     def _mosaic(self) -> float:
         plot = self._page.heads.mosaic

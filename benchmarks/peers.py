@@ -160,6 +160,7 @@ def model_of(spec: PeerSpec) -> Any:
 
 
 def _rows(data: EncodedSet) -> Iterable[dict[str, Any]]:
+    kind = np.int64 if data.targets.dtype.kind in "iu" else np.float32  # several labels, or a number
     for i in range(len(data)):
         ids = data.input_ids[data.bounds[i] : data.bounds[i + 1]].tolist()
         first = int(data.num_a[i])
@@ -167,7 +168,7 @@ def _rows(data: EncodedSet) -> Iterable[dict[str, Any]]:
             "input_ids": ids,
             "token_type_ids": [0] * first + [1] * (len(ids) - first),
             "attention_mask": [1] * len(ids),
-            "label": int(data.targets[i]),
+            "label": np.asarray(data.targets[i], kind).tolist(),
         }
 
 

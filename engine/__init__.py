@@ -6,11 +6,41 @@ at once: over 20 times, instead of twice). A short spin costs a tenth on an idle
 fairly.
 
 Import it before a thread begins, too: a thread keeps the memory arena that it began with.
+
+What a notebook needs stands in `__all__` and is told in engine/README.md; it is loaded at its first use.
 """
 
 import ctypes
 import os
 import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.library import (
+        attention,
+        attribute,
+        embed,
+        evaluate,
+        fill_mask,
+        fine_tune,
+        load,
+        predict,
+        read_table,
+        tokenize,
+    )
+
+__all__ = [
+    "attention",
+    "attribute",
+    "embed",
+    "evaluate",
+    "fill_mask",
+    "fine_tune",
+    "load",
+    "predict",
+    "read_table",
+    "tokenize",
+]
 
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
@@ -30,3 +60,11 @@ def _keep_memory() -> None:
 
 
 _keep_memory()
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from engine import library  # here: it brings torch with it
+
+        return getattr(library, name)
+    raise AttributeError(f"module 'engine' has no attribute {name!r}")

@@ -49,23 +49,32 @@ def write_text(path: Path, text: str) -> None:
 def replaced_folder(path: Path) -> Iterator[Path]:
     """Give an empty folder to fill; on leaving, its files are synced and it takes the place of `path`."""
     beside = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL}")
-    old = path.with_name(f".{path.name}.{os.getpid()}.old{PARTIAL}")
     try:
         with explained(path):
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)
             yield beside
-            for file in sorted(beside.rglob("*")):
-                sync(file)
-            sync(beside)
-            if path.exists():
-                os.replace(path, old)
-            os.replace(beside, path)
-            sync(path.parent)
+            take_place(beside, path)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def take_place(folder: Path, path: Path) -> None:
+    """Sync a whole folder that lies beside `path`, and put it in the place of what is there. Raises: OSError,
+    with both where they were.
+    """
+    old = path.with_name(f".{path.name}.{os.getpid()}.old{PARTIAL}")
+    for file in sorted(folder.rglob("*")):
+        sync(file)
+    sync(folder)
+    try:
+        if path.exists():
+            os.replace(path, old)
+        os.replace(folder, path)
+        sync(path.parent)
     finally:
         if old.exists() and not path.exists():
             os.replace(old, path)  # the new one could not take its place
-        shutil.rmtree(beside, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 
 

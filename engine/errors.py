@@ -20,6 +20,7 @@ _MOST_TEXT, _MOST_LIST, _MOST_PATH = 80, 200, 200  # of what is put in: a text, 
 _SHARES = (1.0, 0.5, 0.25, 0.1)  # of these, tried until the sentence is short enough
 # control characters, ends of lines, turns of the direction of writing, halves of characters
 _NUMBERS = re.compile("[0-9 ,.\u2013\u2026-]*")
+_NAMELESS = re.compile(r"column (\d+)")  # what engine/text/table.py calls a column without a name
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
@@ -51,13 +52,22 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
     """Return a template with its values put in: at most MOST_SENTENCE characters, whatever they are.
 
     A text is quoted up to 80 characters; of a list of texts as many as fit into 200; of a path both ends.
+    A value called `column` stands behind that word: "column 3" is put in as "3".
     Raises: KeyError, ValueError and the like, as `str.format`.
     """
+    if isinstance(column := values.get("column"), str):
+        values = {**values, "column": bare_column(column)}
     for share in _SHARES:
         text = _Filler(share).vformat(template, (), values)
         if len(text) <= MOST_SENTENCE:
             return text
     return _cut(text, MOST_SENTENCE)
+
+
+def bare_column(name: str) -> str:
+    """Return a column's name as it is written behind the word column: "3" of "column 3"."""
+    nameless = _NAMELESS.fullmatch(name)
+    return nameless[1] if nameless else name
 
 
 class _Filler(string.Formatter):

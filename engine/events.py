@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -118,6 +118,7 @@ class Evaluated(Event):
     confusion: np.ndarray | None  # (C, C) int64, a row for each true label, a column for each predicted
     per_label: Mapping[str, tuple[float, float, float, int]]  # label -> precision, recall, F1, support
     is_best: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)  # of the task alone, as JSON can hold it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +153,22 @@ class Finished(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched(Event):
+    """How far a download is. fetched: bytes that came over the line; speed: of these, in bytes a second."""
+
+    file: str
+    done: int
+    total: int
+    fetched: int
+    speed: float
+
+    @property
+    def remaining_s(self) -> float | None:
+        """How long it will take yet; None while that is not known."""
+        return (self.total - self.done) / self.speed if self.speed > 0 and self.total else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gained(Event):
     """A run of a pipeline is done: what its stage has reached so far."""
 
@@ -181,3 +198,14 @@ def result_of(steps: Steps[T]) -> T:
         except StopIteration as end:
             found: T = end.value
             return found
+
+
+def beats(steps: Steps[T]) -> Steps[T]:
+    """Do the steps of a part of some work: what they say is not of the whole, so that each is a Beat."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+        yield Beat()

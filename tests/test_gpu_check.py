@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from benchmarks import gpu_check
-from engine.model.bert import Attention
+from engine.model import bert
+from engine.model.fused_attention import attend
 
 SMALL = ["--cpu", "--preset", "2x16x2", "--steps", "12", "--shapes", "12"]
 
@@ -39,15 +40,13 @@ def test_what_needs_no_gpu_passes_and_the_rest_is_said_not_to_be_seen(
 def test_a_gradient_made_of_memory_that_nobody_wrote_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    attend = Attention._attend_runs
+    def careless(qkv: torch.Tensor, runs: Any, num_heads: int, of_firsts: bool = False) -> torch.Tensor:
+        context = attend(qkv, runs, num_heads, of_firsts).clone()
+        if not of_firsts:
+            context[sum(count * length for count, length in runs) :] = torch.nan  # as rows left unwritten
+        return context
 
-    def careless(attention: Attention, qkv: torch.Tensor, bounds: Any, want_maps: bool) -> Any:
-        context, maps = attend(attention, qkv, bounds, want_maps)
-        context = context.clone()
-        context[bounds.num_tokens :] = torch.nan  # as a kernel leaves rows that it does not know of
-        return context, maps
-
-    monkeypatch.setattr(Attention, "_attend_runs", careless)
+    monkeypatch.setattr(bert, "attend", careless)
     code, found = findings(tmp_path, "--only", "parity")
     failed = {name for name, passed in found.items() if passed is False}
     assert code == 1 and len(failed) == 4 and all("0 rows" not in name for name in failed)

@@ -65,7 +65,8 @@ class Album:
         match key:
             case "learn":
                 charts = page("finetune").charts
-                return {"loss": charts.loss, "accuracy": charts.accuracy, "confusion": charts.confusion}
+                scores = charts.scores_card.picture
+                return {"loss": charts.loss, "accuracy": charts.accuracy, "confusion": scores}
             case "reasons":
                 return {"words": page("attention").attribution.picture}
             case "guesses":

@@ -155,6 +155,6 @@ def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:
     finally:
         window.close()
         session.close()
-        session.wait_idle()
+        session.wait_idle(10)
         window.deleteLater()
     return code

@@ -19,8 +19,8 @@ from PySide6.QtCore import QEventLoop, QTimer
 from app.demo.album import Album
 from app.demo.steps import DemoScenes
 from app.main_window import MainWindow
-from app.pages.advice.scores import accuracy_words
 from app.pages.choose.new_model import sample_vocabulary
+from app.pages.tasks.classification.remarks import accuracy_words
 from app.session import Session, sample_data_path
 from app.shipped import starter_model
 from app.tour.steps import QUICK, Tour

@@ -23,6 +23,7 @@ QToolTip { background: @text; color: @card; border: 0; padding: 4px 6px; }
 QLabel { background: transparent; }
 QLabel[role="title"] { font-size: 20px; font-weight: 600; }
 QLabel[role="big"] { font-size: 20px; font-weight: 600; }
+QLabel[role="huge"] { font-size: 28px; font-weight: 600; }
 QLabel[role="card-title"] { font-weight: 600; }
 QLabel[role="strong"] { font-weight: 600; }
 QLabel[role="letter-a"] { color: @accent; font-weight: 600; }
@@ -39,6 +40,7 @@ QLabel[role="wrong"] { color: @wrong; }
 
 QFrame[role="card"] { background: @card; border: 1px solid @line; border-radius: 8px; }
 QFrame[role="rail"] { background: @rail; border: 0; border-right: 1px solid @line; }
+QWidget[role="formula"] { background: @page; border: 1px solid @line; border-radius: 6px; }
 QFrame[role="line"] { background: @line; border: 0; max-height: 1px; min-height: 1px; }
 QAbstractScrollArea::corner { background: transparent; border: 0; }
 QScrollArea, QScrollArea > QWidget > QWidget[role="clear"] { background: transparent; border: 0; }
@@ -75,6 +77,9 @@ QToolButton[role="nav"]:focus { padding: 4px 8px; }
 QToolButton[role="toggle"] { border: 1px solid @line; }
 QToolButton[role="toggle"]:checked { background: @accent_soft; color: @text; }
 QToolButton[role="toggle"]:focus { border: 2px solid @focus; }
+QToolButton[role="chip"] { background: @accent_soft; color: @text; border: 1px solid @accent;
+  border-radius: 11px; padding: 2px 10px; }
+QToolButton[role="chip"]:focus { border: 2px solid @focus; padding: 1px 9px; }
 
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
   background: @field; color: @text; border: 1px solid @line; border-radius: 6px;

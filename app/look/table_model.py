@@ -6,7 +6,7 @@ Rows are the Table's 0-based ones, or some of them in an order of their own; the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,9 @@ TOLD = 2_000  # characters of a cell in its tooltip
 
 
 class TableModel(QAbstractTableModel):
-    """An engine Table, and beside it columns of answers that come while a task runs."""
+    """An engine Table, and beside it columns of answers that come while a task runs; and what becomes of its
+    cells and rows by mends, which the table itself does not know of.
+    """
 
     def __init__(self, table: Table | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -34,6 +36,10 @@ class TableModel(QAbstractTableModel):
         self._columns: dict[int, Any] = {}  # cells of the columns that have been on screen
         self._roles: dict[str, str] = {}
         self._answers: dict[str, np.ndarray] = {}
+        self._beside: dict[str, Sequence[str]] = {}  # name -> a cell for each row that is shown
+        self._left_out: Collection[int] = ()
+        self._labels: Mapping[int, str] = {}
+        self._label_column = -1
         self._only: np.ndarray | None = None
         self.set_table(table)
 
@@ -46,14 +52,31 @@ class TableModel(QAbstractTableModel):
         self.beginResetModel()
         self._table = table
         self._columns, self._roles, self._answers, self._only = {}, {}, {}, None
+        self._beside, self._left_out, self._labels = {}, (), {}
         self.endResetModel()
 
-    def show_only(self, rows: np.ndarray | None) -> None:
-        """Show some rows of the table, in the order given, or all of them. Not beside columns of answers."""
+    def show_only(self, rows: np.ndarray | None, beside: Mapping[str, Sequence[str]] | None = None) -> None:
+        """Show some rows of the table, in the order given, or all of them. Not beside columns of answers.
+
+        Args: beside: more columns, a cell for each of these rows.
+        """
         assert not self._answers
         self.beginResetModel()
-        self._only = rows
+        self._only, self._beside = rows, dict(beside or {})
         self.endResetModel()
+
+    def set_mends(self, left_out: Collection[int], labels: Mapping[int, str], column: str) -> None:
+        """Say which rows are left out, and which have another label. Args: column: of the labels."""
+        self._left_out, self._labels = left_out, labels
+        columns = self._table.columns if self._table is not None else ()
+        self._label_column = columns.index(column) if column in columns else -1
+        if self.rowCount():
+            last = self.index(self.rowCount() - 1, self.columnCount() - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+
+    def table_row(self, shown: int) -> int:
+        """Return the table's row of one that is shown."""
+        return self._row(shown)
 
     def set_roles(self, roles: Mapping[str, str] | Roles) -> None:
         """Say in the header what the columns are for: name -> words, or the engine's Roles."""
@@ -94,6 +117,10 @@ class TableModel(QAbstractTableModel):
 
     def full_text(self, row: int, column: int) -> str:
         """Return a cell as it stands in the file."""
+        if self._beside and column >= self._num_columns:
+            return str(list(self._beside.values())[column - self._num_columns][row])
+        if column == self._label_column and self._labels and (label := self._labels.get(self._row(row))):
+            return label
         if column >= self._num_columns:
             return str(list(self._answers.values())[column - self._num_columns][row])
         if column not in self._columns:
@@ -128,7 +155,7 @@ class TableModel(QAbstractTableModel):
         return len(self._table.lines if self._only is None else self._only)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else self._num_columns + len(self._answers)
+        return 0 if parent.isValid() else self._num_columns + len(self._answers) + len(self._beside)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
@@ -140,14 +167,28 @@ class TableModel(QAbstractTableModel):
             return tip(text if len(text) <= TOLD else text[:TOLD] + "…")
         if role == Qt.ItemDataRole.UserRole:
             return self.full_text(index.row(), index.column())
+        if role in (Qt.ItemDataRole.FontRole, Qt.ItemDataRole.ForegroundRole) and not self._answers:
+            return self._look(self._row(index.row()), index.column(), role)
         return None
+
+    def _look(self, row: int, column: int, role: int) -> Any:
+        """Return how a mended cell looks: struck out where its row is left out, bold where it was changed."""
+        is_out = row in self._left_out
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return theme.current().color("muted") if is_out else None
+        if is_out:
+            font = theme.ui_font()
+            font.setStrikeOut(True)
+            return font
+        return theme.ui_font(bold=True) if column == self._label_column and row in self._labels else None
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         if orientation == Qt.Orientation.Vertical:
             return str(self.line_of(section)) if role == Qt.ItemDataRole.DisplayRole else None
-        names = [*(self._table.columns if self._table is not None else ()), *self._answers]
+        columns = self._table.columns if self._table is not None else ()
+        names = [*columns, *self._answers, *self._beside]
         if not 0 <= section < len(names):
             return None
         name, purpose = names[section], self._roles.get(names[section], "")

@@ -15,6 +15,8 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QGridLayout,
+    QHBoxLayout,
+    QLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -25,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from app.look import theme
 from app.look.labels import ElidedLabel, label
-from app.look.layout import column, row
+from app.look.layout import STRETCH, column, row
 
 PAGE_MARGIN = 24
 GAP = 14
@@ -35,6 +37,7 @@ CARD_X = 16
 CARD_Y = 12
 DIALOG_MARGINS = (PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
 SETTINGS_WIDTH = 312
+LINKS = 2  # of a remark beside each other
 ICON_ROOM = 4  # px between a button's icon and its words, beside the style's own 4
 _Widget = TypeVar("_Widget", bound=QWidget)
 
@@ -123,6 +126,10 @@ class Card(QFrame):
     def add(self, widget: QWidget, stretch: int = 0) -> None:
         """Add a widget to the body."""
         self.body.addWidget(widget, stretch)
+
+    def add_layout(self, layout: QLayout) -> None:
+        """Add items in a layout to the body."""
+        self.body.addLayout(layout)
 
     def add_corner(self, widget: QWidget) -> None:
         """Add a control to the right of the hint."""
@@ -241,15 +248,24 @@ class Advice(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._rows: dict[str, tuple[str, str]] = {}
         self._actions: dict[str, Sequence[Action]] = {}
+        self._more: dict[str, str] = {}
         self._build()
 
     def set_items(
-        self, items: Iterable[tuple[str, str]], actions: Mapping[str, Sequence[Action]] | None = None
+        self,
+        items: Iterable[tuple[str, str]],
+        actions: Mapping[str, Sequence[Action]] | None = None,
+        more: Mapping[str, str] | None = None,
     ) -> None:
-        """Replace all remarks by (level, text) pairs. Args: actions: text -> what can be done about it."""
+        """Replace all remarks by (level, text) pairs.
+
+        Args: actions: text -> what can be done about it. more: text -> what stands below it, less loud.
+        """
         self._rows = {str(i): item for i, item in enumerate(items)}
-        self._actions = dict(actions or {})
+        self._actions, self._more = dict(actions or {}), dict(more or {})
+        place = self.verticalScrollBar().value()
         self._build()
+        self.verticalScrollBar().setValue(place)
 
     def put(self, key: str, level: str, text: str) -> None:
         """Add a remark, or replace the one with the same key."""
@@ -287,19 +303,38 @@ class Advice(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def _remark(self, text: str) -> QVBoxLayout:
-        links = row(gap=12)
-        for words, call in self._actions.get(text, ()):
+        more = [label(self._more[text], "muted", wrap=True)] if self._more.get(text) else []
+        links: list[QHBoxLayout] = []
+        for place, (words, call) in enumerate(self._actions.get(text, ())):
             link = button(words, "link")
             link.setAccessibleDescription(text)
             link.clicked.connect(call)
-            links.addWidget(link)
-        if links.count():
-            links.addStretch(1)
-        return column(label(text, wrap=True), *([links] if links.count() else []), gap=2)
+            if place % LINKS == 0:
+                links.append(row(STRETCH, gap=12))
+            links[-1].insertWidget(links[-1].count() - 1, link)
+        return column(label(text, wrap=True), *more, *links, gap=2)
+
+
+class Pane(QScrollArea):
+    """Room that scrolls where it is too low for what lies in it; the keys are not its own.
+
+    Args: inner: what lies in it; as wide as there is room.
+    """
+
+    def __init__(self, inner: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent, widgetResizable=True)
+        set_role(inner, "clear")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(inner)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()  # Qt's would scroll by the arrow keys
 
 
 class Rail(QFrame):
-    """The list of pages at the left edge; arrow keys move within it."""
+    """The list of pages at the left edge, which scrolls in a low window; arrow keys move within it."""
 
     chosen = Signal(str)
 
@@ -308,7 +343,10 @@ class Rail(QFrame):
         set_role(self, "rail")
         self.setFixedWidth(176)
         self._buttons: dict[str, QToolButton] = {}
-        self._layout = column(gap=2, margins=(10, 16, 10, 10), parent=self)
+        inner = QWidget()
+        self._layout = column(gap=2, margins=(10, 16, 10, 10), parent=inner)
+        self._pane = Pane(inner)
+        column(self._pane, gap=0, parent=self)
 
     def add_group(self, caption: str) -> None:
         """Add a caption above the pages that follow."""
@@ -346,6 +384,7 @@ class Rail(QFrame):
     def set_current(self, key: str) -> None:
         """Show which page is open; emits nothing. The keyboard goes along if it is here, or nowhere."""
         self._buttons[key].setChecked(True)
+        self._pane.ensureWidgetVisible(self._buttons[key])
         held = self.window().focusWidget()  # also while the window is not the active one, or not shown yet
         if held is None or held in self._buttons.values():
             self._buttons[key].setFocus()
@@ -356,6 +395,7 @@ class Rail(QFrame):
         move = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
         if here >= 0 and move:
             entries[(here + move) % len(entries)].setFocus(Qt.FocusReason.TabFocusReason)
+            self._pane.ensureWidgetVisible(entries[(here + move) % len(entries)])
         else:
             super().keyPressEvent(event)
 

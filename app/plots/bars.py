@@ -5,10 +5,10 @@ Counts are scaled to the largest; a probability's bar always runs from 0 to 1, o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -21,16 +21,19 @@ GAP = 8
 
 
 class BarsPlot(RowsFigure):
-    """One row a label."""
+    """One row a label; a click tells which, where somebody has said that it can be chosen."""
 
+    chosen = Signal(int)  # the place of a bar
     row_height = 30
+    chooses = False
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.bars: list[tuple[str, float]] = []
         self.shares: list[float] = []
         self.as_share = False
-        self.highlight: str | None = None
+        self.highlight: str | Collection[str] | None = None
+        self._matters: set[str] = set()
 
     def set_bars(
         self,
@@ -38,17 +41,18 @@ class BarsPlot(RowsFigure):
         *,
         shares: Sequence[float] | None = None,
         as_share: bool = False,
-        highlight: str | None = None,
+        highlight: str | Collection[str] | None = None,
     ) -> None:
         """Show (label, value) pairs in the given order.
 
         Args: shares: each bar's share, 0 to 1; of the sum of values where not given.
-        as_share: the values are probabilities. highlight: the label that matters.
+        as_share: the values are probabilities. highlight: the label that matters, or several.
         """
         self.bars = [(name, float(value)) for name, value in bars]
         total = sum(value for _name, value in self.bars) or 1.0
         self.shares = list(shares) if shares is not None else [value / total for _name, value in self.bars]
         self.as_share, self.highlight = as_share, highlight
+        self._matters = {highlight} if isinstance(highlight, str) else set(highlight or ())
         self.rows_changed()
 
     def clear(self) -> None:
@@ -86,6 +90,12 @@ class BarsPlot(RowsFigure):
     def summary(self) -> str:
         return "; ".join(map(self.words_of, range(min(10, len(self.bars)))))
 
+    def can_choose(self, target: int | None) -> bool:
+        return self.chooses and target is not None
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self.chosen.emit(target)
+
     def sizeHint(self) -> QSize:
         return QSize(300, min(10, max(3, len(self.bars))) * self.row_height + 6)
 
@@ -102,7 +112,7 @@ class BarsPlot(RowsFigure):
 
     def _paint_row(self, painter: QPainter, row: int, room: QRectF, names: float, values: float) -> None:
         colors, (name, value) = theme.current(), self.bars[row]
-        is_chosen = name == self.highlight
+        is_chosen = name in self._matters
         metrics, right = QFontMetricsF(theme.ui_font()), Qt.AlignmentFlag.AlignRight
         painter.setFont(theme.ui_font(bold=is_chosen))
         painter.setPen(colors.color("text"))

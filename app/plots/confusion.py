@@ -9,8 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+)
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -27,12 +37,18 @@ FEW = 8  # labels; with more, zeros are left out for calm
 
 
 class ConfusionPlot(PointedFigure):
-    """A confusion matrix. A target is a cell: true, predicted."""
+    """A confusion matrix. A target is a cell: true, predicted. Where it is a door, a click on one is told."""
+
+    chosen = Signal(int, int)
+    is_door = False
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self._labels: tuple[str, ...] = ()
         self._counts = np.zeros((0, 0), dtype=np.int64)
+        self._marked: tuple[int, int] | None = None
+        self._pixmap = QPixmap()
+        self._painted_for: object = None  # how large it was, and in which colours
         theme.on_theme_change(self, self.update)
 
     def set_confusion(self, labels: Sequence[str], counts: np.ndarray) -> None:
@@ -41,13 +57,24 @@ class ConfusionPlot(PointedFigure):
         assert counts.shape == (len(labels), len(labels)), (counts.shape, len(labels))
         if tuple(labels) != self._labels:
             self.forget()
-        self._labels, self._counts = tuple(labels), counts
+        self._labels, self._counts, self._painted_for = tuple(labels), counts, None
         self.describe()
         self.update()
 
     def clear(self) -> None:
         """Show nothing."""
         self.set_confusion((), np.zeros((0, 0), dtype=np.int64))
+
+    def set_marked(self, cell: tuple[int, int] | None) -> None:
+        """Mark the cell whose texts are shown."""
+        self._marked = cell
+        self.update()
+
+    def can_choose(self, target: tuple[int, int]) -> bool:
+        return self.is_door
+
+    def choose(self, target: tuple[int, int], event: QMouseEvent | QKeyEvent) -> None:
+        self.chosen.emit(*target)
 
     @property
     def is_empty(self) -> bool:
@@ -96,10 +123,26 @@ class ConfusionPlot(PointedFigure):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        if not self.is_empty:
+        if not self.is_empty and self._saving:
             self._paint(painter)
+        elif not self.is_empty:
+            painter.drawPixmap(0, 0, self._picture())
+            self._paint_marks(painter)
         self.paint_frame(painter)
         painter.end()
+
+    def _picture(self) -> QPixmap:
+        """Return the matrix as it was painted last: a hundred labels take longer than a mouse should wait."""
+        key = (self.size(), self.devicePixelRatioF(), theme.current().name)
+        if key != self._painted_for:
+            self._pixmap = QPixmap(self.size() * self.devicePixelRatioF())
+            self._pixmap.setDevicePixelRatio(self.devicePixelRatioF())
+            self._pixmap.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(self._pixmap)
+            self._paint(painter)
+            painter.end()
+            self._painted_for = key
+        return self._pixmap
 
     def words_of(self, target: tuple[int, int]) -> str:
         return self.cell_words(*target)
@@ -149,8 +192,12 @@ class ConfusionPlot(PointedFigure):
         painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
         self._paint_cells(painter, layout)
         self._paint_names(painter, layout)
-        if self.current and not self._saving:
-            paint_ring(painter, self._cell(layout, *self.current))
+
+    def _paint_marks(self, painter: QPainter) -> None:
+        layout = self._layout()
+        for cell in {self.current, self._marked} - {None}:
+            if cell and max(cell) < len(self._labels):
+                paint_ring(painter, self._cell(layout, *cell))
 
     def _paint_cells(self, painter: QPainter, layout: tuple[QRectF, bool]) -> None:
         font = self._figures_font(self._cell(layout, 0, 0))
@@ -206,7 +253,7 @@ class ConfusionPlot(PointedFigure):
         self, painter: QPainter, metrics: QFontMetricsF, layout: tuple[QRectF, bool], i: int, name: str
     ) -> None:
         cell = self._cell(layout, i, 0)
-        if i % self._every(cell.height(), metrics.height() - 2):
+        if i % self._every(layout[0].height() / len(self._labels), metrics.height() - 2):
             return
         place = QRectF(
             EDGE, cell.center().y() - metrics.height() / 2, cell.left() - EDGE - 6, metrics.height()
@@ -228,7 +275,7 @@ class ConfusionPlot(PointedFigure):
             place = QRectF(cell.left(), cell.top() - metrics.height() - 4, cell.width(), metrics.height())
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, name)
             return
-        if i % self._every(cell.width(), metrics.height() - 2):
+        if i % self._every(layout[0].width() / len(self._labels), metrics.height() - 2):
             return
         room = cell.top() - EDGE - TITLE_SIZE - 12.0 + 2
         painter.save()

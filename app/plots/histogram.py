@@ -28,6 +28,7 @@ from app.plots.axes import AXIS_SIZE, Chart, RoundAxis
 from app.plots.figure import Figure, Numbers, paint_ring
 
 NUM_BARS = 48
+MOST_COUNTED = 10_000_000  # that whole numbers may lie apart
 TAIL = 0.995  # the share of values that is drawn to scale
 
 
@@ -37,7 +38,8 @@ class HistogramPlot(Figure):
     def __init__(self, title: str = "", *, x_label: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self._x_label = x_label
-        self._values = np.empty(0)
+        self._values = np.empty(0)  # different ones, ascending
+        self._times = np.empty(0, dtype=np.int64)  # how often each comes
         self._maximum: float | None = None
         self._edges = np.empty(0)
         self._counts = np.empty(0, dtype=np.int64)
@@ -53,8 +55,7 @@ class HistogramPlot(Figure):
 
     def set_values(self, values: Any, maximum: float | None = None) -> None:
         """Show the values; those above `maximum` are marked as cut."""
-        array = np.asarray(values, dtype=np.float64)
-        self._values = array[np.isfinite(array)]
+        self._values, self._times = _counted(np.asarray(values))
         self._current = None
         self.set_maximum(maximum)
 
@@ -78,7 +79,7 @@ class HistogramPlot(Figure):
         """Share of the values above the maximum, 0 to 1."""
         if self._maximum is None or self.is_empty:
             return 0.0
-        return float(np.mean(self._values > self._maximum))
+        return float(self._times[self._values > self._maximum].sum() / self._times.sum())
 
     def words(self) -> str:
         """Return the one number that matters: "12 % cut at 512"."""
@@ -123,8 +124,8 @@ class HistogramPlot(Figure):
         if self.is_empty:
             self._edges, self._counts, self._has_tail = np.empty(0), np.empty(0, dtype=np.int64), False
             return
-        low, high = float(np.floor(self._values.min())), float(self._values.max())
-        end = float(np.quantile(self._values, TAIL))
+        low, high = float(np.floor(self._values[0])), float(self._values[-1])
+        end = self._quantile(TAIL)
         if self._maximum is not None:
             end = max(end, min(high, self._maximum * 1.15))
         self._has_tail = end < high * 0.9
@@ -133,7 +134,14 @@ class HistogramPlot(Figure):
         number = int(np.ceil((end + 1 - low) / width))
         self._edges = low + width * np.arange(number + 1)
         inside = np.minimum(self._values, self._edges[-1] - 0.5)
-        self._counts = np.histogram(inside, self._edges)[0]
+        self._counts = np.histogram(inside, self._edges, weights=self._times)[0]
+
+    def _quantile(self, share: float) -> float:
+        """Return the value below which so many are, between two of them as numpy's quantile does."""
+        place = share * (self._times.sum() - 1)
+        ends = np.array([np.floor(place), np.ceil(place)])
+        low, high = self._values[np.searchsorted(np.cumsum(self._times), ends, "right")]
+        return float(low + (high - low) * (place - ends[0]))
 
     def _show(self) -> None:
         self._chart.setVisible(not self.is_empty)
@@ -232,3 +240,14 @@ class HistogramPlot(Figure):
             self._current = bar
             self.setAccessibleDescription(self.bar_words(bar) if bar is not None else self.words())
             self._drawing.update()
+
+
+def _counted(values: Any) -> tuple[Any, Any]:
+    """Return the different finite values, ascending, and how often each comes. Whole ones are not sorted."""
+    if values.dtype.kind in "iu" and len(values) and np.ptp(values) < MOST_COUNTED:
+        least = int(values.min())
+        times = np.bincount(values - least)
+        found = np.flatnonzero(times)
+        return (found + least).astype(np.float64), times[found]
+    values = values.astype(np.float64)
+    return np.unique(values[np.isfinite(values)], return_counts=True)

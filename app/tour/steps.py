@@ -11,7 +11,7 @@ from typing import Any, cast
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.pages.advice.scores import accuracy_words
+from app.pages.tasks.classification.remarks import accuracy_words
 from app.session import sample_data_path
 from app.shipped import starter_model
 from app.tour.guide import Guide, Step

@@ -21,7 +21,7 @@ from app.session import Session
 from app.shipped import history_run, starter_model
 from app.tour.guide import Step, Wait
 from engine.errors import ModelError
-from engine.inspect.predict import read_info
+from engine.model.info import read_info
 
 if TYPE_CHECKING:
     from engine.inspect.attention.weights import AttentionMaps

@@ -11,7 +11,8 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -30,6 +31,7 @@ MOST_WAITING = (
 STACK_BYTES = 16 * 2**20  # macOS gives threads 512 kB, too little for a deep autograd graph
 SWITCH_INTERVAL_S = 0.001
 NICENESS = 1
+LONG_S = 0.02  # of a collection, during which no thread does anything
 
 
 def prepare_process() -> None:
@@ -37,11 +39,25 @@ def prepare_process() -> None:
 
     Call once, after the imports, before the window is made. The default of 5 ms is paid again at each of the
     window's calls that let go of the GIL. A full collection over all that torch brings held every thread for
-    0.6 s.
+    0.6 s; what is imported later is looked through once.
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.collect()
     gc.freeze()
+    if _leave_in_peace not in gc.callbacks:
+        gc.callbacks.append(_leave_in_peace)
+
+
+def _leave_in_peace(phase: str, about: Mapping[str, int]) -> None:
+    """Look no more at what a full collection has taken long over and found in use: it is there to stay."""
+    if about["generation"] == 2:
+        if phase == "start":
+            _collection.began = time.thread_time()
+        elif time.thread_time() - _collection.began > LONG_S:
+            gc.freeze()
+
+
+_collection = threading.local()  # a collection begins and ends on one thread
 
 
 @dataclass(frozen=True, slots=True)

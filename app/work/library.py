@@ -21,22 +21,26 @@ from app.work.later import later
 from app.work.titles import answer_words, model_title, shape_words
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
+from engine.hub.kept import models_in
 from engine.train.run.kept import is_kept
 from engine.train.run.runs import CONFIG, MODEL, RunInfo, list_runs
 
 if TYPE_CHECKING:
-    from engine.inspect.predict import read_info
+    from engine.model.info import read_info
     from engine.model.inventory import Inventory, take_stock
+    from engine.model.tensorflow.checkpoint import is_checkpoint
 else:
-    read_info = later("engine.inspect.predict", "read_info")
+    is_checkpoint = later("engine.model.tensorflow.checkpoint", "is_checkpoint")
+    read_info = later("engine.model.info", "read_info")
     take_stock = later("engine.model.inventory", "take_stock")
 
-ORIGINS = SHIPPED, TRAINED, OPENED = "shipped", "trained", "opened"
+FILES = "files"
+ORIGINS = SHIPPED, TRAINED, FETCHED, OPENED = "shipped", "trained", "fetched", "opened"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """A model to choose. origin: SHIPPED, TRAINED here or OPENED: why it is known.
+    """A model to choose. origin: SHIPPED, TRAINED here, FETCHED from a hub or OPENED: why.
 
     inventory: what it holds; None until its files are read, and where `problem` says why it cannot be opened.
     written: when its files were, in ns. score: accuracy on the rows that its run kept apart, 0..1.
@@ -59,13 +63,17 @@ class ModelEntry:
         return self.inventory is not None or self.problem is not None
 
     def fits(self, wanted: str) -> bool:
-        """Whether it answers what is wanted, one of `Inventory.answers`; "": any model, to begin from."""
-        return not wanted or (self.inventory is not None and wanted in self.inventory.answers)
+        """Whether it answers what is wanted, one of `Inventory.answers`; "": any model, to begin from; FILES:
+        one that was fine-tuned to answer files, whatever for.
+        """
+        if not wanted or self.inventory is None:
+            return not wanted
+        return bool(self.inventory.task) if wanted == FILES else wanted in self.inventory.answers
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What lies on this computer. runs: the newest first. entries: shipped, trained, opened.
+    """What lies on this computer. runs: the newest first. entries: by origin.
 
     problem: why the folder for runs cannot be read.
     """
@@ -167,6 +175,11 @@ def shipped_models() -> tuple[Path, ...]:
     return tuple(folder.absolute() for folder in folders if folder is not None)
 
 
+def models_root(runs_root: Path) -> Path:
+    """Return where models that were fetched lie: beside the runs."""
+    return runs_root.parent / "models"
+
+
 def look(
     runs_root: Path, opened: Iterable[Path], known: Mapping[Path, ModelEntry]
 ) -> Generator[Event, None, Looked]:
@@ -177,7 +190,7 @@ def look(
     except OSError as error:
         problem = error
     found: dict[Path, ModelEntry] = {}
-    for origin, path in _candidates([*runs, *pipelines], opened):
+    for origin, path in _candidates([*runs, *pipelines], models_root(runs_root), opened):
         yield Progress(stage=marked("engine", "Reading"), done=len(found), total=0)
         if path not in found:
             before = known.get(path)
@@ -186,13 +199,26 @@ def look(
     return Looked(tuple(runs), tuple(found.values()), problem)
 
 
+class CheckpointFound(UserError):
+    """What was to be opened as a model is a checkpoint of TensorFlow, which can be converted."""
+
+    def __init__(self, path: Path) -> None:
+        template = marked(
+            "engine",
+            "{path} is a checkpoint of TensorFlow. Convert it on the Models page; the result is opened.",
+        )
+        super().__init__(template, path=path)
+        self.path = path
+
+
 def read_entry(path: Path, origin: str) -> ModelEntry:
     """Return what a folder's files say, without their weights; `problem` where it cannot be opened."""
     written = _written(path)
     try:
         return ModelEntry(path, origin, take_stock(path, thorough=False), None, written, _score(path))
     except UserError as error:
-        return ModelEntry(path, origin, None, error, written)
+        is_other = not (path / "config.json").is_file() and is_checkpoint(path)
+        return ModelEntry(path, origin, None, CheckpointFound(path) if is_other else error, written)
 
 
 def read_folder(path: Path, *, vocabulary_will_do: bool = False) -> ModelEntry:
@@ -212,7 +238,7 @@ def read_folder(path: Path, *, vocabulary_will_do: bool = False) -> ModelEntry:
     return entry
 
 
-def _candidates(runs: Iterable[RunInfo], opened: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+def _candidates(runs: Iterable[RunInfo], fetched: Path, opened: Iterable[Path]) -> Iterator[tuple[str, Path]]:
     """Give origin and folder of all models there may be."""
     for folder in shipped_models():
         if (folder / "config.json").is_file():
@@ -221,6 +247,8 @@ def _candidates(runs: Iterable[RunInfo], opened: Iterable[Path]) -> Iterator[tup
         folder = run.path / MODEL
         if (folder / "config.json").is_file():
             yield TRAINED, folder.absolute()
+    for folder in models_in(fetched):
+        yield FETCHED, folder.absolute()
     for folder in opened:
         if folder.is_dir():
             yield OPENED, folder.absolute()

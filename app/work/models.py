@@ -14,7 +14,7 @@ from app.work.titles import model_title
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import LoadedModel, ModelSummary, Stamps
-    from engine.inspect.predict import Predictor
+    from engine.train.tasks.rows.predict import Predictor
 
 KEPT_BYTES = 640 * 2**20  # of models that stay open beside the newest two
 

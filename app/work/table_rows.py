@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from engine.text.example_rows import Keys
+from engine.text.example_rows import Keys, distinct
 from engine.text.examples import Examples
 
 Rows = npt.NDArray[np.int64]
@@ -31,6 +31,16 @@ class DoubtfulRows:
     lone: Rows
 
 
+def _alone(found: Examples, labels: np.ndarray) -> np.ndarray:
+    """Return (E,) bool: whether a row has a label that no other row carries."""
+    if found.values is None:
+        return np.asarray(np.bincount(labels)[labels] == 1)
+    if found.values.ndim == 1:  # numbers
+        return np.zeros(len(labels), bool)
+    sets = found.values[labels]
+    return np.asarray(sets[:, sets.sum(0) == 1].any(1))
+
+
 def doubtful_rows(found: Examples, keys: Keys) -> DoubtfulRows:
     """Return the rows that repeat, contradict one another, or stand alone with their label.
 
@@ -45,11 +55,12 @@ def doubtful_rows(found: Examples, keys: Keys) -> DoubtfulRows:
     order = np.argsort(texts, kind="stable")
     repeated = sizes > 1
     contradicted, lone = np.zeros(len(firsts), bool), np.zeros(len(rows), bool)
-    if found.labels and len(rows):
+    if (found.labels or found.values is not None) and len(rows):
         labels = found.examples.labels.astype(np.int64)
-        pairs = np.unique(texts * len(found.labels) + labels)
-        contradicted = np.bincount(pairs // len(found.labels), minlength=len(firsts)) > 1
-        lone = np.bincount(labels)[labels] == 1
+        count = int(labels.max()) + 1
+        pairs = distinct(texts * count + labels)
+        contradicted = np.bincount(pairs // count, minlength=len(firsts)) > 1
+        lone = _alone(found, labels)
     return DoubtfulRows(
         repeating=rows[order[repeated[texts[order]]]],
         num_repeats=int((sizes - 1).sum()),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from dataclasses import dataclass, field
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,22 @@ from app.work.table_rows import DoubtfulRows, Rows, doubtful_rows
 from app.work.titles import model_title, shape_words
 from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Event, Progress, Steps
-from engine.inspect.predict import read_info
 from engine.model.config import PRESETS, BertConfig, count_parameters
+from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
-from engine.settings.finetune import DataConfig
+from engine.settings.config import with_values
+from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.example_rows import ExampleRows, count_leaks, text_keys
-from engine.text.examples import Examples, Roles, finding_examples, guess_roles, stratified_split
+from engine.text.examples import Examples, Roles, guess_roles
+from engine.text.label_sets import LEAST_COLUMNS, switch_columns
 from engine.text.labels import Spelling
+from engine.text.recipe import Recipe
 from engine.text.table import BadLine, Table, reading_table
 from engine.text.wordpiece import WordPiece
+from engine.train.prepare import split_of
+from engine.train.tasks.known import CLASSIFICATION, guess_task
+from engine.train.tasks.rows.kind import OfRows
+from engine.train.tasks.rows.reading import RowReading
 
 CHUNK = 1000  # texts between two yields
 NEW = "new:"
@@ -79,14 +86,21 @@ class ModelInfo:
 class TableSummary:
     """What is known of a table in its roles, with the lengths that the chosen model's vocabulary gives."""
 
+    task: str
+    reason: (
+        Sentence | None
+    )  # why it is taken for that task; None where a person said so, or nothing else fits
     roles: Roles
     num_rows: int
     num_examples: int
     reported: tuple[BadLine, ...]  # rows that cannot be used: no text, no label
+    num_mended_out: int  # rows that a recipe leaves out
     refusal: Sentence | None  # why nothing can be learned from it as it is: one class only, no usable row
     notes: tuple[Sentence, ...]
+    form: Sentence | None  # how the labels were read, where that had to be found out
     labels: tuple[str, ...]
     counts: np.ndarray  # (C,) int64, rows of each label
+    numbers: np.ndarray | None  # (E,) where each row has a number in the place of a label
     spellings: tuple[Spelling, ...]  # nearly equal labels
     is_merged: bool  # whether they are counted as one
     is_whole: bool  # whether labels that look like several in one are taken as they stand
@@ -96,6 +110,11 @@ class TableSummary:
     lengths: np.ndarray  # (E,) int64, special tokens included when in pieces
     unit: str  # "pieces" or "words"
     unknown_share: float | None  # 0..1 of all pieces; None when in words
+
+    @property
+    def chooses_one(self) -> bool:
+        """Whether a row has one of the labels: not several of them, nor a number."""
+        return self.form is None
 
     @property
     def num_duplicates(self) -> int:
@@ -134,7 +153,15 @@ def open_table(path: Path, overrides: dict[str, str], roles: Roles | None) -> St
     table = yield from reading_table(path, **overrides)
     held = [getattr(roles, name) for name in ("text", "text_pair", "label")] if roles else []
     fits = any(held) and all(not column or column in table.columns for column in held)
-    return table, roles if roles and fits else guess_roles(table)
+    return table, roles if roles and fits else _guessed(table)
+
+
+def _guessed(table: Table) -> Roles:
+    """Return the roles that columns most likely have; no label where several of 0 and 1 are labels."""
+    roles = guess_roles(table)
+    switches = switch_columns(table, (roles.text, roles.text_pair))
+    is_one = roles.label in switches and len(switches) >= LEAST_COLUMNS
+    return replace(roles, label="") if is_one else roles
 
 
 def read_model(model: str, vocab: str, lowercase: str) -> ModelInfo:
@@ -147,31 +174,45 @@ def summary(
     roles: Roles,
     model: ModelInfo | None,
     *,
+    task: str = "",
+    overrides: Mapping[str, str] | None = None,
     merge_labels: bool = False,
     whole_labels: bool = False,
+    recipe: Recipe | None = None,
 ) -> Generator[Event, None, TableSummary]:
     """Return the `TableSummary` of a table, step by step; what cannot be trained on is still measured.
 
-    Raises: DataError.
+    Args: task: what a person said it is for; "": what it looks like. overrides: how it was read. recipe: the
+    mends to apply before. Raises: DataError.
     """
+    table = table if recipe is None else recipe.applied(table)
+    named = {"data": str(table.path), "text": roles.text, "text_pair": roles.text_pair, "label": roles.label}
+    choices = {"task": task, "whole_labels": whole_labels, **(overrides or {})}
+    kind, reason = guess_task(with_values(FineTuneConfig(), {**named, **choices}).data)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    found, refusal = yield from _examples(table, roles, merge_labels, whole_labels)
+    reading = (kind if isinstance(kind, OfRows) else CLASSIFICATION).reading
+    roles = reading.with_label(table, roles)
+    found, refusal = yield from _examples(reading, table, roles, merge_labels, whole_labels)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
-    numbers = found.examples.labels.astype(np.int64)
-    leaking = yield from _count_leaking(found, numbers)
+    leaking = yield from _count_leaking(found, reading, table.together)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     doubtful = doubtful_rows(found, (yield from text_keys(found.examples)))
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     lengths, unknown = yield from _measure(found.examples, model)
     return TableSummary(
+        task=kind.name,
+        reason=reason,
         roles=roles,
         num_rows=table.num_rows,
         num_examples=len(found.examples),
-        reported=tuple(found.reported),
+        reported=_lacking(table, found),
+        num_mended_out=len(table.left_out),
         refusal=refusal,
         notes=tuple(found.notes),
+        form=found.form,
         labels=tuple(found.labels),
-        counts=np.bincount(numbers[numbers >= 0], minlength=len(found.labels)),
+        counts=_counts(found),
+        numbers=_numbers(found),
         spellings=found.spellings,
         is_merged=merge_labels,
         is_whole=whole_labels,
@@ -213,25 +254,46 @@ def _folder_model(model: str) -> ModelInfo:
 
 
 def _examples(
-    table: Table, roles: Roles, merge_labels: bool, whole_labels: bool
+    reading: RowReading, table: Table, roles: Roles, merge_labels: bool, whole_labels: bool
 ) -> Steps[tuple[Examples, Sentence | None]]:
     """Return what can be used and, where nothing can be learned from it, why; then labels are left aside."""
     refusal: Sentence | None = None
     for tried in (roles, Roles(roles.text, roles.text_pair)):
         try:
-            found = yield from finding_examples(table, tried, merge=merge_labels, whole_labels=whole_labels)
+            found = yield from reading.finding(table, tried, merge=merge_labels, whole_labels=whole_labels)
             return found, refusal
         except DataError as error:
             refusal = refusal or error.sentence
     return Examples(ExampleRows.of([]), (), ()), refusal
 
 
-def _count_leaking(found: Examples, labels: np.ndarray) -> Steps[int]:
-    """Return the validation rows whose text is in training too, when split as the defaults do."""
+def _lacking(table: Table, found: Examples) -> tuple[BadLine, ...]:
+    """Return the rows that lack something, without those that a recipe leaves out."""
+    left_out = set(table.lines[list(table.left_out)].tolist())
+    return tuple(bad for bad in found.reported if bad.line not in left_out)
+
+
+def _counts(found: Examples) -> np.ndarray:
+    """Return (C,), in how many rows each label stands."""
     if not found.labels:
+        return np.zeros(0, np.int64)
+    targets = found.targets(found.examples)
+    if targets.ndim > 1:
+        return np.asarray(targets.sum(0))
+    return np.bincount(targets[targets >= 0], minlength=len(found.labels))
+
+
+def _numbers(found: Examples) -> np.ndarray | None:
+    """Return (E,) where the labels are numbers."""
+    return None if found.values is None or found.values.ndim > 1 else found.targets(found.examples)
+
+
+def _count_leaking(found: Examples, reading: RowReading, together: np.ndarray | None) -> Steps[int]:
+    """Return the validation rows whose text is in training too, when split as the defaults do."""
+    if not found.labels and found.values is None:
         return 0
-    defaults = DataConfig()
-    train, validation = stratified_split(labels, [defaults.validation_share], defaults.split_seed)
+    kept = None if together is None else together[found.examples.rows]
+    train, validation, _ = split_of(DataConfig(), reading.strata(found), kept)
     keys = yield from text_keys(found.examples, either_way=True)
     return count_leaks(keys[train], keys[validation])
 

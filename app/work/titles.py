@@ -11,6 +11,7 @@ from PySide6.QtCore import QDateTime, QLocale
 
 from app import shipped, words
 from engine.model.config import BertConfig
+from engine.runs.marks import read_marks
 from engine.train.run.kept import name_of, run_of
 from engine.train.run.runs import MODEL
 
@@ -32,7 +33,7 @@ def run_title(run: Path) -> str:
     """Return what a run is called, such as "films · 22 Nov 03:29:51": two of them never share it."""
     if run == shipped.history_run():
         return words.translate("titles", "Small model with its history")
-    return _with_time(run.name)
+    return _with_time(run.name, read_marks(run).name)
 
 
 def model_title(folder: Path | str) -> str:
@@ -56,17 +57,23 @@ def shape_words(config: BertConfig) -> str:
 
 def answer_words(answers: Sequence[str], num_labels: int) -> str:
     """Return what a model can be asked, in words. Args: answers: as `Inventory.answers`."""
+    count = words.number(num_labels)
     said = {
         "masked_words": words.translate("models", "masked words"),
         "next_sentence": words.translate("models", "next sentence"),
-        "labels": words.translate("models", "{count} labels").format(count=words.number(num_labels)),
+        "labels": words.translate("models", "{count} labels").format(count=count),
+        "BertForTokenClassification": words.translate("models", "{count} tags of words").format(count=count),
+        "BertForQuestionAnswering": words.translate("models", "answers to questions"),
+        "multi_label_classification": words.translate("models", "any of {count} labels").format(count=count),
+        "regression": words.translate("models", "a number"),
     }
     return ", ".join(said[what] for what in answers) or words.translate("models", "no trained head")
 
 
-def _with_time(folder_name: str) -> str:
-    """Return a folder's name, the time at its beginning as a person writes it, behind it."""
+def _with_time(folder_name: str, given: str = "") -> str:
+    """Return a folder's name, or the one that a person gave, and behind it the time at its beginning."""
     name, began = parted(folder_name)
+    name = given or name
     if began is None:
         return name
     form = words.translate("titles", "d MMM HH:mm:ss")  # as QLocale takes it

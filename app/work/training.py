@@ -11,20 +11,25 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.work.job import Job
 from engine.errors import RunError, marked
 from engine.events import Evaluated, Event, Finished, Progress, Started, Step
+from engine.settings.comparison import ComparisonConfig
+from engine.settings.family import FamilyConfig
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 
 CALM_MS = 250
 
-TrainConfig = FineTuneConfig | PretrainConfig
+TrainConfig = FineTuneConfig | PretrainConfig | ComparisonConfig | FamilyConfig
 
 
 def run_name(config: TrainConfig) -> str:
     """Return what a run is named after: its table, or the first of its texts."""
+    if isinstance(config, ComparisonConfig):
+        return f"compare-{run_name(config.own)}"
     if isinstance(config, FineTuneConfig):
         return Path(config.data.data).stem
     places = config.text.text.splitlines()
-    return Path(places[0]).name.partition(".")[0] if places else ""
+    name = Path(places[0]).name.partition(".")[0] if places else ""
+    return f"family-{name}" if isinstance(config, FamilyConfig) else name
 
 
 @dataclass(slots=True)

@@ -272,7 +272,8 @@ class Workers(QObject):
 
     models: opens models and asks them; nothing else touches `OpenModels`. quick: all that takes moments and
     asks no model, such as composing a picture, or what folders and runs say of themselves. files: reads and
-    measures tables and texts, and may take long.
+    measures tables and texts, and may take long. hub: asks a hub of models, and waits for its answers.
+    transfer: has a model come from there, be converted, or be exported.
     """
 
     problem = Signal(object)
@@ -282,7 +283,9 @@ class Workers(QObject):
         self.models = Worker(self, name="models")
         self.quick = Worker(self, name="quick")
         self.files = Worker(self, name="files", interval_ms=CALM_MS)
-        self._all = (self.models, self.quick, self.files)
+        self.hub = Worker(self, name="hub", interval_ms=CALM_MS)
+        self.transfer = Worker(self, name="transfer", interval_ms=CALM_MS)
+        self._all = (self.models, self.quick, self.files, self.hub, self.transfer)
         for worker in self._all:
             worker.problem.connect(self.problem)
 
@@ -306,6 +309,8 @@ class Workers(QObject):
         self.models.close()
         self.quick.close()
         self.files.close(PATIENCE_S)
+        self.hub.close()
+        self.transfer.close()
 
 
 def _forget(questions: list[_Question]) -> None:

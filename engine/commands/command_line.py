@@ -11,10 +11,18 @@ import io
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from engine.commands.anatomy import add_anatomy_command
+from engine.commands.convert import add_convert_command
+from engine.commands.doctor import add_doctor_command
+from engine.commands.download import add_download_command
+from engine.commands.evaluate import add_evaluate_commands, data_given
+from engine.commands.export import add_export_command
+from engine.commands.family import add_family_commands, run_family
+from engine.commands.inside import INSIDE_COMMANDS, add_inside_commands
 from engine.commands.inspect import add_inspect_commands, inspect_command
 from engine.commands.language import (
     add_language_commands,
@@ -25,17 +33,29 @@ from engine.commands.language import (
     train,
 )
 from engine.commands.layers import add_layer_commands
-from engine.commands.screen import print_json, score_lines, scores_document, show
-from engine.errors import UserError
-from engine.events import Evaluated, Event, Noted
+from engine.commands.runs import add_run_commands
+from engine.commands.screen import print_json, show
+from engine.errors import UserError, marked
+from engine.events import Event
 from engine.settings.config import values_of, with_values
-from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.settings.finetune import FineTuneConfig
 from engine.settings.setting import settings_of
 from engine.text.examples import Roles
 
 TABLE_FLAGS = ("encoding", "separator", "quoting")
-FINETUNE_FLAGS = ("data", "validation_data", "test_data", "text", "text_pair", "label", "model", "vocab")
-PATHS = ("data", "validation_data", "test_data", "vocab", "model")
+FINETUNE_FLAGS = (
+    "task",
+    "data",
+    "validation_data",
+    "test_data",
+    "text",
+    "text_pair",
+    "label",
+    "recipe",
+    "model",
+    "vocab",
+)
+PATHS = ("data", "validation_data", "test_data", "recipe", "vocab", "model")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
 
 
@@ -74,6 +94,11 @@ def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
     return shlex.join(words)
 
 
+def compare_command(config: FineTuneConfig, folder: Path) -> str:
+    """Return the line that compares ways to adapt without the window, with these settings."""
+    return finetune_command(config, folder).replace("engine finetune", "engine compare-ways", 1)
+
+
 def predict_command(
     model: Path, data: Path, out: Path, roles: Roles, overrides: Mapping[str, str] | None = None
 ) -> str:
@@ -103,7 +128,7 @@ def embed_command(
     Args: overrides: as in `predict_command`. flags: text, label, pooling, layer, max_length.
     """
     line = inspect_command("embed", model, data=data, **flags, out=out)
-    return f"{line} {_how_read(overrides)}".rstrip()
+    return f"{line} {how_read(overrides)}".rstrip()
 
 
 def word_command(
@@ -120,10 +145,10 @@ def word_command(
     if data is None:
         return inspect_command("word-in-context", model, *sentences, word=word, out=out)
     line = inspect_command("word-in-context", model, word=word, data=data, text=text, out=out)
-    return f"{line} {_how_read(overrides)}".rstrip()
+    return f"{line} {how_read(overrides)}".rstrip()
 
 
-def _how_read(overrides: Mapping[str, str] | None) -> str:
+def how_read(overrides: Mapping[str, str] | None) -> str:
     """Return the flags for what a person said of encoding, separator, quoting and header."""
     how = {**dict.fromkeys((*TABLE_FLAGS, "header"), ""), **(overrides or {})}
     return shlex.join([*_flags(how, TABLE_FLAGS), *_header(how)])
@@ -152,6 +177,33 @@ def _header(values: dict[str, Any]) -> list[str]:
 def _finetune(options: argparse.Namespace) -> int:
     from engine.train.finetune import fine_tune
 
+    config, run_dir = _config_given(options), Path(options.run_dir).absolute()
+    task = fine_tune(config, run_dir)
+    return follow(task) if is_follower() else train(task, run_dir)
+
+
+def _compare_ways(options: argparse.Namespace) -> int:
+    from engine.train.comparison import compare
+
+    config, folder = _config_given(options), Path(options.run_dir).absolute()
+    return _run_comparison(compare(config, folder, options.seeds), folder)
+
+
+def _run_comparison(task: Iterator[Event], folder: Path) -> int:
+    """Run a comparison and, at its end, print its table on stdout. Returns: the exit code."""
+    from engine.train.comparison import is_comparison, read_report, table
+
+    code = show(task)
+    if code == 0:
+        print("\n".join(table(read_report(folder))))
+    elif is_comparison(folder):
+        command = shlex.join(["python", "-m", "engine", "resume", str(folder)])
+        print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
+    return code
+
+
+def _config_given(options: argparse.Namespace) -> FineTuneConfig:
+    """Return the settings of a fine-tuning that a command line gives, paths absolute. Raises: ConfigError."""
     values = settings_given(options)
     for name in (*FINETUNE_FLAGS, *TABLE_FLAGS, "header"):
         given = getattr(options, name)
@@ -161,54 +213,43 @@ def _finetune(options: argparse.Namespace) -> int:
     places = {name: value for name, value in values_of(config).items() if name in PATHS and value}
     if config.model.model.startswith("new:"):
         del places["model"]
-    config = with_values(config, {name: str(Path(place).absolute()) for name, place in places.items()})
-    run_dir = Path(options.run_dir).absolute()
-    task = fine_tune(config, run_dir)
-    return follow(task) if is_follower() else train(task, run_dir)
+    return with_values(config, {name: str(Path(place).absolute()) for name, place in places.items()})
 
 
 def _resume(options: argparse.Namespace) -> int:
-    from engine.train import pipeline, resume
+    from engine.family import train as family
+    from engine.train import comparison, pipeline, resume
 
     run_dir = Path(options.run_dir).absolute()
     if pipeline.is_pipeline(run_dir):
         return run_pipeline(pipeline.resume(run_dir), run_dir)
+    if comparison.is_comparison(run_dir):
+        return _run_comparison(comparison.resume(run_dir), run_dir)
+    for folder in (run_dir, run_dir.parent):  # a member goes on with the whole family
+        if family.is_family(folder):
+            return run_family(family.resume(folder), folder)
     task = resume.resume(run_dir)
     return follow(task) if is_follower() else train(task, run_dir)
 
 
-def _evaluate(options: argparse.Namespace) -> int:
-    from engine.inspect.predict import evaluate_file
-
-    found: list[Event] = []
-    code = show(evaluate_file(Path(options.model), _data(options), options.device), found)
-    notes = [str(event.sentence) for event in found if isinstance(event, Noted)]
-    for event in found:
-        if isinstance(event, Evaluated):
-            if options.json:
-                print_json(scores_document(event, notes))
-            else:
-                print(*score_lines(event), sep="\n", file=sys.stderr)
-    return code
-
-
 def _predict(options: argparse.Namespace) -> int:
+    from engine.commands.stream import stream
     from engine.inspect.predict import predict_file
 
-    data = _data(options)
+    if options.stream:
+        if options.data or options.out:
+            raise UserError(
+                marked("engine", "Texts come on stdin with --stream: leave out --data and --out.")
+            )
+        return stream(Path(options.model), options.device)
+    if not options.data or not options.out:
+        raise UserError(marked("engine", "Name the file to answer by --data and the new one by --out."))
     return show(
         predict_file(
             Path(options.model),
-            Path(options.data),
+            data_given(options),
             Path(options.out),
-            text=data.text,
-            text_pair=data.text_pair,
             raw=options.raw,
-            encoding=data.encoding,
-            separator=data.separator,
-            quoting=data.quoting,
-            header=data.header,
-            label=data.label,
             device=options.device,
         )
     )
@@ -234,12 +275,6 @@ def _tokenize(options: argparse.Namespace) -> int:
     return 0
 
 
-def _data(options: argparse.Namespace) -> DataConfig:
-    given = {name: getattr(options, name, None) for name in ("data", "text", "text_pair", "label")}
-    given.update({name: getattr(options, name) for name in (*TABLE_FLAGS, "header")})
-    return with_values(FineTuneConfig(), {k: v for k, v in given.items() if v is not None}).data
-
-
 # --- arguments ----------------------------------------------------------------------------------------
 
 
@@ -259,53 +294,74 @@ def _parser() -> argparse.ArgumentParser:
     _add_finetune(commands)
     add_language_commands(commands)
     add_inspect_commands(commands)
+    add_inside_commands(commands)
     add_layer_commands(commands)
-    for name in ("embed", "word-in-context"):
+    add_anatomy_command(commands)
+    add_run_commands(commands)
+    add_evaluate_commands(commands)
+    add_doctor_command(commands)
+    add_export_command(commands)
+    add_family_commands(commands)
+    for name in ("embed", "word-in-context", "evaluate", "compare", "doctor", "export", *INSIDE_COMMANDS):
         _add_table_flags(commands.choices[name])
     resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
     resume.add_argument("run_dir", metavar="RUN")
     resume.set_defaults(run=_resume)
-    evaluate = _add_use(commands, "evaluate", _evaluate, "measure a model on a table")
-    evaluate.add_argument("--label", help=_help("label"))
-    evaluate.add_argument("--json", action="store_true", help="print the figures as JSON on stdout")
-    predict = _add_use(commands, "predict", _predict, "write a copy of a table with predictions")
-    predict.add_argument("--out", required=True, help="the new file: CSV, or tabs where it is called .tsv")
-    predict.add_argument("--label", help="a column with the right labels: their score is told too")
-    predict.add_argument("--raw", action="store_true", help="leave cells that a spreadsheet would run")
+    _add_predict(commands)
     _add_tokenize(commands)
+    add_convert_command(commands)
+    add_download_command(commands)
     return parser
 
 
 def _add_finetune(commands: Any) -> None:
-    finetune = commands.add_parser(
-        "finetune",
-        help="train a classifier from a table",
-        epilog=_settings_help(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    for name in FINETUNE_FLAGS:
-        finetune.add_argument(f"--{name.replace('_', '-')}", help=_help(name))
+    finetune = _add_training(commands, "finetune", _finetune, "train a model for what a file is for")
     finetune.add_argument(  # torchrun takes --run for its own --run-path
         "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
     )
-    finetune.add_argument("--config", type=Path, help="a TOML file with settings")
-    finetune.add_argument(
+    words = "learn from the same rows fine-tuned and feature-based, and set them side by side"
+    compare = _add_training(commands, "compare-ways", _compare_ways, words)
+    compare.add_argument(
+        "--run", "--run-dir", dest="run_dir", required=True, help="a folder; one begun is gone on with"
+    )
+    compare.add_argument("--seeds", type=int, default=3, help="runs of each way, each with another seed")
+
+
+def _add_training(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
+    """Return a command with all settings of a fine-tuning."""
+    command: argparse.ArgumentParser = commands.add_parser(
+        name, help=words, epilog=_settings_help(), formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for flag in FINETUNE_FLAGS:
+        command.add_argument(f"--{flag.replace('_', '-')}", help=_help(flag))
+    command.add_argument("--config", type=Path, help="a TOML file with settings")
+    command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"
     )
-    _add_table_flags(finetune)
-    finetune.set_defaults(run=_finetune)
-
-
-def _add_use(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = commands.add_parser(name, help=words)
-    command.add_argument("--model", required=True, help="a model folder")
-    command.add_argument("--data", required=True, help="a CSV, TSV or JSON lines file")
-    command.add_argument("--text", help=_help("text"))
-    command.add_argument("--text-pair", help=_help("text_pair"))
-    command.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
     _add_table_flags(command)
     command.set_defaults(run=run)
     return command
+
+
+def _add_predict(commands: Any) -> None:
+    predict = commands.add_parser("predict", help="write a copy of a table with predictions, or answer lines")
+    predict.add_argument("--model", required=True, help="a model folder")
+    predict.add_argument("--data", help="a CSV, TSV or JSON lines file, or a file of the model's task")
+    predict.add_argument("--text", help=_help("text"))
+    predict.add_argument("--text-pair", help=_help("text_pair"))
+    predict.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
+    _add_table_flags(predict)
+    predict.add_argument(
+        "--out", help="the new file: CSV, or tabs where it is called .tsv; of other tasks also .json, .jsonl"
+    )
+    predict.add_argument("--label", help="a column with the right labels: their score is told too")
+    predict.add_argument("--raw", action="store_true", help="leave cells that a spreadsheet would run")
+    predict.add_argument(
+        "--stream",
+        action="store_true",
+        help='in the place of files: JSON lines on stdin, such as {"text": "..."}, are answered on stdout',
+    )
+    predict.set_defaults(run=_predict)
 
 
 def _add_tokenize(commands: Any) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 TARGETS = {"mask": "masked_words", "next": "next_sentence"}
-POOLINGS = ("mean", "cls", "max", "last_four", "pooled", "mix")
+POOLINGS = ("sentence", "mean", "cls", "max", "last_four", "pooled", "mix")
 METHODS = ("integrated_gradients", "gradient_x_input")
 
 
@@ -76,7 +76,6 @@ def add_inspect_commands(commands: Any) -> None:
     add_off(attention)
     _add_attribute(commands)
     _add_embed(commands)
-    _add_templates(commands)
     score = add_command(
         commands, "perplexity", _perplexity, "tell how well a model foresees each piece of a text"
     )
@@ -150,23 +149,14 @@ def _add_embed(commands: Any) -> None:
     embed.add_argument("--text", required=True, help="the column with the text")
     embed.add_argument("--text-pair", default="", help="the column with the second text")
     embed.add_argument("--label", default="", help="a column to keep beside the vectors")
-    embed.add_argument("--pooling", default="mean", choices=POOLINGS, help="how its pieces become one vector")
+    words = (
+        "how its pieces become one vector; else as sentence-transformers' files in the folder say, or mean"
+    )
+    embed.add_argument("--pooling", default="", choices=POOLINGS, help=words)
     embed.add_argument("--layer", type=int, default=-1, help="0: the embeddings, -1: the last")
     embed.add_argument("--max-length", type=int, help="WordPieces of each text that are read")
     embed.add_argument("--out", required=True, type=Path, help="the .npz to write")
     embed.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
-
-
-def _add_templates(commands: Any) -> None:
-    template = add_command(
-        commands, "templates", _templates, "score words in templates such as '{he|she} is a [MASK]'"
-    )
-    given = template.add_mutually_exclusive_group(required=True)
-    given.add_argument("--template", help="alternatives in braces, one [MASK]")
-    given.add_argument("--data", type=Path, help="a table with the columns template and targets (a|b|c)")
-    template.add_argument("--targets", default="", help="with --template: words to score, as a|b|c")
-    template.add_argument("--top-k", type=int, default=10, help="without targets: guesses for each sentence")
-    template.add_argument("--out", type=Path, help="the CSV to write; without it a table is printed")
 
 
 # --- what they do --------------------------------------------------------------------------------------
@@ -179,7 +169,7 @@ def open_subject(options: argparse.Namespace) -> LoadedModel:
     return LoadedModel.open(options.model)
 
 
-def _answer(task: Generator[Event, None, Found]) -> tuple[int, Found | None]:
+def answered(task: Generator[Event, None, Found]) -> tuple[int, Found | None]:
     """Run a task that returns an answer, telling its progress. Returns: the exit code, and the answer."""
     found: list[Found] = []
 
@@ -217,7 +207,7 @@ def _fill_jointly(options: argparse.Namespace, subject: LoadedModel) -> int:
     from engine.inspect.masked.masked import mask
 
     masked = mask(subject.about, options.text, options.text_pair)
-    code, joint = _answer(
+    code, joint = answered(
         fill_jointly(subject, masked, top_k=options.top_k, on=switches(options.off, subject))
     )
     if joint is None:
@@ -299,7 +289,7 @@ def _attribute(options: argparse.Namespace) -> int:
     from engine.inspect.attribution.gradients import attribute
 
     subject = open_subject(options)
-    code, found = _answer(
+    code, found = answered(
         attribute(
             subject,
             options.text,
@@ -365,39 +355,12 @@ def _embed(options: argparse.Namespace) -> int:
     )
 
 
-def _templates(options: argparse.Namespace) -> int:
-    from engine.inspect.masked.grid import TemplateRequest, score_templates
-    from engine.inspect.masked.template import Template
-    from engine.inspect.masked.template_table import read_templates, write_grids
-
-    if options.out is not None:
-        check_writable(options.out, options.data)
-    if options.data is not None:
-        requests = read_templates(options.data)
-    else:
-        targets = tuple(word.strip() for word in options.targets.split("|") if word.strip())
-        requests = (TemplateRequest(Template.parse(options.template), targets),)
-    code, grids = _answer(score_templates(open_subject(options), requests, top_k=options.top_k))
-    if grids is None:
-        return code
-    if options.out is not None:
-        write_grids(options.out, grids)
-        return code
-    for grid in grids:
-        for cell, row in zip(grid.cells, grid.scores, strict=True):
-            print(cell.text)
-            for target, found in zip(grid.targets, row, strict=True):
-                corrected = "" if found.corrected is None else f"{found.corrected:+8.2f} beside its prior"
-                print(f"  {target:<20}{found.score.probability:8.4f}  {corrected}".rstrip())
-    return code
-
-
 def _perplexity(options: argparse.Namespace) -> int:
     from engine.inspect.masked.perplexity import pseudo_perplexity
 
     subject = open_subject(options)
     on = switches(options.off, subject)
-    code, found = _answer(pseudo_perplexity(subject, options.text, options.text_pair, on=on))
+    code, found = answered(pseudo_perplexity(subject, options.text, options.text_pair, on=on))
     if found is None:
         return code
     if options.json:

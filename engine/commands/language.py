@@ -136,7 +136,7 @@ def settings_given(options: argparse.Namespace) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if options.config:
         values.update(from_toml(options.config))
-        values.pop("task", None)
+        values.pop("kind", None)
     for assignment in options.set:
         name, equals, value = assignment.partition("=")
         if not equals:

@@ -13,6 +13,7 @@ from engine.events import (
     Beat,
     Evaluated,
     Event,
+    Fetched,
     Finished,
     Gained,
     Noted,
@@ -45,7 +46,7 @@ class Screen:
         match event:
             case Started():
                 self._num_steps, self._told, self._told_pins = event.num_steps, 0, 0
-                if event.task == "pretraining":
+                if event.task in ("pretraining", "family"):
                     texts = f"{event.num_train} documents to train on, {event.num_validation} to validate"
                     model = f"{event.num_parameters:,} weights; {event.device}"
                     self._line(f"{texts}; {model}; learning rate {event.learning_rate:g}")
@@ -53,19 +54,26 @@ class Screen:
                 rows = f"{event.num_train} rows to train on, {event.num_validation} to validate"
                 model = f"{event.num_parameters:,} weights; {event.device}"
                 steps = f"{event.num_steps} steps at {event.learning_rate:g}"
-                self._line(f"{rows}, {event.num_test} to test; {len(event.labels)} labels; {model}; {steps}")
+                labels = f"{len(event.labels)} labels; " if event.labels else ""
+                self._line(f"{rows}, {event.num_test} to test; {labels}{model}; {steps}")
             case Step():
                 self._step(event)
             case Progress():
                 total = f" of {event.total}" if event.total else ""
                 self._over(f"{event.stage} {event.done}{total}")
             case Evaluated():
-                shown = event.metrics if event.confusion is None else OF_CLASSES
+                shown = (
+                    OF_CLASSES
+                    if event.confusion is not None and "accuracy" in event.metrics
+                    else event.metrics
+                )
                 metrics = ", ".join(_measured(event, name) for name in shown if name in event.metrics)
                 place = f"step {event.step}: " if event.step or event.split == "validation" else ""
                 self._line(f"{place}{event.split} loss {event.loss:.4f}, {metrics}")
             case Noted():
                 self._line(str(event.sentence))
+            case Fetched():
+                self._over(_fetched(event))
             case Finished():
                 self._line(f"done in {event.seconds:.1f} s" + (f": {event.path}" if event.path else ""))
             case Pinned():
@@ -124,6 +132,13 @@ class Screen:
             print("\r" + " " * self._width + "\r", end="", file=sys.stderr)
             self._width = 0
         print(words, file=sys.stderr, flush=True)
+
+
+def _fetched(event: Fetched) -> str:
+    """Return how far a transfer is: bytes, speed, time left."""
+    place = f"{event.file}: {event.done / 2**20:.1f} of {event.total / 2**20:.1f} MB"
+    left = event.remaining_s
+    return place if left is None else f"{place}, {event.speed / 2**20:.1f} MB/s, {left:.0f} s left"
 
 
 def _measured(event: Evaluated, name: str) -> str:
@@ -222,32 +237,60 @@ def print_json(document: Any) -> None:
 
 
 def score_lines(event: Evaluated) -> list[str]:
-    """Return an evaluation of classes as lines for a terminal: a row a label, the means, the baseline."""
-    assert event.confusion is not None
+    """Return an evaluation as lines for a terminal: of classes a row a label, the means, the baseline.
+
+    Of another task what it measured, by name.
+    """
+    if event.confusion is None:
+        width = max(map(len, event.metrics), default=0)
+        measured = [f"{name.ljust(width)}  {value:.4f}" for name, value in event.metrics.items()]
+        if not event.per_label:
+            return measured
+        found: list[tuple[str, ...]] = [("label", "precision", "recall", "F1", "rows")]
+        for name, one in event.per_label.items():
+            found.append((_named(name), *(f"{x:.4f}" for x in one[:3]), str(one[3])))
+        return [*aligned(found), *measured]
     scores = class_scores(event.confusion)
     rows: list[tuple[str, ...]] = [("label", "precision", "recall", "F1", "rows", "predicted")]
     for place, name in enumerate(event.labels):
         figures = (scores.precision[place], scores.recall[place], scores.f1[place])
         counts = (scores.support[place], scores.num_predicted[place])
-        rows.append((" ".join(name.split())[:40], *(f"{x:.4f}" for x in figures), *map(str, counts)))
+        rows.append((_named(name), *(f"{x:.4f}" for x in figures), *map(str, counts)))
     total, summary = int(event.confusion.sum()), scores.summary()
     for kind in ("macro", "weighted"):
         means = [summary[f"{kind}_{name}"] for name in ("precision", "recall", "f1")]
         rows.append((f"({kind} mean)", *(f"{x:.4f}" for x in means), str(total), str(total)))
+    most, share = scores.majority
+    return [*aligned(rows), f"Always answering {event.labels[most][:40]} would score {share:.4f}."]
+
+
+def _named(label: str) -> str:
+    return " ".join(label.split())[:40]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows of a table as lines, names at the left, numbers at the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
+    return [
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
     ]
-    most, share = scores.majority
-    return [*lines, f"Always answering {event.labels[most][:40]} would score {share:.4f}."]
 
 
 def scores_document(event: Evaluated, notes: Sequence[str]) -> dict[str, Any]:
-    """Return an evaluation of classes for a program: every figure there is, and every sentence told."""
-    assert event.confusion is not None
+    """Return an evaluation for a program: every figure there is, and every sentence told."""
+    names = ("precision", "recall", "f1", "support")
+    if event.confusion is None:
+        per_label = {label: dict(zip(names, one, strict=True)) for label, one in event.per_label.items()}
+        return {
+            **event.metrics,
+            "loss": event.loss,
+            "num_examples": event.details.get("num_examples"),
+            **({"labels": list(event.labels), "per_label": per_label} if per_label else {}),
+            "details": dict(event.details),
+            "notes": list(notes),
+        }
     scores = class_scores(event.confusion)
     total, (most, share) = int(event.confusion.sum()), scores.majority
-    names = ("precision", "recall", "f1", "support")
     return {
         **scores.summary(),
         **event.metrics,

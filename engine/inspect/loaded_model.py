@@ -18,18 +18,20 @@ from engine.device import check_device, computing, open_device
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.files import open_regular, reading
-from engine.inspect.predict import Predictor, read_info
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.fastest import kernels_for
 from engine.model.folder import open_weights
 from engine.model.heads import PreTraining, SequenceClassifier
+from engine.model.info import read_info
+from engine.model.sentence_files import SentenceVectors, read_sentence_files
 from engine.model.source import Source
 from engine.model.trim import check_vocabulary
 from engine.model.weights import (
     NEW,
     LoadReport,
     check_weights,
+    head_of,
     load_classifier,
     load_encoder,
     load_pretraining,
@@ -39,6 +41,9 @@ from engine.settings.shared import DeviceConfig
 from engine.text.wordpiece import Encoding, WordPiece
 from engine.text.words import Word, words_of
 from engine.train.run.kept import name_of
+from engine.train.tasks.known import CLASSIFICATION, task_of
+from engine.train.tasks.rows.kind import OfRows
+from engine.train.tasks.rows.predict import Predictor
 
 Stamps = list[tuple[str, int, int, int]]  # name, inode, bytes and time in ns of each file of a folder
 
@@ -68,7 +73,10 @@ _LACKS = {
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """What is known of a model without its weights. fingerprint: begins the sha256 of its weights file."""
+    """What is known of a model without its weights.
+
+    fingerprint: begins the sha256 of its weights file. sentence: how sentence-transformers pools its texts.
+    """
 
     folder: Path
     name: str
@@ -82,6 +90,7 @@ class ModelSummary:
     info: dict[str, Any]  # cloze.json
     notes: tuple[Sentence, ...]
     num_parameters: int
+    sentence: SentenceVectors | None = None
 
     @property
     def max_length(self) -> int:
@@ -188,6 +197,7 @@ class LoadedModel:
         wordpiece = WordPiece.from_folder(folder)
         bert, language, classifier, report = _load(folder)
         lacking = {part for part in ("predictions", "seq_relationship", "pooler") if _lacks(report, part)}
+        sentence, of_sentence = read_sentence_files(folder)
         has_next = language is not None and not lacking & {"seq_relationship", "pooler"}
         if "pooler" in lacking:
             bert.pooler = None  # random weights answer nothing
@@ -204,8 +214,13 @@ class LoadedModel:
             has_pooler=bert.pooler is not None,
             labels=() if classifier is None else tuple(classifier.config.id2label),
             info=info,
-            notes=(*(note for note in report.notes if note.template not in NEW.values()), *wordpiece.notes),
+            notes=(
+                *(note for note in report.notes if note.template not in NEW.values()),
+                *wordpiece.notes,
+                *of_sentence,
+            ),
             num_parameters=sum(weight.numel() for weight in bert.parameters()),
+            sentence=sentence,
         )
         check_vocabulary(bert, wordpiece)
         subject = cls(about, bert, language, classifier)
@@ -302,13 +317,15 @@ class LoadedModel:
         return self.classifier
 
     def predictor(self) -> Predictor:
-        """Return the classifier as it answers texts and files, over the same weights. Raises: ModelError if
-        it has none.
+        """Return the model as it answers texts and files, of a classifier over the same weights.
+
+        Raises: ModelError if it has no head for that.
         """
         if self.classifier is None:
-            return Predictor.from_folder(self.folder)  # which says why not
+            kind = task_of(self.folder)  # labels side by side, or a number, are read from the folder again
+            return (kind if isinstance(kind, OfRows) else CLASSIFICATION).predictor(self.folder)
         device = open_device(DeviceConfig(device=self.device.type))
-        return Predictor.over(self.classifier, self.wordpiece, self.info, device)
+        return Predictor.over(CLASSIFICATION.reading, self.classifier, self.wordpiece, self.info, device)
 
 
 @contextmanager
@@ -355,7 +372,9 @@ def _load(folder: Path) -> tuple[Bert, PreTraining | None, SequenceClassifier | 
     config = read_config(folder)
     with open_weights(folder) as stored:
         source = Source(stored)
-        is_classifier = bool(source.labels(config)[0]) and source.has("pooler")
+        kinds = ("", SequenceClassifier.architecture)  # others' labels are no classes of a text
+        is_classifier = bool(source.labels(config)[0]) and source.has("pooler") and head_of(config) in kinds
+        is_classifier = is_classifier and config.problem == "single_label_classification"
         is_language = source.has("masked_word") or source.has("next_sentence")
     if is_classifier:
         classifier, report = load_classifier(folder)

@@ -17,7 +17,7 @@ from torch import nn
 
 from engine.model.bert import Bert
 from engine.model.config import PRESETS, BertConfig
-from engine.model.heads import PreTraining, SequenceClassifier
+from engine.model.heads import PreTraining, QuestionAnswering, SequenceClassifier, TokenClassifier
 from engine.model.parts import KINDS, Kind, Term, part_of_weight
 from engine.model.source import unfilled
 
@@ -36,13 +36,17 @@ TRAINING = 16  # bytes of a weight, its gradient and the two moments of AdamW, a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heads:
-    """What stands on the encoder. num_labels: of a classifier, 0 for none; it may read a mix of layers."""
+    """What stands on the encoder. num_labels: of a classifier, 0 for none; it may read a mix of layers.
+
+    A classifier of texts reads the pooler; without one it is a classifier of tokens.
+    """
 
     pooler: bool = True
     masked_words: bool = False
     next_sentence: bool = False
     num_labels: int = 0
     layer_mix: bool = False
+    answers: bool = False  # to questions
 
     def has(self, key: str) -> bool:
         """Whether a part, by its key, is there; the encoder's always are."""
@@ -52,6 +56,7 @@ class Heads:
             "next_sentence": self.next_sentence,
             "classifier": self.num_labels > 0,
             "layer_mix": self.layer_mix,
+            "answers": self.answers,
         }
         return there.get(key, True)
 
@@ -195,11 +200,10 @@ def _built(config: BertConfig, heads: Heads) -> list[nn.Module]:
     made: list[nn.Module] = []
     if heads.num_labels:
         labels = tuple(str(number) for number in range(heads.num_labels))
-        made.append(
-            unfilled(
-                SequenceClassifier, dataclasses.replace(config, id2label=labels, layer_mix=heads.layer_mix)
-            )
-        )
+        shape = dataclasses.replace(config, id2label=labels, layer_mix=heads.layer_mix)
+        made.append(unfilled(SequenceClassifier if heads.pooler else TokenClassifier, shape))
+    if heads.answers:
+        made.append(unfilled(QuestionAnswering, dataclasses.replace(config, layer_mix=heads.layer_mix)))
     if heads.masked_words or heads.next_sentence:
         made.append(unfilled(PreTraining, config))
     return made or [unfilled(partial(Bert, with_pooler=heads.pooler), config)]

@@ -21,6 +21,7 @@ from torch.nn import functional as F
 
 from engine.model.activations import activation
 from engine.model.config import BertConfig
+from engine.model.fused_attention import attend, serves
 from engine.model.kernels import Dropout, Linear, Noise, exact, is_low, low_where_asked
 from engine.text.batch import Batch, Bounds
 
@@ -90,7 +91,9 @@ class Attention(nn.Module):
         """
         qkv = self.qkv(hidden)  # (..., 3D)
         maps: Tensor | list[Tensor] | None = None
-        if bounds is None:
+        if mask is None and not want_maps and self._is_fused(qkv, bounds):
+            context, rows = self._attend_fused(qkv, bounds, rows)
+        elif bounds is None:
             context, maps = self._attend(qkv, mask, want_maps)
         elif self._fits and not want_maps and _has_varlen(qkv, self.dropout_p if self.training else 0.0):
             context = self._attend_varlen(qkv, bounds)
@@ -100,6 +103,25 @@ class Attention(nn.Module):
             heads = context.unflatten(-1, (self.num_heads, -1))  # (..., H, d)
             context = (heads * head_mask[:, None]).flatten(-2)
         return self.output(_of_rows(context, rows)), maps
+
+    def _is_fused(self, qkv: Tensor, bounds: Bounds | None) -> bool:
+        """Whether the fused kernel serves and is the fastest; in bfloat16, for short texts in training."""
+        longest = qkv.shape[1] if bounds is None else bounds.max_length
+        is_fast = not is_low(qkv) or (longest < SHORT and torch.is_grad_enabled())
+        return is_fast and not (self.training and self.dropout_p) and serves(qkv)
+
+    def _attend_fused(
+        self, qkv: Tensor, bounds: Bounds | None, rows: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the contexts, and which rows of them are still to be chosen."""
+        if bounds is None:
+            count, length, _ = qkv.shape
+            context = attend(qkv.flatten(0, 1), [(count, length)], self.num_heads)
+            return context.view(count, length, -1), rows
+        # so few rows are each text's first token, as classifiers want them: only these ask
+        of_firsts = rows is not None and len(rows) == len(bounds)
+        context = attend(qkv, bounds.runs, self.num_heads, of_firsts)
+        return context, None if of_firsts else rows
 
     def _attend(self, qkv: Tensor, mask: Tensor | None, want_maps: bool) -> tuple[Tensor, Tensor | None]:
         dropout_p = self.dropout_p if self.training else 0.0
@@ -268,16 +290,14 @@ class Bert(nn.Module):
     def frozen_states(self, batch: Batch) -> Tensor:
         """Return what the first `num_frozen` layers make of a packed batch: (N, D), fillers left out.
 
-        (B, D) of each example's first token where that is all of them. No gradients flow.
+        No gradients flow.
         """
         with torch.no_grad():
             words = self.embeddings.word(batch.input_ids)
             hidden: Tensor = self.embeddings(words, batch.token_type_ids, batch.position_ids)
             for layer in self.layers[: self.num_frozen]:
                 hidden, _ = layer(hidden, None, batch.bounds, None, False)
-        if self.num_frozen < len(self.layers):
-            return hidden[: batch.num_tokens]
-        return hidden.index_select(0, batch.bounds.firsts)
+        return hidden[: batch.num_tokens]
 
     def first_states(self, batch: Batch) -> Tensor:
         """Return (B, L + 1, D): the first token of each example at the embeddings and every layer."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import ModelError, marked
+from engine.model.relatives import as_bert
 
 PRESETS: dict[
     str, tuple[int, int, int]
@@ -21,6 +22,8 @@ PRESETS: dict[
     "base": (12, 768, 12),
     "large": (24, 1024, 16),
 }
+PROBLEMS = ("", "single_label_classification", "multi_label_classification", "regression")
+POOLINGS = ("", "mean")
 ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu")
 _LIMITS = {  # generous, and far below what would hurt: a hostile config is refused here
     "vocab_size": 10_000_000,
@@ -53,7 +56,9 @@ class BertConfig:
     initializer_range: float = 0.02
     layer_norm_eps: float = 1e-12
     pad_token_id: int = 0
-    layer_mix: bool = False  # whether a classifier pools a mix of all layers: a key of our own
+    problem_type: str = ""  # what a classifier's scores mean; "": one label for each text
+    pooling: str = ""  # "mean": a classifier of texts reads the mean of their tokens: a key of our own
+    layer_mix: bool = False  # whether a head reads a mix of all layers: a key of our own
     id2label: tuple[str, ...] = ()  # the labels in the order of their ids; empty where there is no classifier
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -81,35 +86,45 @@ class BertConfig:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> BertConfig:
-        """Read a config.json's object. Raises: ModelError: not a BERT, or values that cannot be."""
-        kind = document.get("model_type", "bert")
+        """Read a config.json's object. Raises: ModelError: not a BERT, or values that cannot be.
+
+        ELECTRA's discriminator and DistilBERT are read as the BERTs that they are, under BERT's keys.
+        """
+        document = as_bert(document)
         unusual = {
             "position_embedding_type": ("absolute", None),
             "is_decoder": (False, None),
             "add_cross_attention": (False, None),
         }
         odd = [name for name, usual in unusual.items() if document.get(name, usual[0]) not in usual]
-        if kind != "bert" or odd:
+        if odd:
             raise ModelError(
                 marked("engine", "config.json describes a model that is not a plain BERT ({what})."),
-                what=f"model_type {kind}" if kind != "bert" else f"{odd[0]} {document[odd[0]]}",
+                what=f"{odd[0]} {document[odd[0]]}",
             )
         values: dict[str, Any] = {}
         names = {f.name for f in dataclasses.fields(cls)} - {"extra", "id2label"}
         for name in names & document.keys():
             values[name] = document[name]
-        if values.get("pad_token_id", 0) is None:
-            values["pad_token_id"] = 0
+        for name in ("pad_token_id", "pooling", "problem_type"):
+            if values.get(name, "") is None:
+                del values[name]
         extra = {k: v for k, v in document.items() if k not in names | {"id2label", "label2id", "num_labels"}}
         return cls(**values, id2label=_labels(document), extra=extra)
+
+    @property
+    def problem(self) -> str:
+        """What a classifier's scores mean: as it is named, else as transformers takes it."""
+        return self.problem_type or ("regression" if len(self.id2label) == 1 else PROBLEMS[1])
 
     def to_json(self) -> dict[str, Any]:
         """Return the object for config.json, unknown keys included."""
         document: dict[str, Any] = {"model_type": "bert", **self.extra}
         for name in (f.name for f in dataclasses.fields(self) if f.name not in ("extra", "id2label")):
             document[name] = getattr(self, name)
-        if not self.layer_mix:
-            del document["layer_mix"]
+        for name in ("layer_mix", "pooling", "problem_type"):
+            if not document[name]:
+                del document[name]
         if self.id2label:
             document["id2label"] = {str(number): label for number, label in enumerate(self.id2label)}
             document["label2id"] = {label: number for number, label in enumerate(self.id2label)}
@@ -202,6 +217,12 @@ def _check(config: BertConfig) -> None:
     if not isinstance(config.layer_mix, bool):
         template = marked("engine", "config.json says {name} is {value}; it must be true or false.")
         raise ModelError(template, name="layer_mix", value=str(config.layer_mix)[:40])
+    if config.pooling not in POOLINGS:
+        template = marked("engine", "config.json says {name} is {value}; Cloze knows {names}.")
+        raise ModelError(template, name="pooling", value=str(config.pooling)[:40], names=list(POOLINGS[1:]))
+    if config.problem_type not in PROBLEMS:
+        template = marked("engine", "config.json asks for the problem_type {name}; Cloze knows {names}.")
+        raise ModelError(template, name=str(config.problem_type)[:40], names=list(PROBLEMS[1:]))
     _check_numbers(config)
     total = sum(count_parameters(config).values())
     if total > _MOST_PARAMETERS:

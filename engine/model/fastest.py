@@ -88,7 +88,8 @@ def seconds_of(config: BertConfig) -> Mapping[str, float]:
 
 @cache
 def _seconds_of(width: int, inner: int, heads: int) -> Mapping[str, float]:
-    with _lock:
+    # whoever asks may have switched gradients off, and what is measured is a step of training
+    with _lock, torch.inference_mode(False), torch.enable_grad():
         path = Path(platformdirs.user_cache_dir("cloze", appauthor=False)) / "speeds.json"
         build = f"{processor_name()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
         key = f"{build}, {width} x {inner}, {heads} heads"

@@ -28,6 +28,7 @@ MODEL_FILES = {  # a folder that holds anything else is not written over
     "cloze.json",
 }
 _MOST_SHARDS = 200  # files of weights; real ones of BERT are one or two
+_OF_OTHERS = ("tf_model.h5", "flax_model.msgpack", "rust_model.ot", "model.onnx", "model.int8.onnx")
 _KINDS = (  # in the order in which they are preferred
     ("model.safetensors", ".safetensors"),
     ("model.safetensors.index.json", ".safetensors"),
@@ -60,10 +61,7 @@ def open_weights(folder: Path) -> Iterator[StoredWeights]:
     found = ((file_in(folder, name), name, ending) for name, ending in _KINDS)
     path, name, ending = next((one for one in found if one[0]), (None, "", ""))
     if path is None:
-        raise ModelError(
-            marked("engine", "{folder} holds no weights: expected model.safetensors or pytorch_model.bin."),
-            folder=folder,
-        )
+        raise _no_weights(folder)
     with ExitStack() as stack:
         if name.endswith(".index.json"):
             homes, files = _open_shards(folder, path, ending, stack)
@@ -99,6 +97,19 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
     text = json.dumps(dict(document), indent=2, ensure_ascii=False, allow_nan=False)
     # half a character becomes \\udc00 and the like, as JSON spells it: a folder's name may hold one
     path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+
+
+def _no_weights(folder: Path) -> ModelError:
+    other = next((name for name in _OF_OTHERS if (folder / name).exists()), None)
+    if other is not None:
+        template = marked(
+            "engine",
+            "{folder} holds weights for another program alone ({name}), which Cloze does not read. Add "
+            "model.safetensors or pytorch_model.bin from where it came.",
+        )
+        return ModelError(template, folder=folder, name=other)
+    template = marked("engine", "{folder} holds no weights: expected model.safetensors or pytorch_model.bin.")
+    return ModelError(template, folder=folder)
 
 
 def _open_shards(

@@ -1,10 +1,13 @@
-"""The small heads that turn what BERT found into an answer."""
+"""The small heads that turn what BERT found into an answer.
+
+A head for fine-tuning is a `Headed`: which published class it is, and which of names.PARTS it adds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +16,7 @@ from engine.model.activations import activation
 from engine.model.bert import Bert, firsts_of
 from engine.model.config import BertConfig
 from engine.model.kernels import ROW_MULTIPLE, Dropout, Linear, exact, linear, linear_cross_entropy
-from engine.text.batch import Bounds
+from engine.text.batch import Batch, Bounds
 
 # B examples, N tokens of all examples packed, M chosen tokens, D hidden_size, V words of the vocabulary
 
@@ -30,32 +33,69 @@ class LayerMix(nn.Module):
         self.scale = nn.Parameter(torch.ones(1))
 
     def forward(self, states: Sequence[Tensor]) -> Tensor:
-        """Args: states: of the embeddings and each layer, (B, D). Returns: (B, D), in the weights' type."""
-        every = torch.stack(tuple(states)).to(self.weights.dtype)  # (L + 1, B, D)
-        return self.scale * torch.einsum("l,lbd->bd", self.weights.softmax(0), every)
+        """Return (..., D), of the weights' type. Args: states: of the embeddings and each layer, (..., D)."""
+        every = torch.stack(tuple(states)).to(self.weights.dtype)  # (L + 1, ..., D)
+        return self.scale * torch.einsum("l,l...d->...d", self.weights.softmax(0), every)
 
 
-class SequenceClassifier(nn.Module):
-    """A label for a text or a pair of texts: dropout and one linear layer on the pooled output.
+class Headed(nn.Module):
+    """An encoder under one small head, as fine-tuning trains it.
 
-    Where config.json says layer_mix, what is pooled is a mix of all layers, not the last one.
-    Source: Devlin et al. 2019, section 4.1; the published BertForSequenceClassification.
+    Where config.json says layer_mix, the head reads a mix of all layers, not the last one.
     """
+
+    architecture: ClassVar[str]  # the published class, as config.json names it
+    parts: ClassVar[tuple[str, ...]]  # of names.PARTS, which a model to start from may lack
+    reads_firsts: ClassVar[bool]  # whether it reads each example's first token alone
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.config = config
-        self.bert = Bert(config)
-        dropout = config.classifier_dropout
-        self.dropout = Dropout(config.hidden_dropout_prob if dropout is None else dropout, self.bert.noise)
+        self.bert = Bert(config, with_pooler="pooler" in self.parts)
         self.mix = LayerMix(config.num_hidden_layers + 1) if config.layer_mix else None
+
+
+def on_batch(model: nn.Module, batch: Batch, rows: Tensor | None) -> Tensor:
+    """Return what a `Headed`, or what wraps it, gives for a packed batch.
+
+    Args: rows: of the tokens that are read: nobody computes what the last layer makes of the others.
+    """
+    ids: Any = batch.input_ids
+    return model(  # type: ignore[no-any-return]
+        ids,
+        batch.token_type_ids,
+        position_ids=batch.position_ids,
+        bounds=batch.bounds,
+        rows=rows,
+        states=batch.states,
+    )
+
+
+class SequenceClassifier(Headed):
+    """Scores of labels for a text or a pair of texts: dropout and one linear layer on the pooled output.
+
+    What they mean, `config.problem_type` says: one label, several, or a number. What is pooled is the first
+    token's hidden state or, where config.json says pooling, the mean of all tokens'.
+    Source: Devlin et al. 2019, section 4.1; the published BertForSequenceClassification.
+    """
+
+    architecture = "BertForSequenceClassification"
+    parts = ("pooler", "layer_mix", "classifier")
+    reads_firsts = True
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.dropout = _dropout(config, self.bert)
         self.classifier = nn.Linear(config.hidden_size, len(config.id2label))
 
     def forward(self, *args: Any, states: Tensor | None = None, **kwargs: Any) -> Tensor:
         """Take what `Bert` takes; return logits (B, C).
 
-        Args: states: as `Bert` takes them; of a mix (B, L + 1, D), each example's first token at every layer.
+        Args: states: as `Bert` takes them; where all layers are frozen, (B, D), what `of_examples` gives; of
+              a mix (B, L + 1, D), each example's first token at every layer.
         """
+        if self.config.pooling:
+            return self._of_means(*args, states=states, **kwargs)
         if self.mix is None:
             pooled = self.bert(*args, states=states, **kwargs).pooled_output  # (B, D)
             return exact(self.classifier, self.dropout(pooled))
@@ -64,10 +104,104 @@ class SequenceClassifier(nn.Module):
         found = self.bert(*args, output_hidden_states=True, **kwargs)
         return self.of_firsts(firsts_of(found.hidden_states, kwargs.get("bounds"), kwargs.get("rows")))
 
+    def of_examples(self, hidden: Tensor, bounds: Bounds) -> Tensor:
+        """Return what is pooled, (B, D), of the hidden states (N, D) of a packed batch."""
+        if not self.config.pooling:
+            return hidden.index_select(0, bounds.firsts)
+        lengths = torch.tensor(bounds.lengths, device=hidden.device)
+        examples = torch.arange(len(bounds), device=hidden.device).repeat_interleave(lengths)
+        sums = hidden.new_zeros(len(bounds), hidden.shape[-1]).index_add(0, examples, hidden[: len(examples)])
+        return sums / lengths[:, None].to(sums.dtype)
+
+    def _of_means(
+        self, *args: Any, states: Tensor | None, bounds: Bounds | None = None, **kwargs: Any
+    ) -> Tensor:
+        """Return logits (B, C) of the mean of the last layer's hidden states, which no row may lack."""
+        kwargs.pop("rows", None)
+        if states is not None and self.bert.num_frozen == len(self.bert.layers):
+            return self.of_firsts([states])
+        hidden = self.bert(*args, states=states, bounds=bounds, **kwargs).last_hidden_state
+        if bounds is not None:
+            return self.of_firsts([self.of_examples(hidden, bounds)])
+        mask = kwargs.get("attention_mask", args[2] if len(args) > 2 else None)
+        weights = torch.ones(hidden.shape[:2], device=hidden.device) if mask is None else mask
+        weights = weights.to(hidden.dtype)[..., None]
+        return self.of_firsts([(hidden * weights).sum(1) / weights.sum(1)])
+
     def of_firsts(self, firsts: Sequence[Tensor]) -> Tensor:
-        """Return logits (B, C). Args: firsts: what the embeddings and each layer gave for the first token."""
+        """Return logits (B, C).
+
+        Args: firsts: what the embeddings and each layer gave for the first token; the last one may be a mean.
+        """
         first = firsts[-1] if self.mix is None else self.mix(firsts)
         return exact(self.classifier, self.dropout(self.bert.pool(first)))
+
+
+class TokenClassifier(Headed):
+    """Scores of tags for tokens: dropout and one linear layer on the last hidden state. It has no pooler.
+
+    Source: Devlin et al. 2019, section 4.1 and 5.3; the published BertForTokenClassification.
+    """
+
+    architecture = "BertForTokenClassification"
+    parts = ("layer_mix", "classifier")
+    reads_firsts = False
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.dropout = _dropout(config, self.bert)
+        self.classifier = nn.Linear(config.hidden_size, len(config.id2label))
+
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Take what `Bert` takes; return logits (B, T, C), or (M, C) of the rows (M,) of a packed batch."""
+        return exact(self.classifier, self.dropout(_token_states(self, *args, **kwargs)))
+
+
+class QuestionAnswering(Headed):
+    """Where an answer begins and ends: two scores a token, one linear layer on the last hidden state.
+
+    Source: Devlin et al. 2019, section 4.2; the published BertForQuestionAnswering.
+    """
+
+    architecture = "BertForQuestionAnswering"
+    parts = ("layer_mix", "answers")
+    reads_firsts = False
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.answers = nn.Linear(config.hidden_size, 2)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Take what `Bert` takes; return (B, T, 2), the scores of beginning and of ending at each token, or
+        (N, 2) of a packed batch.
+        """
+        return exact(self.answers, _token_states(self, *args, **kwargs))
+
+
+def _dropout(config: BertConfig, bert: Bert) -> Dropout:
+    share = config.classifier_dropout
+    return Dropout(config.hidden_dropout_prob if share is None else share, bert.noise)
+
+
+def _token_states(
+    model: Headed, *args: Any, rows: Tensor | None = None, states: Tensor | None = None, **kwargs: Any
+) -> Tensor:
+    """Return the hidden states that a head over tokens reads: all, or those of some rows, (M, D)."""
+    bert = model.bert
+    if states is not None and bert.num_frozen == len(bert.layers):
+        return states if rows is None else states.index_select(0, rows)
+    wanted = rows if rows is None else torch.cat([rows, rows.new_zeros(-len(rows) % ROW_MULTIPLE)])
+    is_mixed = model.mix is not None
+    found = bert(*args, rows=wanted, states=states, output_hidden_states=is_mixed, **kwargs)
+    hidden: Tensor = found.last_hidden_state
+    if model.mix is not None:
+        below = found.hidden_states[:-1]
+        hidden = model.mix([*(below if wanted is None else (_some(one, wanted) for one in below)), hidden])
+    return hidden if rows is None else hidden[: len(rows)]
+
+
+def _some(hidden: Tensor, rows: Tensor) -> Tensor:
+    return hidden.index_select(0, rows)
 
 
 @dataclass(slots=True)

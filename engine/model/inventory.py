@@ -18,16 +18,21 @@ from engine.model.arithmetic import Heads
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import StoredWeights, open_weights
+from engine.model.heads import QuestionAnswering, SequenceClassifier, TokenClassifier
 from engine.model.parts import part_of_weight
 from engine.model.source import Source
-from engine.model.weights import read_config
+from engine.model.weights import head_of, read_config
 
 ENCODER = "encoder"
-PARTS = (ENCODER, "pooler", "masked_words", "next_sentence", "layer_mix", "classifier")
+CLASSIFIER = SequenceClassifier.architecture
+PARTS = (ENCODER, "pooler", "masked_words", "next_sentence", "layer_mix", "classifier", "answers")
 _PRETRAINED = {"masked_words": "masked_word", "next_sentence": "next_sentence"}  # our key -> names.PARTS
 _OTHERS = {
-    "qa_outputs.": marked("engine", "question answering"),
     "cls.predictions.decoder.": marked("engine", "word weights of its own"),
+    "discriminator_predictions.": marked("engine", "ELECTRA's replaced words"),
+    "pre_classifier.": marked("engine", "DistilBERT's classifier"),
+    "classifier.dense.": marked("engine", "ELECTRA's classifier"),
+    "classifier.out_proj.": marked("engine", "ELECTRA's classifier"),
 }
 
 
@@ -44,7 +49,8 @@ class Inventory:
     """What lies in a folder. counts: part, by its key -> weights, of the parts that can be used.
 
     refused: part -> why it is there but cannot be used. labels: of a classifier that can be used. num_again:
-    weights that are stored a second time. kinds: how they are stored, as "float32".
+    weights that are stored a second time. kinds: how they are stored, as "float32". notes: of a relative that
+    is read as a BERT.
     """
 
     config: BertConfig
@@ -56,6 +62,7 @@ class Inventory:
     num_again: int
     kinds: tuple[str, ...]
     num_bytes: int
+    notes: tuple[Sentence, ...] = ()
 
     @property
     def num_weights(self) -> int:
@@ -69,10 +76,24 @@ class Inventory:
         return sum(count for key, count in self.counts.items() if key not in PARTS)
 
     @property
+    def task(self) -> str:
+        """What it was fine-tuned for, by the published class and problem_type; "" where it was not."""
+        if self.heads.answers:
+            return QuestionAnswering.architecture
+        if not self.heads.num_labels:
+            return ""
+        if not self.heads.pooler:
+            return TokenClassifier.architecture
+        problem = self.config.problem
+        return CLASSIFIER if problem == "single_label_classification" else problem
+
+    @property
     def answers(self) -> tuple[str, ...]:
-        """What it can be asked: "labels", or "masked_words", "next_sentence", as LoadedModel has it."""
-        if self.heads.num_labels:
-            return ("labels",)
+        """What it can be asked: "labels", or "masked_words", "next_sentence", as LoadedModel has it; or its
+        `task`, into which LoadedModel does not look.
+        """
+        if self.task:
+            return ("labels",) if self.task == CLASSIFIER else (self.task,)
         found = []
         if self.heads.masked_words:
             found.append("masked_words")
@@ -98,12 +119,16 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
             if found is not None:
                 refused[key] = found
         there = {key for key, part in _PRETRAINED.items() if source.has(part)} - refused.keys()
+        kind = head_of(config)
+        of_tokens = kind in (TokenClassifier.architecture, QuestionAnswering.architecture)
+        pooler = source.has("pooler") and not of_tokens
         heads = Heads(
-            pooler=source.has("pooler"),
+            pooler=pooler,
             masked_words="masked_words" in there,
             next_sentence="next_sentence" in there,
-            num_labels=len(labels) if source.has("pooler") else 0,
+            num_labels=len(labels) if pooler or kind == TokenClassifier.architecture else 0,
             layer_mix=config.layer_mix and source.has("layer_mix"),
+            answers=source.has("answers"),
         )
         counts, again, others = _count(stored, heads, refused)
         return Inventory(
@@ -116,6 +141,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
             num_again=again,
             kinds=_kinds(stored),
             num_bytes=_num_bytes(stored.files),
+            notes=source.notes,
         )
 
 
@@ -159,6 +185,7 @@ def _name_of_part(name: str) -> str:
         "masked_words": marked("engine", "masked-word head"),
         "next_sentence": marked("engine", "next-sentence head"),
         "classifier": marked("engine", "classifier"),
+        "answers": marked("engine", "question answering"),
         "layer_mix": marked("engine", "mix of layers"),
     }.get(key or "", "")
 

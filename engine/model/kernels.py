@@ -26,7 +26,9 @@ from engine.model.chunked_loss import chunked_cross_entropy
 # oneDNN prepares a kernel a shape, which takes 0.7 ms and 0.6 MB: rows are filled up to a multiple, so that
 # shapes come back; those of a chunk of logits are dear
 ROW_MULTIPLE, CHUNK_MULTIPLE = 32, 8
-LOW_MULTIPLE = 128  # in bfloat16 a kernel takes up to 12 ms, and a hundred rows more take a twentieth of it
+LOW_MULTIPLE = (
+    64  # in bfloat16 the kernels of one more shape take 35 ms, 64 rows more a tenth of a short step
+)
 # of logits at a time: above 32 MiB memory is fresh each time, and its page faults cost more than the product;
 # less multiplies small matrices slowly
 CHUNK_BYTES = 30 * 2**20
@@ -42,7 +44,7 @@ def _product(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def _by_onednn(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return a b^T + bias of float32 matrices."""
+    """Return a b^T + bias of matrices of one type."""
     return onednn(a, b, bias, "none", [], "")  # type: ignore[no-any-return]
 
 
@@ -91,14 +93,16 @@ class _LowLinear(torch.autograd.Function):
         low = low_of(weight)
         ctx.save_for_backward(x, low)
         ctx.has_bias = bias is not None
-        return F.linear(x, low, None if bias is None else low_of(bias))
+        # F.linear would write the bias into every row first, and add the product to it
+        return _by_onednn(x, low, None if bias is None else low_of(bias))
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         x, low = ctx.saved_tensors
         dy = grads[0]
         need_x, need_weight, need_bias = ctx.needs_input_grad
-        dbias = dy.sum(0, dtype=torch.float32) if need_bias and ctx.has_bias else None
+        # added up in float32 by the product as well; `sum` would write all of dy in float32 before
+        dbias = (dy.new_ones(1, len(dy)) @ dy)[0].float() if need_bias and ctx.has_bias else None
         dx = dy @ low if need_x else None
         dweight = (dy.t() @ x).float() if need_weight else None
         return dx, dweight, dbias

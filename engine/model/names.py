@@ -28,6 +28,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "pooler": ("pooler.dense",),
     "mix": ("layer_mix",),  # Cloze's own: published classifiers read the last layer
     "classifier": ("classifier",),
+    "answers": ("qa_outputs",),
     "transform": ("cls.predictions.transform.dense",),
     "norm": ("cls.predictions.transform.LayerNorm",),
     "": ("cls.predictions",),  # the bias of each word, which no module of ours holds
@@ -37,6 +38,7 @@ PARTS: dict[str, tuple[str, ...]] = {  # what may be missing in a folder -> our 
     "pooler": ("pooler",),
     "layer_mix": ("mix",),
     "classifier": ("classifier",),
+    "answers": ("answers",),
     "masked_word": ("transform", "norm", ""),
     "next_sentence": ("next_sentence",),
 }
@@ -46,6 +48,24 @@ SHARED = {  # stored by some twice: the second must equal the first, or stands f
 }
 _KINDS = {"mix": ("weights", "scale"), "": ("bias",)}  # of other modules: weight and bias
 _PREFIX = "bert."
+_PREFIXES = (_PREFIX, "distilbert.", "electra.")
+_DISTIL = {  # DistilBERT's names of modules -> BERT's
+    "transformer.layer.": "encoder.layer.",
+    ".attention.q_lin.": ".attention.self.query.",
+    ".attention.k_lin.": ".attention.self.key.",
+    ".attention.v_lin.": ".attention.self.value.",
+    ".attention.out_lin.": ".attention.output.dense.",
+    ".sa_layer_norm.": ".attention.output.LayerNorm.",
+    ".ffn.lin1.": ".intermediate.dense.",
+    ".ffn.lin2.": ".output.dense.",
+    ".output_layer_norm.": ".output.LayerNorm.",
+    "vocab_transform.": "cls.predictions.transform.dense.",
+    "vocab_layer_norm.": "cls.predictions.transform.LayerNorm.",
+    "vocab_projector.weight": "cls.predictions.decoder.weight",
+    "vocab_projector.bias": "cls.predictions.bias",
+}
+SEGMENTS = "embeddings.token_type_embeddings.weight"  # which DistilBERT does not have
+OTHER_CLASSIFIERS = {"pre_classifier.weight": "DistilBERT", "classifier.dense.weight": "ELECTRA"}
 _PART_OF_MODULE = {
     module: part for part, owns in PARTS.items() for own in owns for module in (own, *_TABLE[own])
 } | {"cls.predictions.decoder": "masked_word"}
@@ -57,6 +77,12 @@ _OTHER_HEADS = {
     "layer_mix.": marked("engine", "Not needed here: the mix of layers ({count} tensors)."),
     "classifier.": marked("engine", "Not needed here: the classifier ({count} tensors)."),
     "pooler.": marked("engine", "Not needed here: the pooler ({count} tensors)."),
+    "pre_classifier.": marked(
+        "engine", "Not needed here: what stands below DistilBERT's classifier ({count} tensors)."
+    ),
+    "discriminator_predictions.": marked(
+        "engine", "Not needed here: ELECTRA's head that tells replaced words ({count} tensors)."
+    ),
 }
 
 
@@ -70,13 +96,35 @@ def published_names(own: str) -> tuple[str, ...]:
 
 
 def plain_name(name: str) -> str:
-    """Return a name from a file as the table spells it: without `bert.`, gamma and beta by new names."""
-    name = name.removeprefix(_PREFIX)
+    """Return a name from a file as the table spells it.
+
+    That is without `bert.` or a relative's prefix, gamma and beta by new names, DistilBERT's by BERT's.
+    """
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    if is_distilled(name) or name.startswith("vocab_"):
+        for own, published in _DISTIL.items():
+            name = name.replace(own, published)
     if name.endswith(("LayerNorm.gamma", "LayerNorm.beta")):
         name = name.removesuffix("gamma").removesuffix("beta") + (
             "weight" if name.endswith("gamma") else "bias"
         )
     return name
+
+
+def full_name(plain: str) -> str:
+    """Return a plain name as the published folders of a whole model spell it, most with `bert.`."""
+    return f"{_PREFIX}{plain}" if part_of(plain) in ("encoder", "pooler") else plain
+
+
+def is_distilled(name: str) -> bool:
+    """Whether a stored weight is named as DistilBERT names those of its layers."""
+    return name.startswith(("transformer.layer.", "distilbert."))
+
+
+def is_of_classifier(plain: str) -> bool:
+    """Whether a weight, by its plain name, is in a classifier of BERT or of one of its relatives."""
+    return plain.startswith(("classifier.", "pre_classifier."))
 
 
 def part_of(name: str) -> str:

@@ -197,6 +197,14 @@ KINDS = (  # in the order in which a text passes through them
         (Term(1, "CH"), Term(1, "C")),
         ("classifier",),
     ),
+    Kind(
+        "answers",
+        "heads",
+        marked("engine", "Answers to questions"),
+        marked("engine", "A product, from H to two scores: the answer begins here, it ends here."),
+        (Term(2, "H"), Term(2)),
+        ("answers",),
+    ),
 )
 
 

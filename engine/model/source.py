@@ -19,10 +19,11 @@ from engine.model import names
 from engine.model.config import BertConfig
 from engine.model.folder import StoredWeights
 from engine.model.load_report import LoadReport, listed
+from engine.model.relatives import kind_of_tensors, refused
 from engine.model.tensor_files import unreadable_type
 
 _FLOATS: dict[torch.dtype, str] = {
-    getattr(torch, kind): kind for kind in ("float32", "float16", "bfloat16", "float64")
+    getattr(torch, kind): kind for kind in ("float32", "float16", "bfloat16", "float64", "float8_e4m3fn")
 }
 _HEADS = {part: [names.plain_name(n) for n in names.names_of_part(part)] for part in names.PARTS}
 _LACKING = {
@@ -30,6 +31,17 @@ _LACKING = {
     "next_sentence": marked(
         "engine", "The model's own next-sentence head was not used: its file lacks {names}."
     ),
+}
+_OTHER_CLASSIFIER = marked(
+    "engine",
+    "The model's own classifier was not used: {model}'s is built otherwise than BERT's. Fine-tune the model "
+    "to make one.",
+)
+_READ_AS = {
+    "distilbert": marked(
+        "engine", "A DistilBERT, read as a BERT: what tells text A from text B starts at zero."
+    ),
+    "electra": marked("engine", "An ELECTRA, read as a BERT: it tells replaced words, and guesses none."),
 }
 _UNTIED = marked(
     "engine",
@@ -60,6 +72,10 @@ class Source:
         for first, second in names.SHARED.items():
             if first not in self._found and second in self._found:
                 self._found[first] = self._found.pop(second)
+        is_distilled = any(map(names.is_distilled, stored.infos))
+        self._at_zero = {names.SEGMENTS} - self._found.keys() if is_distilled else set()
+        is_electra = any(name.startswith(("electra.", "discriminator_")) for name in stored.infos)
+        self._kind = "distilbert" if is_distilled else "electra" if is_electra else "bert"
 
     def has(self, part: str) -> bool:
         """Whether one of names.PARTS is there, whole."""
@@ -92,8 +108,21 @@ class Source:
         self._loaded.add(self._found[second])
         return torch.equal(*values)
 
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        """What a person should know of a model that is read as a BERT and is called otherwise."""
+        return (Sentence(_READ_AS[self._kind]),) if self._kind in _READ_AS else ()
+
+    @property
+    def other_classifier(self) -> Sentence | None:
+        """Why a classifier of one of BERT's relatives cannot be used; None where there is none."""
+        model = next((model for name, model in names.OTHER_CLASSIFIERS.items() if name in self._found), None)
+        return None if model is None else Sentence(_OTHER_CLASSIFIER, {"model": model})
+
     def labels(self, config: BertConfig) -> tuple[tuple[str, ...], Sentence | None]:
         """Return the labels of the stored classifier; or none and, if there is one, what is wrong with it."""
+        if self.other_classifier is not None:
+            return (), self.other_classifier
         if not self.has("classifier"):
             return (), None
         weight, bias = (self._stored.infos[self._found[name]].shape for name in _HEADS["classifier"])
@@ -120,7 +149,9 @@ class Source:
         weights: dict[str, Tensor] = {}
         for own, shape in shapes.items():
             weights[own] = torch.empty(shape)
-            if names.part_of(own) not in fresh:
+            if _plain_names(own)[0] in self._at_zero:
+                weights[own].zero_()
+            elif names.part_of(own) not in fresh:
                 self._read(own, weights[own])
             elif len(shape) == 1:
                 weights[own].fill_(float(own.endswith(("norm.weight", "mix.scale"))))
@@ -141,10 +172,12 @@ class Source:
         refused = {
             self._found[name]: reason
             for part, reason in (objections or {}).items()
-            for name in (*_HEADS[part], *names.SHARED.values())
-            if name in self._found and names.part_of(name) == part
+            for name in (*_HEADS[part], *names.SHARED.values(), *self._found)
+            if name in self._found
+            and (names.part_of(name) == part or (part == "classifier" and names.is_of_classifier(name)))
         }
         kinds = {_FLOATS[dtype] for n in self._loaded if (dtype := self._stored.infos[n].dtype) in _FLOATS}
+        notes = [*self.notes, *notes]
         converted = ", ".join(sorted(kinds - {"float32"}))
         if converted:
             template = marked("engine", "The weights are stored as {kinds} and were converted to float32.")
@@ -171,7 +204,10 @@ class Source:
             if names.part_of(own) not in fresh:
                 pieces = _plain_names(own)
                 wanted.update(dict.fromkeys(pieces, (shape[0] // len(pieces), *shape[1:])))
-        missing = [name for name in wanted if name not in self._found]
+        missing = [name for name in wanted if name not in self._found and name not in self._at_zero]
+        other = kind_of_tensors(self._found) if missing else None
+        if other is not None:
+            raise refused(other)
         if missing:
             template = marked(
                 "engine", "{path} lacks {count} of the {total} weights that config.json asks for ({names})."
@@ -183,7 +219,11 @@ class Source:
                 total=len(wanted),
                 names=listed(missing),
             )
-        num_bytes = sum(self._check_one(self._found[name], shape) for name, shape in wanted.items())
+        num_bytes = sum(
+            self._check_one(self._found[name], shape)
+            for name, shape in wanted.items()
+            if name not in self._at_zero
+        )
         if num_bytes > self._stored.num_bytes:
             raise ModelError(
                 marked("engine", "{path} claims {claimed} bytes of weights but is only {size} bytes long."),

@@ -29,11 +29,13 @@ _DTYPES = {
     "F32": torch.float32,
     "F16": torch.float16,
     "BF16": torch.bfloat16,
+    "F8_E4M3": torch.float8_e4m3fn,
     "I64": torch.int64,
     "I32": torch.int32,
     "I16": torch.int16,
     "I8": torch.int8,
     "U8": torch.uint8,
+    "U16": torch.uint16,
     "BOOL": torch.bool,
 }
 
@@ -84,11 +86,16 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         beside.chmod(mode)
 
 
-def load_tensors(path: Path) -> dict[str, Tensor]:
-    """Return all tensors of a safetensors file as they were saved. Raises: ModelError if it is damaged."""
+def load_tensors(path: Path, beginning: str = "") -> dict[str, Tensor]:
+    """Return the tensors of a safetensors file as they were saved. Raises: ModelError if it is damaged.
+
+    Args: beginning: of the names of those that are read; "": all.
+    """
     tensors: dict[str, Tensor] = {}
     with open_tensors(path) as file:
         for name, info in file.infos.items():
+            if not name.startswith(beginning):
+                continue
             if info.dtype is None:
                 raise unreadable_type(path, name)
             tensors[name] = torch.empty(info.shape, dtype=info.dtype)
@@ -181,7 +188,7 @@ def _cut_short(path: Path) -> ModelError:
 
 
 def unreadable_type(path: Path, name: str) -> ModelError:
-    """Return the refusal of a tensor whose type (8-bit floats, say) is not read."""
+    """Return the refusal of a tensor whose type (complex numbers, say) is not read."""
     return ModelError(
         marked("engine", "{name} in {path} is of a type that Cloze does not read."), name=name, path=path
     )

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -23,7 +23,7 @@ from engine.model import names
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import open_weights, read_json, refuse_other_files, write_json
-from engine.model.heads import PreTraining, SequenceClassifier
+from engine.model.heads import Headed, PreTraining, SequenceClassifier
 from engine.model.load_report import LoadReport, listed
 from engine.model.source import Source
 from engine.model.tensor_files import load_tensors, save_tensors
@@ -34,6 +34,7 @@ __all__ = [
     "check_weights",
     "load_classifier",
     "load_encoder",
+    "load_headed",
     "load_pretraining",
     "load_tensors",
     "read_config",
@@ -46,11 +47,32 @@ NEW = {  # what the report says of a part that starts from random weights
     "layer_mix": marked("engine", "The mix of layers is new: it starts from equal weights."),
     "masked_word": marked("engine", "The masked-word head is new: it starts from random weights."),
     "next_sentence": marked("engine", "The next-sentence head is new: it starts from random weights."),
+    "answers": marked("engine", "The question-answering head is new: it starts from random weights."),
 }
+_NO_HEAD = {
+    "BertForSequenceClassification": marked(
+        "engine", "{folder} holds no classifier. Fine-tune it first, or choose a fine-tuned model."
+    ),
+    "BertForTokenClassification": marked(
+        "engine",
+        "{folder} holds no head for tags. Fine-tune it first, or choose a fine-tuned model.",
+    ),
+    "BertForQuestionAnswering": marked(
+        "engine", "{folder} holds no head for questions. Fine-tune it first, or choose a fine-tuned model."
+    ),
+}
+_HEADS = {*_NO_HEAD, "BertForMultipleChoice"}
+_OF_ANOTHER_TASK = marked(
+    "engine", "The model's own head was not used: it is for another task ({kind} {problem})."
+)
+_WORDS = "embeddings.word.weight"
 _KEPT = {
     "masked_word": marked("engine", "The model's own masked-word head was loaded."),
     "next_sentence": marked("engine", "The model's own next-sentence head was loaded."),
 }
+
+
+AnyHeaded = TypeVar("AnyHeaded", bound=Headed)
 
 
 class Tokenizer(Protocol):
@@ -64,10 +86,7 @@ def read_config(folder: Path) -> BertConfig:
     """Return a model folder's shape. Raises: ModelError: no folder, no config.json, or no possible BERT."""
     path = file_in(folder, "config.json")
     if path is None:
-        template = marked(
-            "engine", "{folder} holds no config.json, so it is no model. Choose the folder with it."
-        )
-        raise ModelError(template, folder=folder)
+        raise _no_config(folder)
     return BertConfig.from_json(read_json(path))
 
 
@@ -95,11 +114,24 @@ def load_encoder(folder: Path, *, config: BertConfig | None = None) -> tuple[Ber
 def load_classifier(
     folder: Path, labels: Sequence[str] | None = None, *, config: BertConfig | None = None, seed: int = 0
 ) -> tuple[SequenceClassifier, LoadReport]:
-    """Return a classifier, float32, in `eval` mode, and what became of each weight.
+    """Return a classifier of texts: see `load_headed`."""
+    return load_headed(folder, SequenceClassifier, labels, config=config, seed=seed)
 
-    Args:   labels: those of the data, in the order of their ids. The folder's own head is kept if it knows
-            just these (its rows are put in that order), else a new one starts from `seed`. None: its own.
-            config: read_config(folder) with other dropouts, say.
+
+def load_headed(
+    folder: Path,
+    head: type[AnyHeaded],
+    labels: Sequence[str] | None = None,
+    *,
+    config: BertConfig | None = None,
+    seed: int = 0,
+) -> tuple[AnyHeaded, LoadReport]:
+    """Return a model under one kind of head, float32, in `eval` mode, and what became of each weight.
+
+    Args:   labels: those of the data, in the order of their ids; () for a head that has none. The folder's
+            own head is kept if it is of this kind and knows just these (its rows are put in that order), else
+            a new one starts from `seed`. None: its own.
+            config: read_config(folder) with other dropouts or another problem_type, say.
     Raises: ModelError as `load_encoder`; without `labels` also where no fitting head or pooler is.
     """
     config = config or read_config(folder)
@@ -108,25 +140,26 @@ def load_classifier(
         source.check(
             partial(Bert, with_pooler=False), config
         )  # a fault of the encoder is told before the head's
-        own, objection = source.labels(config)
+        own, objection = _own_head(folder, head, source, config)
         if labels is None:
-            _require_head(folder, source, own, objection)
-        wanted = own if labels is None else tuple(labels)
+            _require_head(folder, head, source, own, objection)
+        wanted = (own or ()) if labels is None else tuple(labels)
         if own and sorted(own) != sorted(wanted):
             template = marked(
                 "engine", "The model's own classifier was not used: it tells apart {own}, not {labels}."
             )
             objection = Sentence(template, {"own": listed(own), "labels": listed(wanted)})
-        parts = ("pooler", *(("layer_mix",) if config.layer_mix else ()), "classifier")
-        fresh = {part for part in parts if not source.has(part)} | ({"classifier"} if objection else set())
+        parts = tuple(part for part in head.parts if config.layer_mix or part != "layer_mix")
+        top = parts[-1]
+        fresh = {part for part in parts if not source.has(part)} | ({top} if objection else set())
         config = dataclasses.replace(config, id2label=wanted)
-        model = source.fill(SequenceClassifier, config, fresh, seed)
-        if "classifier" not in fresh and own != wanted:
+        model = source.fill(head, config, fresh, seed)
+        if top not in fresh and own and own != wanted:
             order = [own.index(label) for label in wanted]
-            for parameter in model.classifier.parameters():
+            for parameter in getattr(model, top).parameters():
                 parameter.data = parameter.data[order]
         notes = [Sentence(NEW[part]) for part in parts if part in fresh]
-        objections = {"classifier": objection} if objection else {}
+        objections = {top: objection} if objection else {}
         return model, source.report(notes, fresh, objections)
 
 
@@ -157,62 +190,114 @@ def load_pretraining(
 
 def save_model(
     folder: Path,
-    model: Bert | SequenceClassifier | PreTraining,
+    model: Bert | Headed | PreTraining,
     wordpiece: Tokenizer,
     cloze: Mapping[str, Any] | None = None,
     *,
     dtype: torch.dtype = torch.float32,
+    words: torch.dtype | None = None,
 ) -> None:
     """Write a model folder that `transformers` opens too: beside, synced, then in the place of an older one.
 
     Args:   cloze: what cloze.json keeps beside config.json: task, roles, lengths and where it came from, or
-            None for no such file. dtype: float16 takes half the room and rounds to three digits.
+            None for no such file. dtype: float16 takes half the room and rounds to three digits. words: that
+            of the word vectors; float8_e4m3fn takes a byte for each value and rounds it by up to 6 %.
     Raises: ModelError if `folder` holds anything but a model; UserError if the disk is full or read-only.
     """
     folder = Path(os.path.realpath(folder))
     refuse_other_files(folder)
     with replaced_folder(folder) as beside:
         write_json(beside / "config.json", _config_document(model, dtype))
-        save_tensors(beside / "model.safetensors", _published(model, dtype))
+        save_tensors(beside / "model.safetensors", _published(model, dtype, words or dtype))
         wordpiece.save(beside, model_max_length=model.config.max_position_embeddings)
         if cloze is not None:
             write_json(beside / "cloze.json", cloze)
 
 
-def _require_head(folder: Path, source: Source, own: tuple[str, ...], objection: Sentence | None) -> None:
+def head_of(config: BertConfig) -> str:
+    """Return the published class that a config.json names; "" where it names none."""
+    named = config.extra.get("architectures")
+    return str(named[0]) if isinstance(named, list) and named else ""
+
+
+def _no_config(folder: Path) -> ModelError:
+    inner = next((one.parent.name for one in sorted(folder.glob("0_*/config.json"))), None)
+    if file_in(folder, "bert_config.json") is not None:
+        template = marked(
+            "engine",
+            "{folder} holds a checkpoint of TensorFlow, not a model folder. Make one of it: python -m engine "
+            "convert {folder} --out DIR.",
+        )
+        return ModelError(template, folder=folder)
+    if inner is not None:
+        template = marked("engine", "{folder} holds its model in {name}. Choose that folder.")
+        return ModelError(template, folder=folder, name=inner)
+    template = marked(
+        "engine", "{folder} holds no config.json, so it is no model. Choose the folder with it."
+    )
+    return ModelError(template, folder=folder)
+
+
+def _own_head(
+    folder: Path, head: type[Headed], source: Source, config: BertConfig
+) -> tuple[tuple[str, ...] | None, Sentence | None]:
+    """Return the labels of the stored head of this kind, None if there is none; and why it cannot be used."""
+    kind, top = head_of(config), head.parts[-1]
+    if top == "classifier" and source.other_classifier is not None:
+        return None, source.other_classifier
+    if not source.has(top):
+        return None, None
+    stored = read_config(folder)
+    problems = {stored.problem, config.problem}
+    is_other = kind.startswith("BertFor") and kind in _HEADS and kind != head.architecture
+    if is_other or (head is SequenceClassifier and len(problems) > 1):
+        return None, Sentence(_OF_ANOTHER_TASK, {"kind": kind, "problem": stored.problem})
+    if top != "classifier":
+        return (), None
+    own, objection = source.labels(stored)
+    return own or None, objection
+
+
+def _require_head(
+    folder: Path, head: type[Headed], source: Source, own: tuple[str, ...] | None, objection: Sentence | None
+) -> None:
     if objection:
         raise ModelError(objection.template, **objection.values)
-    if not own:
-        template = marked(
-            "engine", "{folder} holds no classifier. Fine-tune it first, or choose a fine-tuned model."
-        )
-        raise ModelError(template, folder=folder)
-    if not source.has("pooler"):
+    if own is None:
+        raise ModelError(_NO_HEAD[head.architecture], folder=folder)
+    if "pooler" in head.parts and not source.has("pooler"):
         template = marked(
             "engine", "{folder} holds a classifier without the pooler it needs. Fine-tune it first."
         )
         raise ModelError(template, folder=folder)
 
 
-def _published(model: Bert | SequenceClassifier | PreTraining, dtype: torch.dtype) -> dict[str, Tensor]:
+def _published(
+    model: Bert | Headed | PreTraining, dtype: torch.dtype, words: torch.dtype
+) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
     for own, value in model.state_dict().items():
         published = names.published_names(own)
-        rows = value.detach().to("cpu", dtype).chunk(len(published))
+        kind = words if own.endswith(_WORDS) else dtype
+        rows = value.detach().to("cpu", kind).chunk(len(published))
         tensors.update(zip(published, rows, strict=True))
     return tensors
 
 
-def _config_document(model: Bert | SequenceClassifier | PreTraining, dtype: torch.dtype) -> dict[str, Any]:
+def _config_document(model: Bert | Headed | PreTraining, dtype: torch.dtype) -> dict[str, Any]:
     document = model.config.to_json()
     document.pop("torch_dtype", None)  # the older name of dtype
     document["dtype"] = str(dtype).removeprefix("torch.")
     document["architectures"] = ["BertModel"]
-    if not (isinstance(model, SequenceClassifier) and model.mix):
+    if not (isinstance(model, Headed) and model.mix):
         document.pop("layer_mix", None)
+    document.pop("problem_type", None)
+    if not isinstance(model, SequenceClassifier):
+        document.pop("pooling", None)
+    if isinstance(model, Headed):
+        document["architectures"] = [model.architecture]
     if isinstance(model, SequenceClassifier):
-        document["architectures"] = ["BertForSequenceClassification"]
-        document["problem_type"] = "single_label_classification"
+        document["problem_type"] = model.config.problem
     if isinstance(model, PreTraining):
         document["architectures"] = ["BertForPreTraining"]
         document["tie_word_embeddings"] = True  # as they are here, whatever an older config.json said

@@ -18,6 +18,7 @@ from engine.files import read_regular
 from engine.settings.setting import check, convert, settings_of, types_of
 
 SCHEMA_VERSION = 1
+KINDS = ("finetune", "pretrain", "family")  # of runs
 MOST_TOML = 2**20  # bytes of a file of settings; real ones have some thousand
 MOST_REASON = 100  # characters of foreign text in a sentence
 
@@ -64,7 +65,7 @@ def to_toml(config: Any) -> str:
 
 
 def from_toml(path: Path) -> dict[str, Any]:
-    """Return the flat settings in a TOML file, grouped or not.
+    """Return the flat settings in a TOML file, grouped or not; a run's file says its "kind" too, of KINDS.
 
     Raises: ConfigError if it cannot be read, is not TOML, or is of a newer schema.
     """
@@ -87,6 +88,8 @@ def from_toml(path: Path) -> dict[str, Any]:
             path=path,
             version=version,
         )
+    if document.get("task") in KINDS:  # as older files call it
+        document["kind"] = document.pop("task")
     flat: dict[str, Any] = {}
     for key, value in document.items():
         flat.update(value if isinstance(value, dict) else {key: value})

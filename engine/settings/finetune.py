@@ -24,6 +24,8 @@ from engine.settings.shared import (
     DeviceConfig,
 )
 
+USUAL_LENGTH = 128  # WordPieces of a text, where a task says nothing else
+
 
 @dataclass(frozen=True, kw_only=True)
 class DataConfig:
@@ -46,6 +48,14 @@ class DataConfig:
         kind="path",
         advanced=True,
     )
+    task: str = setting(
+        "",
+        marked("engine", "Task"),
+        marked("engine", "What the model is to learn. Empty: what the data look like, and why is said."),
+        choices=("", "classification", "token-labels", "multi-label", "regression", "questions"),
+        auto=marked("engine", "as the data look"),
+        kind="hidden",
+    )
     text: str = setting(
         "",
         marked("engine", "Text"),
@@ -59,7 +69,42 @@ class DataConfig:
         kind="column",
     )
     label: str = setting(
-        "", marked("engine", "Label"), marked("engine", "The column to be predicted."), kind="column"
+        "",
+        marked("engine", "Label"),
+        marked(
+            "engine",
+            "The column to be predicted; of several labels a row, columns of 0 and 1 may be named with "
+            "commas between them, and are found where none is named.",
+        ),
+        kind="column",
+    )
+    answer_start: str = setting(
+        "",
+        marked("engine", "Start of the answer"),
+        marked(
+            "engine",
+            "For questions: the column that says at which character of the passage the answer begins. Empty: "
+            "found by its content; without one, the answer is looked for in the passage.",
+        ),
+        kind="hidden",
+    )
+    scheme: str = setting(
+        "",
+        marked("engine", "Scheme of the tags"),
+        marked(
+            "engine",
+            "For words with tags: how tags say where an entity begins and ends. none: each tag stands for "
+            "itself, as parts of speech do.",
+        ),
+        choices=("", "IOB1", "IOB2", "BIOES", "BILOU", "none"),
+        auto=marked("engine", "detect"),
+        kind="hidden",
+    )
+    sentence: str = setting(
+        "",
+        marked("engine", "Number of the text"),
+        marked("engine", "For tables with a word a row: the column that says which text a word is of."),
+        kind="hidden",
     )
     merge_labels: bool = setting(
         False,
@@ -79,6 +124,17 @@ class DataConfig:
             "engine",
             "Whether labels that look like several in one, such as a|b, or like tags of words are classes of "
             "their own; else they are refused.",
+        ),
+        advanced=True,
+        kind="hidden",
+    )
+    recipe: str = setting(
+        "",
+        marked("engine", "Recipe"),
+        marked(
+            "engine",
+            "Mends of the data that are applied when it is read: rows left out or relabelled, labels merged, "
+            "copies kept on one side of the split. The file itself stays as it is.",
         ),
         advanced=True,
         kind="hidden",
@@ -143,11 +199,38 @@ class DataConfig:
         advanced=True,
     )
     max_length: int = setting(
-        128,
+        0,
         marked("engine", "Maximum length"),
-        marked("engine", "WordPieces kept of each text, special tokens included; longer texts are cut."),
-        minimum=3,
+        marked(
+            "engine",
+            "WordPieces kept of each text, special tokens included; longer texts are cut, and a passage that "
+            "questions are about is read in windows of so many. 0: 128, for questions 384.",
+        ),
+        minimum=0,
         maximum=8192,
+        auto=marked("engine", "as the task needs"),
+    )
+    stride: int = setting(
+        128,
+        marked("engine", "Stride"),
+        marked(
+            "engine",
+            "For questions: how many WordPieces further each window of a long passage begins, though never "
+            "more than half of what it shows, so that they overlap.",
+        ),
+        minimum=1,
+        maximum=8192,
+        advanced=True,
+        kind="hidden",
+    )
+    max_question: int = setting(
+        64,
+        marked("engine", "Longest question"),
+        marked("engine", "For questions: WordPieces of a question; the rest of a longer one is not read."),
+        minimum=1,
+        maximum=8192,
+        advanced=True,
+        kind="hidden",
     )
     truncation: str = setting(
         "longest_first",
@@ -220,6 +303,19 @@ class AdaptConfig:
             "Whether the classifier reads a learned mix of all layers instead of the last one, as Peters et "
             "al. 2018 did with ELMo: of most use where the encoder is frozen. Other tools do not know it.",
         ),
+        advanced=True,
+    )
+    pooling: str = setting(
+        "",
+        marked("engine", "Pooling"),
+        marked(
+            "engine",
+            "What a classifier of texts reads: the first token, [CLS], as Devlin et al. 2019; or the mean of "
+            "all tokens, which says more where the encoder stays frozen (Reimers and Gurevych 2019). Other "
+            "tools do not know it.",
+        ),
+        choices=("", "mean"),
+        auto=marked("engine", "[CLS]"),
         advanced=True,
     )
     layer_decay: float = setting(

@@ -7,16 +7,20 @@ a batch, so that neighbours of equal length can be attended to together without 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
 
+from engine.text.listed import Listed
+
 # B examples, N tokens of all examples together, E examples of a whole set
 
-ARRAYS = ("input_ids", "bounds", "num_a", "targets", "rows")  # of an encoded set, as it is saved
+IGNORE = -1  # a target that is not known
+NOT_ASKED = -100  # in the place of a target: of this token nothing is asked
+_NUMBERS = {"f": np.float32}  # of targets; all others are whole
 MEGABATCH = 50  # batches whose examples are sorted by length together: near-equal lengths, yet a random order
 
 
@@ -88,8 +92,10 @@ class Batch:
     """Examples packed end to end: what the model reads, and the answers.
 
     input_ids, token_type_ids, position_ids: (N,) int64, a few rows of filler at the end included. bounds:
-    their B examples. targets: (B,) or (N,) for the task's loss, or None. indices: (B,) places in the set they
-    came from. states: what frozen layers made of them, as `EncodedSet.states`, or None.
+    their B examples. targets: (B, ...) for the task's loss, (M,) where tokens are answered for, or None.
+    indices: (B,) places in the set they came from. states: what frozen layers made of them, as
+    `EncodedSet.states`, or None. chosen: (M,) int64, rows of the tokens that are answered for, where not the
+    examples are.
     """
 
     input_ids: torch.Tensor
@@ -99,6 +105,7 @@ class Batch:
     targets: torch.Tensor | None
     indices: np.ndarray
     states: torch.Tensor | None = None
+    chosen: torch.Tensor | None = None
 
     @property
     def num_tokens(self) -> int:
@@ -109,7 +116,7 @@ class Batch:
         """Return this batch on a device, from pinned memory where that is a GPU."""
         if device.type == "cpu":
             return self
-        names = ("input_ids", "token_type_ids", "position_ids", "targets", "states")
+        names = ("input_ids", "token_type_ids", "position_ids", "targets", "states", "chosen")
         moved: dict[str, Any] = {name: on_device(getattr(self, name), device) for name in names}
         return replace(self, bounds=Bounds(self.bounds.lengths, device), **moved)
 
@@ -126,7 +133,8 @@ class EncodedSet:
     """Encoded examples end to end, as arrays that save and load without thinking.
 
     input_ids: (sum of lengths,) int32. bounds: (E + 1,) int64. num_a: (E,) int32, tokens of segment 0, [CLS]
-    and its [SEP] included. targets: (E,) int64, IGNORE where unknown. rows: (E,) int64, rows of the table.
+    and its [SEP] included. targets: (E, ...), IGNORE where unknown; or, where tokens are answered for,
+    (sum of lengths,), NOT_ASKED at the others. rows: (E,) int64, rows of the table.
     states: what frozen layers made of the texts, where that was computed beforehand: (sum of lengths, D), or
     (E, D), each example's first token alone, where all layers are frozen; (E, L + 1, D), at the embeddings
     and every layer, for a mix of them. Not saved.
@@ -147,24 +155,59 @@ class EncodedSet:
         """(E,) int64: tokens of each example."""
         return np.diff(self.bounds)
 
-    def fits(self, vocab_size: int, num_labels: int) -> bool:
-        """Whether the arrays belong together, and to a model with so many pieces and labels."""
-        arrays = (self.input_ids, self.bounds, self.num_a, self.targets, self.rows)
-        if any(one.ndim != 1 or one.dtype.kind not in "iu" for one in arrays):
+    @property
+    def num_rows(self) -> int:
+        """Rows of the data, as a person counts them: one may make several examples."""
+        return len(self)
+
+    @property
+    def listed(self) -> Listed:
+        """Where a person finds its texts; the texts themselves only where a kind of set keeps them."""
+        return Listed(self.rows, np.zeros(len(self), np.int64), self.lengths)
+
+    @property
+    def is_of_tokens(self) -> bool:
+        """Whether tokens are answered for, not examples."""
+        return self.targets.ndim == 1 and len(self.targets) == len(self.input_ids) != len(self)
+
+    @cached_property
+    def answer_bounds(self) -> np.ndarray:
+        """(E + 1,) int64: which answers, of all examples end to end, are those of each example."""
+        if not self.is_of_tokens:
+            return np.arange(len(self) + 1)
+        if not len(self):
+            return np.zeros(1, np.int64)
+        counts = np.add.reduceat(self.targets != NOT_ASKED, self.bounds[:-1], dtype=np.int64)
+        return np.concatenate([[0], np.cumsum(counts)])
+
+    def fits(self, vocab_size: int) -> bool:
+        """Whether the arrays belong together, and to a model with so many pieces. Targets are the task's."""
+        arrays = (self.input_ids, self.bounds, self.num_a, self.rows)
+        if any(one.ndim != 1 or one.dtype.kind not in "iu" for one in arrays) or not self.targets.ndim:
             return False
         count = len(self.num_a)
-        if not count or (len(self.bounds) - 1, len(self.targets), len(self.rows)) != (count,) * 3:
+        num_targets = len(self.input_ids) if self.is_of_tokens else count
+        sizes = (len(self.bounds) - 1, len(self.targets), len(self.rows))
+        if not count or sizes != (count, num_targets, count):
             return False
         if self.bounds[0] != 0 or self.bounds[-1] != len(self.input_ids) or self.lengths.min() < 1:
             return False
         is_piece = (self.input_ids >= 0) & (self.input_ids < vocab_size)
-        return bool(is_piece.all() and self.targets.max() < num_labels)
+        return bool(is_piece.all())
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return what is saved of a set, by name."""
+        return {name: value for name, value in vars(self).items() if name in self._saved()}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> EncodedSet:
-        """Put a set together again from its ARRAYS."""
-        ids, bounds, num_a, targets, rows = (arrays[name] for name in ARRAYS)
-        return cls(ids, bounds, num_a, targets, rows)
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+        """Put a set together again from its `arrays`. Raises: KeyError if one is missing."""
+        found: dict[str, Any] = {name: arrays[name] for name in cls._saved()}
+        return cls(**found)
+
+    @classmethod
+    def _saved(cls) -> tuple[str, ...]:
+        return tuple(one.name for one in fields(cls) if one.name != "states")
 
     @classmethod
     def from_pieces(
@@ -213,14 +256,19 @@ def collate(
     if states is not None:
         is_firsts = len(states) == len(data)
         states = states[torch.from_numpy(np.asarray(indices) if is_firsts else source)]
+    targets, chosen = data.targets[indices if not data.is_of_tokens else source], None
+    if data.is_of_tokens:
+        rows = np.flatnonzero(targets != NOT_ASKED)
+        targets, chosen = targets[rows], tensor(rows)
     batch = Batch(
         input_ids=tensor(np.pad(data.input_ids[source], filler)),
         token_type_ids=tensor(np.pad(segments, filler)),
         position_ids=tensor(np.pad(positions, filler)),
         bounds=Bounds(lengths.tolist()),
-        targets=tensor(data.targets[indices]),
+        targets=torch.from_numpy(np.ascontiguousarray(targets, _NUMBERS.get(targets.dtype.kind, np.int64))),
         indices=np.asarray(indices),
         states=states,
+        chosen=chosen,
     )
     return batch.to(torch.device(device))
 

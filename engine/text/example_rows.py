@@ -89,6 +89,12 @@ class ExampleRows(Sequence[Example]):
         """Return the examples at some places, in that order."""
         return self._some(self.rows[places], self.labels[places])
 
+    def spread_out(self, limit: int) -> ExampleRows:
+        """Return at most `limit` of them, evenly spread; all where that is 0."""
+        if not limit or limit >= len(self):
+            return self
+        return self.take(np.linspace(0, len(self) - 1, limit).astype(np.int64))
+
     def blocks(self, size: int) -> Iterator[ExampleRows]:
         """Yield all of them, some at a time."""
         for start in range(0, len(self), size):
@@ -122,6 +128,12 @@ def text_keys(examples: ExampleRows, *, either_way: bool = False) -> Steps[Keys]
         keys[start : start + len(some)] = list(map(hash, said))
         yield Beat()
     return keys
+
+
+def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return different numbers, ascending. np.unique hashes them, which holds up all other threads."""
+    ordered = np.sort(numbers)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 
 
 def count_duplicates(keys: Keys) -> int:

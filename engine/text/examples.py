@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ _LOOKED_AT = (
     2000  # rows that a guess is made from, spread over the table, for classes may lie one after another
 )
 _AT_ONCE = 4096  # rows between two steps
+BETWEEN = "\x1f"  # the cells of several columns that are read as one
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+")  # a measurement rather than a class
 
@@ -81,6 +82,8 @@ class Examples:
     """Rows that can be used, in order; the labels; rows that cannot be used; what a person should know.
 
     spellings: nearly equal labels; is_merged: whether their rows carry the kept one now, or each its own.
+    values: (K, ...) what each `label` of an example stands for, where it is no place in the labels.
+    form: how the cells of the labels were read, where that had to be found out.
     """
 
     examples: ExampleRows
@@ -89,6 +92,27 @@ class Examples:
     notes: tuple[Sentence, ...] = ()
     spellings: tuple[Spelling, ...] = ()
     is_merged: bool = False
+    values: npt.NDArray[Any] | None = None
+    form: Sentence | None = None
+
+    def targets(self, examples: ExampleRows) -> npt.NDArray[Any]:
+        """Return (E, ...), what is right for some of the examples; -1 where nothing is known."""
+        return examples.labels.astype(np.int64) if self.values is None else self.values[examples.labels]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What the different cells of a label column stand for.
+
+    values: (K, ...), for each of `Answers.names`. refused: its place -> why rows with it cannot be used.
+    """
+
+    labels: tuple[str, ...]
+    values: npt.NDArray[Any]
+    refused: Mapping[int, Sentence] = field(default_factory=dict)
+    notes: tuple[Sentence, ...] = ()
+    spellings: tuple[Spelling, ...] = ()
+    form: Sentence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +195,8 @@ def finding_examples(
     Raises: DataError for a missing column, one column in two roles, no usable row; when labels are collected,
         for one class only, or labels that look like free text or numbers.
     """
-    columns = _resolve(table, roles)
-    problems, answers = yield from _look_through(table, columns)
+    columns = _resolve(table, (roles.text, roles.text_pair, roles.label))
+    problems, answers = yield from _look_through(table, columns[:2], columns[2:] if columns[2] else ())
     spellings: tuple[Spelling, ...] = ()
     if columns[2]:
         if labels is None or merge:
@@ -182,28 +206,52 @@ def finding_examples(
         if labels is not None:
             answers = _find_unknown(problems, answers, labels)
     yield Beat()
-    rows = np.flatnonzero(answers.usable)
-    reported = _reported(table, problems)
-    if not len(rows):
-        raise DataError(
-            marked("engine", "None of the {num_rows:,} rows can be used. {first}"),
-            num_rows=len(table.lines),
-            first=str(reported[0].sentence) if reported else "",
-        )
+    rows, reported = _usable(table, problems, answers)
     notes: tuple[Sentence, ...] = ()
     if labels is None and columns[2]:
         found = answers.counts()
         if not whole_labels:
             check_label_kind(columns[2], found)
         _check_labels(table, columns, found, len(rows))
-        notes = _notes_on_rare(found, {} if merge else {each.label: each.seen[0] for each in spellings})
-        labels = _in_order(found)
+        notes = notes_on_rare(found, {} if merge else {each.label: each.seen[0] for each in spellings})
+        labels = in_order(found)
     labels = labels or ()
     places = {label: place for place, label in enumerate(labels)} if columns[2] else {}
     place_of = np.array([places.get(name, -1) for name in answers.names], np.int32)
-    texts, pairs = (table.frame[name].array if name else None for name in columns[:2])
-    made = ExampleRows(texts, pairs, rows, place_of[answers.codes[rows]])
+    made = _rows_of(table, columns, rows, place_of[answers.codes[rows]])
     return Examples(made, tuple(labels), reported, notes, spellings, merge)
+
+
+def finding_values(
+    table: Table,
+    roles: Roles,
+    label_columns: Sequence[str],
+    read: Callable[[Answers], Cells],
+    *,
+    is_merged: bool = False,
+) -> Steps[Examples]:
+    """Return the rows that can be used where a row's label is more than a place in a list, step by step.
+
+    Args:   label_columns: their names; the cells of several are one, with BETWEEN between them. Without any,
+        rows have no label. read: says what the different cells stand for, and raises what is wrong with all.
+    Returns: rows with an empty text or label, or a label that `read` refuses, are reported by their line.
+    Raises: DataError as `finding_examples`.
+    """
+    columns = _resolve(table, (roles.text, roles.text_pair, *label_columns))
+    problems, answers = yield from _look_through(table, columns[:2], columns[2:])
+    if not label_columns:
+        rows, reported = _usable(table, problems, answers)
+        made = _rows_of(table, columns, rows, np.full(len(rows), -1, np.int32))
+        return Examples(made, (), reported)
+    _usable(table, problems, answers)  # there is something to read
+    cells = read(answers)
+    answers = _without(problems, answers, cells.refused)
+    yield Beat()
+    rows, reported = _usable(table, problems, answers)
+    values, places = np.unique(cells.values, axis=0, return_inverse=True)  # "a|b" is "b|a"
+    made = _rows_of(table, columns, rows, places.reshape(-1)[answers.codes[rows]].astype(np.int32))
+    spellings, form = cells.spellings, cells.form
+    return Examples(made, cells.labels, reported, cells.notes, spellings, is_merged, values, form)
 
 
 def stratified_split(labels: Indices, shares: Sequence[float], seed: int) -> list[Indices]:
@@ -246,9 +294,15 @@ def _plain(name: str) -> str:
     return re.sub(r"\W+|_+", "_", name.strip().lower()).strip("_")
 
 
+def is_name_of_column(text: str) -> bool:
+    """Whether a text is what people call a column of texts or labels."""
+    name = _plain(text)
+    return name in _TEXTS or name in _LABELS or any(name in pair for pair in _PAIRS)
+
+
 def _look(table: Table, name: str) -> _Look:
     step = -(-len(table.lines) // _LOOKED_AT) or 1
-    cells = [cell.strip() for cell in table.frame[name].iloc[::step].tolist()]
+    cells = [cell.strip() for cell in table.frame[name].array[::step].tolist()]
     cells = [cell for cell in cells if cell]
     num_chars = sum(map(len, cells))
     sample = "".join(cell[:200] for cell in cells)
@@ -267,43 +321,47 @@ def _label_by_content(looks: dict[str, _Look], taken: set[str]) -> str:
     return best
 
 
-def _resolve(table: Table, roles: Roles) -> list[str]:
+def _resolve(table: Table, names: Sequence[str]) -> list[str]:
     """Return the names of the text, second text and label columns, "" for none."""
-    if not roles.text:
+    if not names[0]:
         raise DataError(
             marked("engine", "No text column is chosen. The columns are: {names}."),
             names=list(table.columns[:20]),
         )
-    columns = [table.column(name) if name else "" for name in (roles.text, roles.text_pair, roles.label)]
+    columns = [table.column(name) if name else "" for name in names]
     if twice := [name for name, count in Counter(filter(None, columns)).items() if count > 1]:
         raise DataError(
-            marked("engine", "Column {name} has two roles. Choose another column for one of them."),
-            name=twice[0],
+            marked("engine", "Column {column} has two roles. Choose another column for one of them."),
+            column=twice[0],
         )
     return columns
 
 
-def _look_through(table: Table, columns: list[str]) -> Steps[tuple[dict[int, Sentence], Answers]]:
+def _look_through(
+    table: Table, texts: Sequence[str], labels: Sequence[str]
+) -> Steps[tuple[dict[int, Sentence], Answers]]:
     """Return what rows lack, by row, the line in the sentence still 0; and the label of each row."""
     no_text = marked("engine", "Line {line} has no text in column {column}.")
     no_label = marked("engine", "Line {line} has no label in column {column}.")
     lacks = [
         (table.frame[name].array, Sentence(template, {"line": 0, "column": name}))
-        for name, template in zip(columns, (no_text, no_text, no_label), strict=True)
-        if name
+        for names, template in ((texts, no_text), (labels, no_label))
+        for name in filter(None, names)
     ]
-    problems: dict[int, Sentence] = {}
+    problems: dict[int, Sentence] = dict(table.left_out)
     codes = np.zeros(table.num_rows, np.int32)
-    code_of: dict[str, int] = {} if columns[2] else {"": 0}
+    code_of: dict[str, int] = {} if labels else {"": 0}
     for start in range(0, table.num_rows, _AT_ONCE):
-        cells: list[str] = []
+        several: list[list[str]] = []
         for column, sentence in lacks:
             cells = list(map(str.strip, column[start : start + _AT_ONCE].tolist()))
             if not all(cells):
                 for row, cell in enumerate(cells, start):
                     if not cell:
                         problems.setdefault(row, sentence)
-        if columns[2]:
+            several.append(cells)
+        if labels:
+            cells = several[-1] if len(labels) == 1 else joined_cells(several[-len(labels) :])
             codes[start : start + _AT_ONCE] = [code_of.setdefault(cell, len(code_of)) for cell in cells]
         yield Beat()
     usable = np.ones(table.num_rows, bool)
@@ -311,17 +369,17 @@ def _look_through(table: Table, columns: list[str]) -> Steps[tuple[dict[int, Sen
     return problems, Answers(tuple(code_of), codes, usable)
 
 
-def _find_unknown(problems: dict[int, Sentence], answers: Answers, labels: Sequence[str]) -> Answers:
-    """Put a problem at each row whose label a model has not learned, and say which it may stand for.
+def joined_cells(columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return the cells of each row of several columns as one."""
+    return list(map(BETWEEN.join, zip(*columns, strict=True)))
 
-    Returns: the answers without those rows.
-    """
-    strange = answers.counts().keys() - set(labels)
+
+def unknown_labels(strange: Iterable[str], labels: Sequence[str]) -> dict[str, Sentence]:
+    """Return what to say of labels that a model has not learned, the line in the sentence still 0."""
+    strange = set(strange)
     meant = spellings_of(strange, labels)
     sentences = {}
-    for code, answer in enumerate(answers.names):
-        if answer not in strange:
-            continue
+    for answer in strange:
         values = {"label": answer[:80]}
         note = marked("engine", "Line {line} has the label {label}, which is not among those learned.")
         if answer in meant:
@@ -332,13 +390,48 @@ def _find_unknown(problems: dict[int, Sentence], answers: Answers, labels: Seque
                 "Line {line} has the label {label}, which is not among those learned; it is nearly equal "
                 "to {known}.",
             )
-        sentences[code] = Sentence(note, values)
-    if not sentences:
-        return answers
-    lost = answers.usable & np.isin(answers.codes, list(sentences))
+        sentences[answer] = Sentence(note, values)
+    return sentences
+
+
+def _find_unknown(problems: dict[int, Sentence], answers: Answers, labels: Sequence[str]) -> Answers:
+    """Put a problem at each row whose label a model has not learned, and say which it may stand for.
+
+    Returns: the answers without those rows.
+    """
+    said = unknown_labels(answers.counts().keys() - set(labels), labels)
+    refused = {code: said[answer] for code, answer in enumerate(answers.names) if answer in said}
+    return _without(problems, answers, refused)
+
+
+def _without(problems: dict[int, Sentence], answers: Answers, refused: Mapping[int, Sentence]) -> Answers:
+    """Put a problem at each row whose cell is refused, by its place; return the answers without those."""
+    lost = answers.usable & np.isin(answers.codes, list(refused))
     for row in np.flatnonzero(lost).tolist():
-        problems[row] = sentences[int(answers.codes[row])]
+        problems[row] = refused[int(answers.codes[row])]
     return replace(answers, usable=answers.usable & ~lost)
+
+
+def _usable(
+    table: Table, problems: Mapping[int, Sentence], answers: Answers
+) -> tuple[Indices, tuple[BadLine, ...]]:
+    """Return the rows that can be used, and the lines that cannot. Raises: DataError if no row can."""
+    rows = np.flatnonzero(answers.usable)
+    reported = _reported(table, problems)
+    if not len(rows):
+        raise DataError(
+            marked("engine", "None of the {num_rows:,} rows can be used. {first}"),
+            num_rows=len(table.lines),
+            first=str(reported[0].sentence) if reported else "",
+        )
+    return rows, reported
+
+
+def _rows_of(
+    table: Table, columns: Sequence[str], rows: Indices, labels: npt.NDArray[np.int32]
+) -> ExampleRows:
+    texts, pairs = (table.frame[name].array if name else None for name in columns[:2])
+    return ExampleRows(texts, pairs, rows, labels)
 
 
 def _reported(table: Table, problems: Mapping[int, Sentence]) -> tuple[BadLine, ...]:
@@ -382,9 +475,9 @@ def _check_labels(table: Table, columns: Sequence[str], found: Counter[str], num
         )
 
 
-def _notes_on_rare(found: Counter[str], seen: Mapping[str, str]) -> tuple[Sentence, ...]:
+def notes_on_rare(found: Counter[str], seen: Mapping[str, str]) -> tuple[Sentence, ...]:
     """Return what to say of labels in one row only. Args: seen: how to write those that look like others."""
-    once = _in_order({label for label, count in found.items() if count == 1})
+    once = in_order({label for label, count in found.items() if count == 1})
     if not once:
         return ()
     note = marked(
@@ -399,7 +492,8 @@ def _notes_on_rare(found: Counter[str], seen: Mapping[str, str]) -> tuple[Senten
     return (Sentence(note, {"num_labels": len(once), "labels": names}),)
 
 
-def _in_order(labels: Iterable[str]) -> list[str]:
+def in_order(labels: Iterable[str]) -> list[str]:
+    """Return labels sorted, as numbers if all are integers."""
     found = sorted(labels)
     return sorted(found, key=int) if all(map(_INTEGER.fullmatch, found)) else found
 

@@ -6,19 +6,24 @@ several where its parts come back in other combinations or alone.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from engine.errors import DataError, Sentence, marked
 
-_MARKS = ("|", ";", ",", "，", "；", "、", "｜")
+MARKS = ("|", ";", ",", "，", "；", "、", "｜")
+SWITCHES = "01"  # as a mark: no mark, but a place for each label
 _LEAST = 3  # different combinations
 _MOST = 20_000  # different labels; of more, the column is free text
 _TAG = re.compile(r"[BIESMLU]-(\S+)")
 _SWITCHES = re.compile(r"[01]([ ,;|][01]){2,}")  # a place for each label
 _NUMBERS = re.compile(r"\d+( \d+)+")
+_NUMPY = re.compile(r"\[[\d\s]+\]|\[('[^']*'\s*)+\]")
+_OF_NUMPY = re.compile(r"'([^']*)'|(\d+)")
+_LONGEST_LIST = 10_000  # characters; of more, a stranger's brackets would take long to read
 _DECIMAL = re.compile(r"[+-]?\d+,\d+")  # 2,5 as much of Europe writes it
 
 
@@ -29,7 +34,7 @@ def check_label_kind(column: str, found: Mapping[str, int]) -> None:
     """
     if len(found) > _MOST:
         return
-    lists = [value for label in found if (value := _list(label)) is not None]
+    lists = [value for label in found if (value := listed(label)) is not None]
     if lists and len(lists) == len(found):
         template = _OF_ANSWERS if any(isinstance(value, dict) for value in lists) else _LISTS
         raise DataError(template, column=column, example=_shown(max(found, key=len)))
@@ -45,25 +50,38 @@ def is_of_another_task(refusal: Sentence) -> bool:
 
 
 def combined(found: Iterable[str]) -> str:
-    """Return a label that is several in one, where the labels of a column plainly are such; "" if none.
+    """Return a label that is several in one, where the labels of a column plainly are such; "" if none."""
+    return combination(found)[1]
+
+
+def combination(found: Iterable[str]) -> tuple[str, str]:
+    """Return the mark between labels that stand in one cell, SWITCHES where each has a place of 0 or 1; and
+    such a cell; "" and "" where the cells of a column are not plainly such.
 
     That takes three combinations at least, whose parts nearly all come back alone or in another combination,
     and which end in different parts. Numbers with a decimal comma in every label are ratings.
     """
     labels = list(found)
     if all(map(_DECIMAL.fullmatch, labels)):
-        return ""
-    if len(labels) >= _LEAST and all(map(_SWITCHES.fullmatch, labels)) and len(set(map(len, labels))) == 1:
-        return labels[0]
-    for mark in _MARKS:
-        if example := _combined_by(mark, labels):
-            return example
+        return "", ""
+    if len(labels) >= _LEAST and are_switches(labels):
+        return SWITCHES, labels[0]
     numbers = [label for label in labels if _NUMBERS.fullmatch(label)]
-    return _combined_by(" ", labels) if len(numbers) >= 0.5 * len(labels) else ""
+    for mark in (*MARKS, *((" ",) if len(numbers) >= 0.5 * len(labels) else ())):
+        if example := _combined_by(mark, labels):
+            return mark, example
+    return "", ""
+
+
+def are_switches(labels: Sequence[str]) -> bool:
+    """Whether each cell has a place of 0 or 1 for every label."""
+    return all(map(_SWITCHES.fullmatch, labels)) and len(set(map(len, labels))) == 1
 
 
 def _combined_by(mark: str, labels: list[str]) -> str:
-    parts = {label: [part.strip() for part in label.strip("[](){} ").split(mark)] for label in labels}
+    parts = {
+        label: [part.strip() for part in label.strip(f"[](){{}} {mark}").split(mark)] for label in labels
+    }
     several = [label for label in labels if len(parts[label]) > 1]
     if len(several) < _LEAST or any(not part for label in several for part in parts[label]):
         return ""
@@ -83,15 +101,21 @@ def _are_tags(found: Mapping[str, int]) -> bool:
     return "O" in found and bool(begun & goes_on) and len(kinds) + 1 >= 0.9 * len(found)
 
 
-def _list(label: str) -> object:
-    """Return the JSON list or object that a label is; None if it is none. Numpy's lists have no commas."""
-    if (label[:1], label[-1:]) not in (("[", "]"), ("{", "}")):
+def listed(label: str) -> list[object] | dict[object, object] | None:
+    """Return the list or object, of JSON, Python or numpy, that a cell is; None if it is none."""
+    if (label[:1], label[-1:]) not in (("[", "]"), ("{", "}"), ("(", ")")) or len(label) > _LONGEST_LIST:
         return None
-    try:
-        value = json.loads(label.replace("'", '"'))
-    except (ValueError, RecursionError):
-        return [] if re.fullmatch(r"\[[\d\s]+\]|\[('[^']*'\s*)+\]", label) else None
-    return value if isinstance(value, list | dict) else None
+    if _NUMPY.fullmatch(label):  # it has no commas, and Python would join its words
+        return [word or number for word, number in _OF_NUMPY.findall(label)]
+    for read in (json.loads, ast.literal_eval):
+        try:
+            value = read(label)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(value, dict):
+            return value
+        return list(value) if isinstance(value, list | tuple | set) else None
+    return None
 
 
 def _shown(label: str) -> str:
@@ -100,25 +124,24 @@ def _shown(label: str) -> str:
 
 _COMBINED = marked(
     "engine",
-    "The labels of column {column} look like several in one, such as {example}: that is multi-label "
-    "classification, which Cloze does not train yet. Keep one label a row; or, if each combination is a "
-    "class of its own, set whole_labels.",
+    "The labels of column {column} look like several in one, such as {example}. To learn them one by one, "
+    "choose the task multi-label; or, if each combination is a class of its own, set whole_labels.",
 )
 _LISTS = marked(
     "engine",
-    "The labels of column {column} are lists, such as {example}: for tags of words or several labels a text, "
-    "which Cloze does not train yet. Keep one label a row; or, if each list is a class of its own, set "
-    "whole_labels.",
+    "The labels of column {column} are lists, such as {example}. If they are labels of a text, choose the "
+    "task multi-label; if they are tags of its words, token-labels; or, if each list is a class of its own, "
+    "set whole_labels.",
 )
 _OF_ANSWERS = marked(
     "engine",
-    "The labels of column {column} are objects, such as {example}: for answers to questions, for instance, "
-    "which Cloze does not train yet. Keep one label a row; or, if each object is a class of its own, set "
-    "whole_labels.",
+    "The labels of column {column} are objects, such as {example}: answers to questions, for instance. For "
+    "those, choose the task questions. Else keep one label a row; or, if each object is a class of its own, "
+    "set whole_labels.",
 )
 _TAGS = marked(
     "engine",
-    "The labels of column {column} are tags of words, such as {example}: that is token classification, which "
-    "Cloze does not train yet. Put a text and its label in each row; or, if each tag is a class of its own, "
-    "set whole_labels.",
+    "The labels of column {column} are tags of words, such as {example}. To learn them word by word, choose "
+    "the task token-labels. Else put a text and its label in each row; or, if each tag is a class of its "
+    "own, set whole_labels.",
 )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,6 +37,7 @@ from engine.text.reading.line_ends import join_broken
 from engine.text.reading.lines import Lines, lines_since, split_lines
 from engine.text.reading.recognise import HEAD, check_text
 from engine.text.reading.rows import Rows
+from engine.text.reading.text_file import read_head
 from engine.text.reading.whole import reading_whole
 
 if TYPE_CHECKING:
@@ -108,6 +109,9 @@ class Table:
     reported: tuple[BadLine, ...]
     notes: tuple[Sentence, ...]
     sha256: str  # of the file's bytes
+    left_out: Mapping[int, Sentence] = field(default_factory=dict)  # rows that a recipe leaves out, and why
+    together: np.ndarray[Any, np.dtype[np.int64]] | None = None  # (R,) equal for rows that no split may part
+    mends: Mapping[str, Any] = field(default_factory=dict)  # the recipe that was applied, as JSON can hold it
 
     @property
     def num_rows(self) -> int:
@@ -147,13 +151,36 @@ def reading_table(
             "no" or a line's number): "" detects it.
     Raises: DataError if the file cannot be read, is no text, is empty, or not one of its rows can be kept.
     """
-    path = Path(path)
+    path, wanted = Path(path), _checked(separator, quoting, header)
+    found, sha256 = yield from reading_whole(path, encoding)
+    return (yield from _table_in(path, found, wanted, sha256))
+
+
+def table_head(
+    path: str | Path, *, encoding: str = "", separator: str = "", quoting: str = "", header: str = ""
+) -> Table:
+    """Return what the first megabyte of a file holds as a table, to guess from; it has no hash.
+
+    Args, Raises: as `reading_table`.
+    """
+    path, wanted = Path(path), _checked(separator, quoting, header)
+    head = read_head(path, encoding)
+    found = Decoded(head.text.encode("utf-8", "surrogatepass"), head.encoding, guessed=head.guessed)
+    return result_of(_table_in(path, found, wanted, ""))
+
+
+def _checked(separator: str, quoting: str, header: str) -> tuple[str, str, str]:
+    """Return how a table is to be read. Raises: DataError for what cannot be."""
     separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
     _check_choice("separator", separator, ("", *SEPARATORS))
     _check_choice("quoting", quoting, ("", "csv", "none", "backslash"))
     if not is_number(header):
         _check_choice("header", header, ("", "yes", "no", "a line's number"))
-    found, sha256 = yield from reading_whole(path, encoding)
+    return separator, quoting, header
+
+
+def _table_in(path: Path, found: Decoded, wanted: tuple[str, str, str], sha256: str) -> Steps[Table]:
+    separator, quoting, header = wanted
     lines = yield from split_lines(found.utf8)
     if not any(line.strip() for line in lines_since(lines, 0)):
         raise DataError(marked("engine", "{path} is empty. Choose a file with a header and rows."), path=path)
@@ -173,7 +200,6 @@ def reading_table(
         kind, records, names = json_found
         how = TableFormat(kind, found.encoding, "", "none", has_header=False)
     else:
-        wanted = (separator, quoting, header)
         how, records, names = yield from _cut_cells(lines, found.encoding, path, wanted, notes)
     yield Beat()
     return _build(path, how, records, names, found.damaged, notes, sha256)
@@ -294,7 +320,7 @@ def _build(
 
     from engine.text.reading.cells import CellArray
 
-    frame = pandas.DataFrame({name: pandas.Series(CellArray(*column)) for name, column in cells}, copy=False)
+    frame = pandas.DataFrame({name: CellArray(*column) for name, column in cells}, copy=False)
     return Table(path, how, columns, frame, lines, tuple(bad), tuple(notes), sha256)
 
 

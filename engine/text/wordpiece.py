@@ -179,7 +179,7 @@ class WordPiece:
             config["model_max_length"] = model_max_length
         folder = Path(folder)
         write_text(folder / "vocab.txt", "".join(token + "\n" for token in self.tokens))
-        write_text(folder / "tokenizer.json", self._tokenizer.to_str(pretty=True) + "\n")
+        write_text(folder / "tokenizer.json", self._tokenizer.to_str() + "\n")  # vocab.txt is for reading
         write_text(folder / "tokenizer_config.json", json.dumps(config, indent=2, sort_keys=True) + "\n")
 
     def encode(

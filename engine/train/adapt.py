@@ -14,7 +14,7 @@ from torch import nn
 from engine.errors import ConfigError, Sentence, marked
 from engine.model.bert import Attention, Bert, initialize
 from engine.model.config import BertConfig
-from engine.model.heads import SequenceClassifier
+from engine.model.heads import Headed
 from engine.model.kernels import Dropout
 from engine.settings.finetune import FineTuneConfig
 
@@ -33,6 +33,11 @@ def num_frozen(config: FineTuneConfig, shape: BertConfig) -> int | None:
 def check_adapt(config: FineTuneConfig, shape: BertConfig) -> None:
     """Refuse what cannot be done to a model of this shape. Raises: ConfigError naming the setting."""
     frozen, layers = num_frozen(config, shape), shape.num_hidden_layers
+    if (config.adapt.pooling or shape.pooling) and (config.adapt.layer_mix or shape.layer_mix):
+        raise ConfigError(
+            marked("engine", "{field}: a mix of layers reads the first token. Choose the mix or the mean."),
+            field="pooling",
+        )
     for field in ("frozen_layers", "new_layers"):
         value = getattr(config.adapt, field)
         if value > layers:
@@ -63,7 +68,7 @@ def check_adapt(config: FineTuneConfig, shape: BertConfig) -> None:
         )
 
 
-def adapted(model: SequenceClassifier, config: FineTuneConfig, *, is_begun: bool) -> list[Sentence]:
+def adapted(model: Headed, config: FineTuneConfig, *, is_begun: bool) -> list[Sentence]:
     """Freeze and renew parts of a model as the settings say; return what a person should know of that.
 
     Args: is_begun: whether the model has the weights of a checkpoint, so that nothing starts anew.
@@ -80,7 +85,14 @@ def adapted(model: SequenceClassifier, config: FineTuneConfig, *, is_begun: bool
     if model.mix is not None:
         template = marked(
             "engine",
-            "The classifier reads a mix of all layers, which other tools do not know: there the model would "
+            "The head reads a mix of all layers, which other tools do not know: there the model would "
+            "answer otherwise.",
+        )
+        notes.append(Sentence(template))
+    if model.config.pooling:
+        template = marked(
+            "engine",
+            "The head reads the mean of all tokens, which other tools do not know: there the model would "
             "answer otherwise.",
         )
         notes.append(Sentence(template))
@@ -100,12 +112,12 @@ def adapted(model: SequenceClassifier, config: FineTuneConfig, *, is_begun: bool
     return notes
 
 
-def mix_shares(model: SequenceClassifier) -> list[float]:
+def mix_shares(model: Headed) -> list[float]:
     """Return how much the embeddings and each layer count in a model's mix, together 1; none without one."""
     return [] if model.mix is None else model.mix.weights.detach().softmax(0).tolist()
 
 
-def on_mix(model: SequenceClassifier) -> Sentence:
+def on_mix(model: Headed) -> Sentence:
     """Return the sentence that says what the mix of layers has learned."""
     shares = mix_shares(model)
     best = max(range(len(shares)), key=shares.__getitem__)
@@ -148,7 +160,7 @@ def rates_of(model: nn.Module, layer_decay: float, embedding_rate: float) -> dic
     lowest = layer_decay ** len(bert.layers)
     times |= {id(weight): lowest for weight in bert.embeddings.parameters()}
     times[id(bert.embeddings.word.weight)] = lowest * embedding_rate
-    if isinstance(model, SequenceClassifier) and model.mix is not None:
+    if isinstance(model, Headed) and model.mix is not None:
         times[id(model.mix.weights)] = MIX_RATE
     return {name: times.get(id(weight), 1.0) for name, weight in model.named_parameters()}
 

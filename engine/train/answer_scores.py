@@ -74,7 +74,7 @@ class AnswerScores:
 
     @property
     def rule_sentence(self) -> Sentence:
-        return Sentence(_RULE[self.rule])
+        return rule_sentence(self.rule)
 
     def summary(self) -> dict[str, float]:
         """Return exact_match and f1; where some questions have no answer, both of either kind, too."""
@@ -166,6 +166,11 @@ def rule_for(questions: Questions) -> str:
     if 2 * len(_CHINESE.findall(sample)) > letters and 20 * len(_JAPANESE.findall(sample)) < letters:
         return CMRC
     return SQUAD_2 if questions.num_without_answer else SQUAD_1
+
+
+def rule_sentence(rule: str) -> Sentence:
+    """Return what a rule compares."""
+    return Sentence(_RULE[rule])
 
 
 def question_word(question: str) -> str:

@@ -6,23 +6,47 @@ keeps what it noted, so what was counted then is what is shown of it ever after.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from engine.errors import Sentence, marked
 from engine.events import Beat, Event, Noted
 from engine.text.example_rows import (
     ExampleRows,
+    Keys,
     count_contradictions,
     count_duplicates,
     count_leaks,
     text_keys,
 )
+from engine.text.table import BadLine
 
 MUCH_IS_CUT = 0.05  # share of the training texts
+MOST_REASONS = 100  # lines that are told one by one
+MOST_RANGES = 30  # of the others in one sentence
+_NOT_USED = marked("engine", "Not used either: lines {lines}. Such as: {first}")
 
 
-def on_rows(name: str, examples: ExampleRows) -> Iterator[Event]:
-    """Tell of rows of one table that repeat or contradict each other. Args: name: of its file."""
+SEVERAL_LABELS = (
+    marked("engine", "{count:,} texts of {name} carry more than one label."),
+    marked("engine", "One text of {name} carries more than one label."),
+)
+UNLIKE_SETS = (
+    marked("engine", "{count:,} texts of {name} stand in several rows, which differ in their labels."),
+    marked("engine", "One text of {name} stands in several rows, which differ in their labels."),
+)
+UNLIKE_NUMBERS = (
+    marked("engine", "{count:,} texts of {name} stand in several rows, which differ in their numbers."),
+    marked("engine", "One text of {name} stands in several rows, which differ in their numbers."),
+)
+
+
+def on_rows(
+    name: str, examples: ExampleRows, contradicting: tuple[str, str] = SEVERAL_LABELS
+) -> Iterator[Event]:
+    """Tell of rows of one table that repeat or contradict each other.
+
+    Args: name: of its file. contradicting: what is said of texts with unlike labels: of many, of one.
+    """
     keys = yield from text_keys(examples)
     if count := count_duplicates(keys):
         template = marked("engine", "{count:,} rows of {name} repeat a text that stands above them.")
@@ -31,10 +55,7 @@ def on_rows(name: str, examples: ExampleRows) -> Iterator[Event]:
         yield _noted(template, count=count, name=name)
     yield Beat()
     if count := count_contradictions(keys, examples.labels):
-        template = marked("engine", "{count:,} texts of {name} carry more than one label.")
-        if count == 1:
-            template = marked("engine", "One text of {name} carries more than one label.")
-        yield _noted(template, count=count, name=name)
+        yield _noted(contradicting[count == 1], count=count, name=name)
 
 
 def on_parts(parts: Mapping[str, ExampleRows]) -> Iterator[Event]:
@@ -42,42 +63,53 @@ def on_parts(parts: Mapping[str, ExampleRows]) -> Iterator[Event]:
     keys = {}
     for name, examples in parts.items() if len(parts) > 1 else ():
         keys[name] = yield from text_keys(examples, either_way=True)
-    validation, test = (parts.get(name) for name in ("validation", "test"))
-    if validation:
+    yield from on_shared(keys, has_pair=any(examples.has_pair for examples in parts.values()))
+
+
+def on_shared(keys: Mapping[str, Keys], *, has_pair: bool = False) -> Iterator[Event]:
+    """Tell how many texts any two of "train", "validation" and "test" share; some may be absent.
+
+    Args: keys: (E,) each, equal where the texts are.
+    """
+    validation, test = (keys.get(name) for name in ("validation", "test"))
+    pairs = Sentence("")
+    if has_pair:
+        pairs = Sentence(marked("engine", " Pairs count with their sides swapped too."))
+    if validation is not None:
         flatters = marked(
             "engine",
             "{leaks:,} of {total:,} validation texts also stand in the training data, so the validation "
             "score will look too good.{pairs}",
         )
         fine = marked("engine", "Validation is kept apart: {total:,} rows, no text shared with training.")
-        yield _on_leaks(count_leaks(keys["train"], keys["validation"]), validation, flatters, fine)
+        yield _on_leaks(keys["train"], validation, flatters, fine, pairs)
     else:
         template = marked(
             "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
         )
-        if test:
+        if test is not None:
             template = marked(
                 "engine",
                 "Nothing is kept apart for validation, so the last weights are the result, which need not be "
                 "the best, and nothing is measured before the end.",
             )
         yield Noted(sentence=Sentence(template), level="wrong")
-    if test:
+    if test is not None:
         flatters = marked(
             "engine",
             "{leaks:,} of {total:,} test texts also stand in the training data, so the test score will look "
             "too good.{pairs}",
         )
         fine = marked("engine", "The test is kept apart: {total:,} rows, no text shared with training.")
-        yield _on_leaks(count_leaks(keys["train"], keys["test"]), test, flatters, fine)
-    if test and validation:
+        yield _on_leaks(keys["train"], test, flatters, fine, pairs)
+    if test is not None and validation is not None:
         flatters = marked(
             "engine",
             "{leaks:,} of {total:,} test texts also stand in the validation data, by which the best moment "
             "is chosen, so the test score may look a little too good.{pairs}",
         )
         fine = marked("engine", "No text of the {total:,} test rows stands in the validation data.")
-        yield _on_leaks(count_leaks(keys["validation"], keys["test"]), test, flatters, fine)
+        yield _on_leaks(validation, test, flatters, fine, pairs)
 
 
 def on_cut(num_cut: int, num_train: int, max_length: int) -> Iterator[Event]:
@@ -89,12 +121,38 @@ def on_cut(num_cut: int, num_train: int, max_length: int) -> Iterator[Event]:
         yield _noted(template, cut=num_cut, total=num_train, length=max_length)
 
 
-def _on_leaks(leaks: int, held_out: ExampleRows, flatters: str, fine: str) -> Noted:
-    if not leaks:
+def on_lines(lost: Sequence[BadLine], template: str = _NOT_USED) -> Iterator[Event]:
+    """Name every line of which something is to be said: the first each with its reason, the others by their
+    numbers.
+
+    Args: template: of the others, with their `lines` and the `first` of those reasons.
+    """
+    for bad in lost[:MOST_REASONS]:
+        yield Noted(sentence=bad.sentence)
+    others: dict[str, list[BadLine]] = {}
+    for bad in lost[MOST_REASONS:]:
+        others.setdefault(bad.sentence.template, []).append(bad)
+    for alike in others.values():
+        ranges = _ranges([bad.line for bad in alike])
+        for start in range(0, len(ranges), MOST_RANGES):
+            values = {"lines": ", ".join(ranges[start : start + MOST_RANGES]), "first": alike[0].sentence}
+            yield Noted(sentence=Sentence(template, values))
+
+
+def _ranges(numbers: Sequence[int]) -> list[str]:
+    """Return ascending numbers as "3", "7-9"."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1][1:] = [number]
+        else:
+            found.append([number])
+    return ["-".join(map(str, one)) for one in found]
+
+
+def _on_leaks(above: Keys, held_out: Keys, flatters: str, fine: str, pairs: Sentence) -> Noted:
+    if not (leaks := count_leaks(above, held_out)):
         return Noted(sentence=Sentence(fine, {"leaks": 0, "total": len(held_out)}), level="fine")
-    pairs = Sentence("")
-    if held_out.has_pair:
-        pairs = Sentence(marked("engine", " Pairs count with their sides swapped too."))
     return _noted(flatters, leaks=leaks, total=len(held_out), pairs=pairs)
 
 

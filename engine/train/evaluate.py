@@ -14,13 +14,13 @@ from engine.events import Event, Progress
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedSet, by_length, collate
 from engine.train.ranks import ALONE, Ranks
-from engine.train.tasks import Answering, Measures
+from engine.train.task import Answering, Measures
 
 
 def answers_of(
     model: nn.Module, task: Answering, data: EncodedSet, device: Device, stage: str, ranks: Ranks = ALONE
 ) -> Generator[Event, None, np.ndarray]:
-    """Return the task's decoded answer for every example, (E, ...) float32, in the order of `data`.
+    """Return the task's decoded answers, (A, ...) float32, in the order of `data.answer_bounds`.
 
     Dropout is off while it computes, and as it was before at every yield.
 
@@ -36,9 +36,10 @@ def answers_of(
     found = [answered for share in ranks.gathered(own) for answered in share]
     if not found:
         return np.zeros((0, len(task.labels)), np.float32)
-    answers = np.zeros((len(data), *found[0][1].shape[1:]), np.float32)
+    bounds = data.answer_bounds
+    answers = np.zeros((int(bounds[-1]), *found[0][1].shape[1:]), np.float32)
     for indices, decoded in found:
-        answers[indices] = decoded
+        answers[_places(bounds, indices)] = decoded
     return answers
 
 
@@ -47,7 +48,15 @@ def evaluate(
 ) -> Generator[Event, None, Measures]:
     """Return the task's measures on `data`, whose targets are known. Args: ranks: as `answers_of`."""
     answers = yield from answers_of(model, task, data, device, marked("engine", "Evaluating"), ranks)
-    return task.measure(answers, data.targets)
+    measured = task.measure(answers, data)
+    return measured if isinstance(measured, Measures) else (yield from measured)
+
+
+def _places(bounds: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Return where the answers of some examples stand among all."""
+    if bounds[-1] == len(bounds) - 1:
+        return indices
+    return np.concatenate([np.arange(bounds[i], bounds[i + 1]) for i in indices])
 
 
 def _answer(

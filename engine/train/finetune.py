@@ -2,46 +2,54 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from engine.device import Device, open_device
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Started
 from engine.model.bert import initialize, set_dropout
 from engine.model.fastest import fastest
-from engine.model.heads import SequenceClassifier
-from engine.model.weights import load_classifier
+from engine.model.heads import Headed
+from engine.model.weights import load_headed
 from engine.model.weights import read_config as read_shape
-from engine.settings.finetune import FineTuneConfig
+from engine.settings.finetune import AdaptConfig, FineTuneConfig
+from engine.text.batch import Batch
 from engine.train import lifecycle
-from engine.train.adapt import REPEATED, WEIGHTED, adapted, label_weights, on_mix, on_rare, rates_of, repeated
+from engine.train.adapt import REPEATED, adapted, mix_shares, on_mix, rates_of, repeated
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.frozen import with_states
 from engine.train.lifecycle import Training, noting, placed
 from engine.train.loop import Loop, evaluated
-from engine.train.metrics import ONE_ANSWER, notes_on
 from engine.train.optimizer import default_learning_rate
 from engine.train.plan import fitted, measure, on_fitted, on_late
-from engine.train.prepare import Setup, prepare
+from engine.train.prepare import Setup, with_length
 from engine.train.ranks import ALONE, Ranks, joined_ranks
 from engine.train.run.checkpoint import Checkpoint
+from engine.train.run.dynamics import DYNAMICS, DynamicsWriter, is_kept
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
 from engine.train.run.records import event_from_record
 from engine.train.run.runs import MODEL, read_config, read_metrics
 from engine.train.run.setup import read_setup
 from engine.train.schedule import Epochs, Progressed, TimedEpochs
-from engine.train.tasks import Classification
+from engine.train.task import Answering
+from engine.train.tasks.classification.task import Classification
+from engine.train.tasks.kind import Kind
+from engine.train.tasks.known import guess_task, task_named
+from engine.train.tasks.rows.kind import OfRows
 
 FITTED = {"planned_steps": int, "planned_s": float}  # in the setup of a run that has a time, and their types
 
 
 def fine_tune(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
-    """Train a classifier in a new run folder. The result lies in run_dir/model.
+    """Train what the data are for in a new run folder. The result lies in run_dir/model.
 
     Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
     """
@@ -94,7 +102,7 @@ def check_ranks(config: FineTuneConfig, ranks: Ranks) -> None:
 
 @dataclass(frozen=True)
 class FineTuning(Training[Setup]):
-    """What fine-tuning adds to the life of a run: epochs over a table, the best checkpoint as its result."""
+    """What fine-tuning adds to the life of a run: epochs over a file, the best checkpoint as its result."""
 
     config: FineTuneConfig
     ranks: Ranks = ALONE
@@ -108,8 +116,16 @@ class FineTuning(Training[Setup]):
         return self.config.training.kept_weights
 
     def prepare(self) -> Generator[Event, None, Setup]:
-        """Read, check, encode and split the table; where a time is given, see how many steps fit into it."""
-        setup = yield from prepare(self.config)
+        """Read, check, encode and split the data; where a time is given, see how many steps fit into it."""
+        kind, reason = guess_task(self.config.data)
+        if reason is not None:
+            yield Noted(sentence=reason, level="fine")
+        check_suits(kind, self.config.adapt)
+        if self.config.data.recipe and not isinstance(kind, OfRows):
+            template = marked("engine", "{field}: it mends tables; the data of the task {task} are none.")
+            raise ConfigError(template, field="recipe", task=kind.name)
+        setup = yield from kind.prepare(with_length(self.config, kind.max_length))
+        setup = replace(setup, config=replace(setup.config, problem_type=kind.problem))
         return (yield from self._fitted(setup)) if self.config.training.minutes else setup
 
     def _fitted(self, setup: Setup) -> Generator[Event, None, Setup]:
@@ -127,45 +143,66 @@ class FineTuning(Training[Setup]):
 
     def load(self, folder: Path) -> Generator[Event, None, Setup]:
         yield from ()
-        setup = Setup.load(folder)
+        kind = task_named(read_setup(folder, {"task": str})["task"])
+        setup = kind.setup.load(folder)
         if self.config.training.minutes:
             read_setup(folder, FITTED)
         return setup
 
     def model(
         self, setup: Setup, checkpoint: Checkpoint | None
-    ) -> Generator[Event, None, tuple[SequenceClassifier, list[Sentence]]]:
-        """Return the classifier to train, and what a person should know of its weights."""
+    ) -> Generator[Event, None, tuple[Headed, list[Sentence]]]:
+        """Return the model to train, and what a person should know of its weights."""
         yield from ()
         notes: list[Sentence] = []
         chosen, seed = self.config.model, self.config.training.seed
+        kind = task_named(setup.task)
+        head, is_new = kind.head, checkpoint is None
         if checkpoint is not None:
-            model = SequenceClassifier(setup.config)
+            model = head(setup.config)
             checkpoint.load_into(model)
         elif chosen.model.startswith("new:"):
-            model = SequenceClassifier(setup.config)
+            model = head(setup.config)
             initialize(model, setup.config.initializer_range, seed)
             notes.append(
                 Sentence(marked("engine", "The model is new: all its weights start from random numbers."))
             )
         else:
-            shape = replace(read_shape(Path(chosen.model)), layer_mix=setup.config.layer_mix)
-            model, report = load_classifier(Path(chosen.model), setup.labels, config=shape, seed=seed)
+            own = setup.config
+            shape = replace(
+                read_shape(Path(chosen.model)),
+                layer_mix=own.layer_mix,
+                pooling=own.pooling,
+                problem_type=own.problem_type,
+            )
+            model, report = load_headed(Path(chosen.model), head, setup.labels, config=shape, seed=seed)
             notes += report.sentences()
+            is_new = f"{head.parts[-1]}.weight" in report.missing
+        notes += kind.begin(model, setup) if is_new else []
         set_dropout(model, chosen.hidden_dropout, chosen.attention_dropout)
         notes += adapted(model, self.config, is_begun=checkpoint is not None)
         if self.config.adapt.rare_labels:
-            notes.append(on_rare(setup.labels, setup.sets["train"].targets, self.config.adapt.rare_labels))
+            notes.append(kind.on_rare(setup, self.config.adapt.rare_labels))
         return model, notes
 
     def loop(self, run: Run, setup: Setup, device: Device, model: Any) -> Loop:
         """Return the loop: every example once an epoch, measured on the validation part."""
         training, task = self.config.training, self._task(setup)
-        feed = self._feed(setup)
+        feed, keep_beside = self._feed(setup), None
         schedule = self._epochs(feed)
         if training.minutes:
             num_steps, seconds = (setup.about[name] for name in FITTED)
             schedule = TimedEpochs(**vars(schedule), most_steps=num_steps, steps_s=seconds)
+        num_epochs = math.ceil(schedule.num_steps / feed.steps_per_epoch)
+        if isinstance(task, Classification) and self._notes_rows(len(feed.data), num_epochs):
+            writer = DynamicsWriter(run.path / DYNAMICS, len(feed.data), num_epochs)
+            keep_beside = writer.save
+
+            def note(batch: Batch, logits: Tensor) -> None:
+                assert batch.targets is not None
+                writer.take(loop.at.step // feed.steps_per_epoch, batch.indices, logits, batch.targets)
+
+            task = replace(task, seen=note)
         loop = Loop(
             run,
             model,
@@ -179,14 +216,19 @@ class FineTuning(Training[Setup]):
             patience=training.early_stopping_patience,
             rates=rates_of(model, self.config.adapt.layer_decay, training.embedding_rate),
             ranks=self.ranks,
+            keep_beside=keep_beside,
         )
         if "validation" in setup.sets:
             loop.evaluation = lambda: evaluate(model, task, setup.sets["validation"], loop.device, self.ranks)
         return loop
 
+    def _notes_rows(self, count: int, num_epochs: int) -> bool:
+        """Whether it is noted how each row was learned: by one process, which sees all of them."""
+        return self.ranks.world_size == 1 and is_kept(count, num_epochs)
+
     def get_ready(self, setup: Setup, loop: Loop) -> Iterator[Event]:
         """Compute what frozen layers make of all texts."""
-        assert isinstance(loop.model, SequenceClassifier) and isinstance(loop.feed, EpochFeed)
+        assert isinstance(loop.model, Headed) and isinstance(loop.feed, EpochFeed)
         for name, data in setup.sets.items():
             setup.sets[name] = yield from with_states(loop.model, data, loop.device)
         loop.feed.data = setup.sets["train"]
@@ -199,10 +241,8 @@ class FineTuning(Training[Setup]):
             order = repeated(data.targets, len(setup.labels))
         return EpochFeed(data, training.batch_size, gathered, training.seed, self.ranks, order)
 
-    def _task(self, setup: Setup) -> Classification:
-        adapt, targets = self.config.adapt, setup.sets["train"].targets
-        weights = label_weights(targets, len(setup.labels)) if adapt.rare_labels == WEIGHTED else ()
-        return Classification(setup.labels, weights, adapt.label_smoothing)
+    def _task(self, setup: Setup) -> Answering:
+        return task_named(setup.task).task(setup, self.config.adapt)
 
     def _epochs(self, feed: EpochFeed) -> Epochs:
         training = self.config.training
@@ -214,9 +254,9 @@ class FineTuning(Training[Setup]):
         return loop.started(
             num_epochs=loop.schedule.num_steps / steps_per_epoch,
             steps_per_epoch=steps_per_epoch,
-            num_train=len(setup.sets["train"]),
-            num_validation=len(setup.sets.get("validation", ())),
-            num_test=len(setup.sets.get("test", ())),
+            num_train=_num_rows(setup, "train"),
+            num_validation=_num_rows(setup, "validation"),
+            num_test=_num_rows(setup, "test"),
             cut_share=float(setup.about["cut_share"]),
         )
 
@@ -224,23 +264,31 @@ class FineTuning(Training[Setup]):
         """Measure the result on the test set, and say where it has one answer for all."""
         if loop.at.step < loop.schedule.num_steps and loop.schedule.progress(loop.at) >= 1.0:
             yield on_late(loop.at.step, loop.schedule.num_steps)
-        assert isinstance(loop.model, SequenceClassifier)
+        assert isinstance(loop.model, Headed)
         if loop.model.mix is not None:
             yield Noted(sentence=on_mix(loop.model), level="fine")
         step = best.step if best else loop.at.step
         metrics: dict[str, float] = {}
+        kind = task_named(setup.task)
+        task = kind.task(setup, AdaptConfig())
         measured = _kept_evaluation(loop.run, step)
+        if measured is not None:
+            setup = replace(setup, about={**setup.about, **kind.chosen(measured)})
+            for found, level in task.remarks(measured, measured.split):
+                if level == "fine":
+                    yield Noted(sentence=found, level=level)
+            task = kind.task(setup, AdaptConfig())
         if "test" in setup.sets:
-            task = Classification(setup.labels)
             measures = yield from evaluate(loop.model, task, setup.sets["test"], loop.device)
             measured = evaluated(step, loop.feed.epoch(step), "test", measures, task)
             loop.run.log(measured)
+            if measures.each is not None:
+                loop.run.keep_answers("test", step, measures.each())
             yield measured
             metrics = dict(measures.metrics)
-        if measured is not None and measured.confusion is not None:
-            for hidden in notes_on(measured.labels, measured.confusion, measured.split):
-                if hidden.template == ONE_ANSWER:
-                    yield Noted(sentence=hidden, level="wrong")
+        for hidden, level in task.remarks(measured, measured.split) if measured is not None else ():
+            if level == "wrong":
+                yield Noted(sentence=hidden, level=level)
         return Finished(
             path=loop.run.path / MODEL,
             seconds=loop.at.elapsed_s,
@@ -252,12 +300,18 @@ class FineTuning(Training[Setup]):
 
     def about(self, setup: Setup) -> dict[str, Any]:
         """Return what the table and its labels make of the model."""
-        return {key: value for key, value in setup.about.items() if key not in ("reported", "notes")}
+        return {
+            key: value
+            for key, value in setup.about.items()
+            if key not in ("reported", "repaired", "notes", "mends")
+        }
 
     def about_result(self, setup: Setup, loop: Loop, at: Progressed) -> dict[str, Any]:
         """Return that, with this run as the last stage, and how its weights were measured."""
         metric = loop.at.best_metric if at.step == loop.at.best_step else None
-        num_rows = len(setup.sets.get("validation", ()))
+        num_rows = _num_rows(setup, "validation")
+        measured = _kept_evaluation(loop.run, at.step)
+        found = task_named(setup.task).chosen(measured) if measured is not None else {}
         chain = lifecycle.stages(
             self,
             setup,
@@ -282,7 +336,28 @@ class FineTuning(Training[Setup]):
             "batch_size": self.config.training.batch_size,
             "seed": self.config.training.seed,
         }
-        return {**self.about(setup), "chain": chain, "trained": trained}
+        assert isinstance(loop.model, Headed)
+        if shares := mix_shares(loop.model):
+            found = {**found, "layer_mix": [round(share, 6) for share in shares]}
+        return {**self.about(setup), **found, "chain": chain, "trained": trained}
+
+
+def check_suits(kind: Kind, adapt: AdaptConfig) -> None:
+    """Refuse settings that mean nothing to a task. Raises: ConfigError naming the setting."""
+    for name in kind.without:
+        if getattr(adapt, name) != getattr(AdaptConfig(), name):
+            raise ConfigError(
+                marked(
+                    "engine", "{field} is {value}, but the task {task} has no labels that it could act on."
+                ),
+                field=name,
+                value=getattr(adapt, name),
+                task=kind.name,
+            )
+
+
+def _num_rows(setup: Setup, split: str) -> int:
+    return setup.sets[split].num_rows if split in setup.sets else 0
 
 
 def _kept_evaluation(run: Run, step: int) -> Evaluated | None:

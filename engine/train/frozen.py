@@ -15,35 +15,38 @@ import torch
 from engine.device import Device
 from engine.errors import marked
 from engine.events import Event, Progress
-from engine.model.heads import SequenceClassifier
+from engine.model.heads import Headed, SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedSet, by_length, collate
 
 MOST_BYTES = 2**30  # of one set's states; more are computed again in each epoch
 
 
-def with_states(
-    model: SequenceClassifier, data: EncodedSet, device: Device
-) -> Generator[Event, None, EncodedSet]:
+def with_states(model: Headed, data: EncodedSet, device: Device) -> Generator[Event, None, EncodedSet]:
     """Return a set with what the frozen layers make of its texts; as it is where that would be too much.
 
-    A mix of layers reads every one of them, so it is kept only where all are frozen.
+    A mix of layers reads every one of them, so it is kept only where all are frozen and a head reads first
+    tokens alone.
     """
     bert = model.bert
-    is_all = bert.num_frozen == len(bert.layers)
-    count, width = len(data) if is_all else len(data.input_ids), bert.config.hidden_size
+    firsts = model.reads_firsts and bert.num_frozen == len(bert.layers)  # all that the head reads
+    count, width = len(data) if firsts else len(data.input_ids), bert.config.hidden_size
     shape = (count, len(bert.layers) + 1, width) if model.mix else (count, width)
-    if not bert.num_frozen or (model.mix and not is_all) or 4 * math.prod(shape) > MOST_BYTES:
+    if not bert.num_frozen or (model.mix and not firsts) or 4 * math.prod(shape) > MOST_BYTES:
         return data
     states: torch.Tensor | None = None
     done = 0
     for indices in by_length(data.lengths, device.micro_batch_tokens):
         batch = collate(data, indices, device.device, ROW_MULTIPLE)
         with device.autocast():
-            found = (bert.first_states(batch) if model.mix else bert.frozen_states(batch)).cpu()
+            found = bert.first_states(batch) if model.mix else bert.frozen_states(batch)
+            if firsts and not model.mix:
+                assert isinstance(model, SequenceClassifier)
+                found = model.of_examples(found, batch.bounds)
+            found = found.cpu()
         if states is None:
             states = found.new_empty(shape)
-        places = indices if is_all else np.concatenate([np.arange(*data.bounds[i : i + 2]) for i in indices])
+        places = indices if firsts else np.concatenate([np.arange(*data.bounds[i : i + 2]) for i in indices])
         states[torch.from_numpy(places)] = found
         done += len(indices)
         yield Progress(stage=marked("engine", "Computing frozen layers"), done=done, total=len(data))

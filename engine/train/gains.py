@@ -307,18 +307,23 @@ def table(report: Mapping[str, Any]) -> list[str]:
             (
                 stage["stage"],
                 "" if before is None else f"{before:.4f} -> {after:.4f}",
-                _with_interval(stage["mean"], stage["interval"], ""),
-                "" if stage["gain"] is None else _with_interval(stage["gain"], stage["gain_interval"], "+"),
+                with_interval(stage["mean"], stage["interval"], ""),
+                "" if stage["gain"] is None else with_interval(stage["gain"], stage["gain_interval"], "+"),
                 "  ".join(f"{value:.4f}" for value in stage["values"]),
             )
         )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    return [*aligned(rows), "", *report["notes"]]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines, their columns under each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return [*(line.rstrip() for line in lines), "", *report["notes"]]
+    return [line.rstrip() for line in lines]
 
 
-def _with_interval(figure: float, interval: Sequence[float] | None, sign: str) -> str:
-    """Args: sign: "+" to show the sign of a number that is above nought too."""
+def with_interval(figure: float, interval: Sequence[float] | None, sign: str) -> str:
+    """Return a figure with its 95 % interval. Args: sign: "+" to show the sign of one above nought too."""
     said = f"{figure:{sign}.4f}"
     if interval is None:
         return said

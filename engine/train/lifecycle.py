@@ -11,18 +11,20 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+from torch import nn
 
 from engine.device import Device, is_out_of_memory, open_device
 from engine.errors import RunError, Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
 from engine.model.bert import compile_blocks
 from engine.model.fastest import fastest, said_of
-from engine.model.heads import PreTraining, SequenceClassifier
+from engine.model.heads import Headed, PreTraining
 from engine.model.weights import save_model
 from engine.settings.shared import DeviceConfig
 from engine.train.loop import Loop, progressed_at
@@ -34,7 +36,7 @@ from engine.train.run.machine import as_before, recipe_of
 from engine.train.run.runs import (
     MODEL,
     SETUP,
-    AnyConfig,
+    RunConfig,
     chain_of,
     notes_document,
     notes_from,
@@ -44,16 +46,16 @@ from engine.train.run.runs import (
 )
 from engine.train.run.setup import RunSetup
 from engine.train.schedule import Progressed
+from engine.train.watchdog import Watchdog
 
-Model = SequenceClassifier | PreTraining
-AnyModel = TypeVar("AnyModel", bound=Model)
+AnyModel = TypeVar("AnyModel", bound=nn.Module)
 Setup = TypeVar("Setup", bound=RunSetup)
 
 
 class Training(ABC, Generic[Setup]):
     """What one kind of training says of itself. ranks: the processes that share it, this one among them."""
 
-    config: AnyConfig
+    config: RunConfig
     ranks: Ranks = ALONE
 
     @property
@@ -77,11 +79,11 @@ class Training(ABC, Generic[Setup]):
     @abstractmethod
     def model(
         self, setup: Setup, checkpoint: Checkpoint | None
-    ) -> Generator[Event, None, tuple[Model, list[Sentence]]]:
+    ) -> Generator[Event, None, tuple[Any, list[Sentence]]]:
         """Return the model with its first weights, or a checkpoint's, and what to know of them."""
 
     @abstractmethod
-    def loop(self, run: Run, setup: Setup, device: Device, model: Model) -> Loop:
+    def loop(self, run: Run, setup: Setup, device: Device, model: Any) -> Loop:
         """Return the loop at its beginning: feed, schedule, task and evaluation."""
 
     def get_ready(self, setup: Setup, loop: Loop) -> Iterator[Event]:
@@ -102,6 +104,10 @@ class Training(ABC, Generic[Setup]):
 
         Args: best: whose weights these are; None: the last ones.
         """
+
+    def save(self, folder: Path, setup: Setup, model: Any, cloze: dict[str, Any]) -> None:
+        """Write the result: the published layout, and what it came from. Raises: UserError."""
+        save_model(folder, model, setup.wordpiece, cloze)
 
     @abstractmethod
     def about(self, setup: Setup) -> dict[str, Any]:
@@ -165,7 +171,7 @@ def follow(training: Training[Setup], run_dir: Path) -> Iterator[Event]:
         raise
 
 
-def is_begun_again(run_dir: Path, config: AnyConfig) -> bool:
+def is_begun_again(run_dir: Path, config: RunConfig) -> bool:
     """Whether torchrun started this work again, after its first processes failed, and its run is there."""
     try:
         return is_restarted() and read_config(run_dir) == config
@@ -174,13 +180,26 @@ def is_begun_again(run_dir: Path, config: AnyConfig) -> bool:
 
 
 def guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:
-    """Run a task and leave the folder's status true, however it ends; the first fault is the one told."""
+    """Run a task and leave the folder's status true, however it ends; the first fault is the one told.
+
+    What a watchdog has to say of the learning becomes part of the run.
+    """
+    watchdog = Watchdog()
     try:
-        yield from noting(task, run.note)
+        with closing(noting(task, run.note)) as events:
+            for event in events:
+                watchdog.take(event)
+                if isinstance(event, Finished):
+                    for note in watchdog.remarks(is_whole=True):
+                        run.note(note)
+                        yield note
+                yield event
     except (GeneratorExit, KeyboardInterrupt):
+        _keep_remarks(run, watchdog)
         run.set_status("stopped")
         raise
     except BaseException as error:
+        _keep_remarks(run, watchdog)
         fault = run.removed() or _plainly(error)
         with suppress(UserError):
             run.set_status("failed", reason=str(fault) if isinstance(fault, UserError) else repr(fault))
@@ -188,6 +207,12 @@ def guarded(run: Run, task: Iterator[Event]) -> Iterator[Event]:
             raise
         raise fault from error
     run.set_status("finished")
+
+
+def _keep_remarks(run: Run, watchdog: Watchdog) -> None:
+    with suppress(UserError):
+        for note in watchdog.remarks(is_whole=False):
+            run.note(note)
 
 
 def noting(task: Iterator[Event], note: Callable[[Noted], None]) -> Generator[Event, None, Any]:
@@ -209,7 +234,7 @@ def noting(task: Iterator[Event], note: Callable[[Noted], None]) -> Generator[Ev
 def placed(model: AnyModel, config: DeviceConfig, device: Device) -> AnyModel:
     """Return a model on the device that a run computes on, compiled where the settings ask for it."""
     model.to(device.device)
-    if config.compile and device.device.type == "cuda":
+    if config.compile and device.device.type == "cuda" and isinstance(model, Headed | PreTraining):
         compile_blocks(model.bert)
     return model
 
@@ -333,10 +358,8 @@ def _keep(training: Training[Setup], setup: Setup, loop: Loop) -> None:
 
 
 def _save(training: Training[Setup], setup: Setup, loop: Loop, at: Progressed) -> None:
-    """Write model/: the published layout, and cloze.json with what it came from, on what, for how long."""
-    assert isinstance(loop.model, Model)
-    cloze = training.about_result(setup, loop, at)
-    save_model(loop.run.path / MODEL, loop.model, setup.wordpiece, cloze)
+    """Write model/, with what it came from, on what, for how long."""
+    training.save(loop.run.path / MODEL, setup, loop.model, training.about_result(setup, loop, at))
 
 
 @contextmanager

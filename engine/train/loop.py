@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import Sentence, UserError, marked
 from engine.events import Beat, Evaluated, Event, Noted, Pinned, Saved, Started, Step
-from engine.model.bert import Bert
+from engine.model.kernels import Dropout, Noise
 from engine.train.ahead import Ahead
 from engine.train.feed import Feed
 from engine.train.optimizer import Optimizer
@@ -32,7 +32,7 @@ from engine.train.run.history import WeightHistory
 from engine.train.run.records import as_kind
 from engine.train.run.writer import Snapshot, Writer
 from engine.train.schedule import Progressed, Schedule
-from engine.train.tasks import Measures, Task
+from engine.train.task import Measures, Task
 from engine.train.underway import Underway
 
 MOST_LOST = 3  # steps in a row whose loss or gradient is not finite, after which training ends
@@ -100,6 +100,7 @@ class Loop:
     watch: Watch | None = None
     history: WeightHistory | None = None
     ranks: Ranks = ALONE
+    keep_beside: Callable[[], None] | None = None  # writes what else is kept with each checkpoint
     at: Progressed = field(default_factory=Progressed)
 
     def __post_init__(self) -> None:
@@ -112,7 +113,7 @@ class Loop:
             rates=self.rates,
         )
         self.wrapped = self.ranks.wrap(self.model)
-        self.noise = next(m.noise for m in self.model.modules() if isinstance(m, Bert))
+        self.noise = next((m.noise for m in self.model.modules() if isinstance(m, Dropout)), Noise())
         self.saved_step = -1
         self._position = dict(self.feed.state())  # in the data, after the last whole step
         self._pending: list[_Pending] = []
@@ -407,6 +408,8 @@ class Loop:
         if better or not self.task.keeps_best:
             at.best_step = at.step if self.task.keeps_best else 0
             at.best_metric, at.best_loss = metric, measures.loss
+            if measures.each is not None:
+                self.run.keep_answers("validation", at.step, measures.each())
         at.num_worse = 0 if better else at.num_worse + 1
         self._count_evaluation()
         event = replace(event, is_best=better)
@@ -452,6 +455,8 @@ class Loop:
         }
         if self.at.num_evaluations and math.isfinite(self.at.best_metric):
             facts["best_metric"] = self.at.best_metric
+        if self.keep_beside is not None:
+            self.keep_beside()
         is_beside = self._writer is not None
         weights, moments = (
             Snapshot(tensors, is_beside) for tensors in (self.model.state_dict(), self.optimizer.state())
@@ -498,7 +503,8 @@ def evaluated(step: int, epoch: float, split: str, measures: Measures, task: Tas
         split=split,
         loss=measures.loss,
         metrics=dict(measures.metrics),
-        labels=task.labels,
+        labels=task.labels if measures.labels is None else measures.labels,
         confusion=confusion,
         per_label=dict(measures.per_label or {}),
+        details=dict(measures.details),
     )

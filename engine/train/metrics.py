@@ -78,9 +78,9 @@ def class_scores(confusion: np.ndarray) -> ClassScores:
     """Return the scores that follow from (C, C) counts, a row for each true class."""
     confusion = np.asarray(confusion, np.int64)
     hits = np.diag(confusion).astype(float)
-    precision = _share(hits, confusion.sum(0))
-    recall = _share(hits, confusion.sum(1))
-    f1 = _share(2 * hits, confusion.sum(0) + confusion.sum(1))
+    precision = share(hits, confusion.sum(0))
+    recall = share(hits, confusion.sum(1))
+    f1 = share(2 * hits, confusion.sum(0) + confusion.sum(1))
     return ClassScores(confusion, precision, recall, f1)
 
 
@@ -155,7 +155,8 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
     return max(0.0, low), min(1.0, high)
 
 
-def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Return how much of each whole its part is; 0 of nothing."""
     return np.asarray(np.divide(part, whole, out=np.zeros_like(part), where=whole > 0))
 
 

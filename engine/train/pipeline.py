@@ -155,7 +155,8 @@ def _work(folder: Path, config: PipelineConfig) -> Iterator[Event]:
         if stage.pretraining is not None:
             place = folder / stage.name
             note = Sentence(marked("engine", "Stage {stage}: pretraining."), values)
-            yield from _run(place, partial(_pretrain, stage.pretraining, config, place), note, told)
+            begin = partial(_pretrain, stage.pretraining, config, place)
+            yield from finished_run(place, begin, Noted(sentence=note, level="fine"), told)
             known = replace(known, pretrained=pretrained(place))
             yield known.event()
         for seed in range(config.training.seed, config.training.seed + config.stages.seeds):
@@ -163,7 +164,8 @@ def _work(folder: Path, config: PipelineConfig) -> Iterator[Event]:
             template = marked("engine", "Stage {stage}: fine-tuning with seed {seed}.")
             note = Sentence(template, {**values, "seed": seed})
             settings = fine_tuning(config, stage.model, seed)
-            yield from _run(place, partial(fine_tune, settings, place), note, told)
+            begin = partial(fine_tune, settings, place)
+            yield from finished_run(place, begin, Noted(sentence=note, level="fine"), told)
             known = replace(known, runs=(*known.runs, fine_tuned(place, seed)))
             yield known.event()
         found.append(known)
@@ -177,15 +179,17 @@ def _pretrain(settings: PretrainConfig, config: PipelineConfig, place: Path) -> 
     return pretrain(with_next_sentences(settings, config.stages), place)
 
 
-def _run(
-    place: Path, begin: Callable[[], Iterator[Event]], note: Sentence, told: set[str]
+def finished_run(
+    place: Path, begin: Callable[[], Iterator[Event]], note: Noted, told: set[str]
 ) -> Iterator[Event]:
-    """Bring one run to its end, whatever was done of it, and drop its checkpoints, which nobody needs then.
+    """Bring one run of several to its end, whatever was done of it, and drop its checkpoints, which nobody
+    needs then.
 
-    told: what was said already; the same is not said again, for all runs stand on the same rows.
+    Args: note: said before it goes on. told: what was said already; the same is not said again, for all runs
+    stand on the same rows.
     """
     if read_status(place).get("state") != "finished":
-        yield Noted(sentence=note, level="fine")
+        yield note
         task = resume_run(place) if (place / CONFIG).is_file() else begin()
         assert isinstance(task, Generator)
         with closing(task):

@@ -20,14 +20,14 @@ from engine.errors import Sentence, marked
 from engine.events import Event, Noted, Progress
 from engine.model.bert import Bert
 from engine.model.config import BertConfig, count_parameters
-from engine.model.heads import SequenceClassifier
+from engine.model.heads import Headed
 from engine.settings.finetune import FineTuneConfig, TrainingConfig
 from engine.text.batch import EncodedSet
 from engine.train.adapt import REPEATED, num_frozen, repeats
 from engine.train.feed import EpochFeed
 from engine.train.optimizer import Optimizer, default_learning_rate
 from engine.train.schedule import Epochs, TimedEpochs
-from engine.train.tasks import Classification
+from engine.train.task import Answering
 
 PLANNED = 0.95  # of the time that is given: what is left is for a machine that becomes slower meanwhile
 LONGEST_S = 4.0  # measured for; two steps at least, of which the first does not count
@@ -116,8 +116,8 @@ def plan(
 
 
 def measure(
-    model: SequenceClassifier,
-    task: Classification,
+    model: Headed,
+    task: Answering,
     feed: EpochFeed,
     sets: Mapping[str, EncodedSet],
     training: TrainingConfig,
@@ -145,9 +145,7 @@ def measure(
     return Pace(token_s * num_tokens / feed.steps_per_epoch, token_s * kept / 3)  # forwards alone
 
 
-def _one_step(
-    model: SequenceClassifier, task: Classification, parts: Any, optimizer: Optimizer, device: Device
-) -> None:
+def _one_step(model: Headed, task: Answering, parts: Any, optimizer: Optimizer, device: Device) -> None:
     totals = task.count(parts)
     for part in parts:
         with device.autocast():

@@ -10,30 +10,31 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 
-from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
+from engine.errors import ConfigError, ModelError, Sentence, marked
 from engine.events import Event, Noted, Progress, Steps
 from engine.model.config import PRESETS, BertConfig
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
 from engine.settings.finetune import DataConfig, FineTuneConfig
-from engine.text.batch import ARRAYS, EncodedSet
+from engine.text.batch import EncodedSet
 from engine.text.example_rows import ExampleRows, Indices
-from engine.text.examples import Examples, Roles, finding_examples, stratified_split
-from engine.text.labels import spelling_note
-from engine.text.table import Table, reading_table, reported_note
+from engine.text.examples import Roles, stratified_split
+from engine.text.recipe import read_recipe
+from engine.text.table import Table, reading_table
 from engine.text.wordpiece import WordPiece
-from engine.train import data_notes
 from engine.train.adapt import check_adapt
 from engine.train.run.setup import RunSetup, read_setup
 
 _KINDS = {  # of what a run that goes on reads in its setup.json
+    "task": str,
     "labels": tuple[str, ...],
     "cut_share": float,
     "data": dict,
@@ -47,34 +48,45 @@ _ROWS_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class Setup(RunSetup):
-    """What fine-tuning stands on. sets: by name in SPLITS, empty ones left out."""
+    """What fine-tuning stands on. sets: by name in SPLITS, empty ones left out. labels: of the head."""
 
     labels: tuple[str, ...]
     sets: dict[str, EncodedSet]
+    set_kind: ClassVar[type[EncodedSet]] = EncodedSet
+
+    @property
+    def task(self) -> str:
+        """The name of the task, as the table of tasks has it."""
+        return str(self.about["task"])
+
+    def belongs_together(self) -> bool:
+        """Whether targets fit the labels, as far as can be seen."""
+        return all(one.targets.max() < len(self.labels) for one in self.sets.values())
 
     def write_data(self, folder: Path) -> None:
         """Write the encoded texts."""
         tensors = {
-            f"{split}/{name}": torch.from_numpy(np.ascontiguousarray(getattr(data, name)))
+            f"{split}/{name}": torch.from_numpy(np.ascontiguousarray(array))
             for split, data in self.sets.items()
-            for name in ARRAYS
+            for name, array in data.arrays().items()
         }
         save_tensors(folder / "data.safetensors", tensors)
 
     @classmethod
-    def load(cls, folder: Path) -> Setup:
+    def load(cls, folder: Path) -> Self:
         """Read what `save` wrote. Raises: ModelError if it is damaged."""
         about = read_setup(folder, _KINDS)
         config, wordpiece = read_config(folder), WordPiece.from_folder(folder)
         tensors = load_tensors(folder / "data.safetensors")
-        sets = {
-            split: EncodedSet.from_arrays({name: tensors[f"{split}/{name}"].numpy() for name in ARRAYS})
-            for split in SPLITS
-            if all(f"{split}/{name}" in tensors for name in ARRAYS)
-        }
-        labels = tuple(about["labels"])
-        fits = len(config.id2label) == len(labels)
-        fits = fits and all(one.fits(config.vocab_size, len(labels)) for one in sets.values())
+        sets: dict[str, EncodedSet] = {}
+        for split in SPLITS:
+            of_split = [name for name in tensors if name.startswith(f"{split}/")]
+            found = {name.removeprefix(f"{split}/"): tensors[name].numpy() for name in of_split}
+            with suppress(KeyError):
+                sets[split] = cls.set_kind.from_arrays(found)
+        made = cls(config, wordpiece, about, tuple(about["labels"]), sets, **cls.load_more(folder))
+        fits = len(config.id2label) == len(made.labels)
+        fits = fits and all(one.fits(config.vocab_size) for one in sets.values()) and made.belongs_together()
         if "train" not in sets or not fits:
             raise ModelError(
                 marked(
@@ -84,7 +96,52 @@ class Setup(RunSetup):
                 ),
                 path=folder,
             )
-        return cls(config, wordpiece, about, labels, sets)
+        return made
+
+    @classmethod
+    def load_part(cls, folder: Path, split: str) -> EncodedSet | None:
+        """Return one of the sets alone, with little else read; None where there is none like it.
+
+        Raises: ModelError if it is damaged.
+        """
+        tensors = load_tensors(folder / "data.safetensors", f"{split}/")
+        try:
+            found = {name.removeprefix(f"{split}/"): one.numpy() for name, one in tensors.items()}
+            part = cls.set_kind.from_arrays(found) if found else None
+        except KeyError:
+            return None
+        return part if part is not None and part.fits(read_config(folder).vocab_size) else None
+
+    @classmethod
+    def load_more(cls, folder: Path) -> dict[str, Any]:
+        """Return what a kind of setup has beside that, by the names of its fields. Raises: ModelError."""
+        return {}
+
+
+def starting(config: FineTuneConfig) -> tuple[BertConfig, WordPiece]:
+    """Return shape and tokenizer that a run starts from, once it is seen that they suit the settings.
+
+    Raises: ConfigError, DataError, ModelError.
+    """
+    shape, wordpiece = starting_config(config), starting_tokenizer(config)
+    if config.model.model.startswith("new:"):
+        shape = dataclasses.replace(shape, vocab_size=wordpiece.vocab_size, pad_token_id=wordpiece.pad_id)
+    check_lengths(config.data, shape, wordpiece)
+    check_adapt(config, shape)
+    adapt = config.adapt
+    mixed, pooling = shape.layer_mix or adapt.layer_mix, shape.pooling or adapt.pooling
+    return dataclasses.replace(shape, layer_mix=mixed, pooling=pooling), wordpiece
+
+
+def with_length(config: FineTuneConfig, length: int) -> FineTuneConfig:
+    """Return settings with a `max_length`: where none is asked for, this, or all that the model has.
+
+    Raises: ConfigError, ModelError.
+    """
+    if config.data.max_length:
+        return config
+    length = min(length, starting_config(config).max_position_embeddings)
+    return dataclasses.replace(config, data=dataclasses.replace(config.data, max_length=length))
 
 
 def starting_config(config: FineTuneConfig) -> BertConfig:
@@ -122,83 +179,23 @@ def starting_tokenizer(config: FineTuneConfig) -> WordPiece:
     return WordPiece.from_vocab(Path(config.model.vocab), lowercase=lowercase)
 
 
-def prepare(config: FineTuneConfig) -> Generator[Event, None, Setup]:
-    """Read, check, encode and split; a generator of events whose return value is the `Setup`.
+def split_of(data: DataConfig, strata: Indices, together: Indices | None = None) -> list[Indices]:
+    """Return the examples of each of SPLITS that the settings draw from the table itself.
 
-    Raises: DataError, ModelError, ConfigError in one sentence, before long work.
+    Args: strata: (E,) numbers, of each of which every part is to have its share. together: (E,) equal for
+    examples that come into the same part, or None.
     """
-    data = config.data
-    shape = starting_config(config)
-    wordpiece = starting_tokenizer(config)
-    if config.model.model.startswith("new:"):
-        shape = dataclasses.replace(shape, vocab_size=wordpiece.vocab_size, pad_token_id=wordpiece.pad_id)
-    check_lengths(data, shape, wordpiece)
-    check_adapt(config, shape)
-    shape = dataclasses.replace(shape, layer_mix=shape.layer_mix or config.adapt.layer_mix)
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    yield from _ignored(config)
-    table = yield from opening_table(data, data.data, "data")
-    roles = roles_of(data, table)
-    found = yield from finding_examples(table, roles, merge=data.merge_labels, whole_labels=data.whole_labels)
-    yield from _report(found, table)
-    labels = found.labels
-    parts = split_of(data, found)
-    examples = {
-        name: found.examples.take(part) for name, part in zip(SPLITS, parts, strict=True) if len(part)
-    }
-    read = [(table, found)]
-    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
-        if path:
-            other, apart = yield from _apart(data, path, f"{name}_data", labels)
-            yield from _report(apart, other)
-            examples[name] = apart.examples
-            read.append((other, apart))
-    if not examples.get("train"):
-        raise DataError(marked("engine", "No rows are left to train on."))
-    for one, usable in read:
-        yield from data_notes.on_rows(one.path.name, usable.examples)
-    yield from data_notes.on_parts(examples)
-    sets, cut_share = yield from _encoded(data, examples, wordpiece)
-    about = _about(config, table, roles, labels, parts, cut_share)
-    about["reported"] = _reported(*read)
-    about["merge_labels"] = data.merge_labels
-    if data.merge_labels:
-        about["merged_labels"] = _merged(*read)
-    return Setup(dataclasses.replace(shape, id2label=labels), wordpiece, about, labels, sets)
-
-
-def _encoded(
-    data: DataConfig, examples: Mapping[str, ExampleRows], wordpiece: WordPiece
-) -> Steps[tuple[dict[str, EncodedSet], float]]:
-    """Return each part as ids, and the share of the texts to train on that was cut, 0..1."""
-    sets: dict[str, EncodedSet] = {}
-    cut = 0
-    for name, chosen in examples.items():
-        sets[name], num_cut = yield from encode(chosen, wordpiece, data.max_length, data.truncation)
-        cut = num_cut if name == "train" else cut
-    yield from data_notes.on_cut(cut, len(examples["train"]), data.max_length)
-    return sets, cut / len(examples["train"])
-
-
-def _apart(data: DataConfig, path: str, field: str, labels: tuple[str, ...]) -> Steps[tuple[Table, Examples]]:
-    """Read a table of its own for validation or test. Raises: ConfigError naming the setting."""
-    try:
-        table = yield from opening_table(data, path, field)
-        roles = roles_of(data, table)
-        return table, (yield from finding_examples(table, roles, labels, merge=data.merge_labels))
-    except DataError as error:
-        template = marked("engine", "{field}: {reason}")
-        raise ConfigError(template, field=field, reason=error.sentence) from error
-
-
-def split_of(data: DataConfig, found: Examples) -> list[Indices]:
-    """Return the examples of each of SPLITS that the settings draw from the table itself."""
-    known = found.examples.labels.astype(np.int64)
     shares = (
         0.0 if data.validation_data else data.validation_share,
         0.0 if data.test_data else data.test_share,
     )
-    return stratified_split(known, shares, data.split_seed)
+    if together is None:
+        return stratified_split(strata, shares, data.split_seed)
+    _, firsts, group = np.unique(together, return_index=True, return_inverse=True)
+    part_of = np.zeros(len(firsts), np.int64)
+    for place, groups in enumerate(stratified_split(strata[firsts], shares, data.split_seed)):
+        part_of[groups] = place
+    return [np.flatnonzero(part_of[group] == place) for place in range(len(shares) + 1)]
 
 
 def encode(
@@ -224,16 +221,22 @@ def encode(
 
 
 def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:
-    """Read a table as the settings say, step by step. Raises: ConfigError if no path is given; DataError."""
+    """Read a table as the settings say, with the mends of its recipe, step by step; of another table than the
+    data a recipe only merges labels.
+
+    Raises: ConfigError if no path is given; DataError.
+    """
     if not path:
         raise ConfigError(
             marked("engine", "No data was chosen. Give a CSV, TSV or JSON lines file."), field=field
         )
-    return (
-        yield from reading_table(
-            path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-        )
+    recipe = read_recipe(Path(data.recipe)) if data.recipe else None
+    table = yield from reading_table(
+        path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
     )
+    if recipe is None:
+        return table
+    return recipe.applied(table) if field == "data" else recipe.merged(table)
 
 
 def roles_of(data: DataConfig, table: Table) -> Roles:
@@ -294,36 +297,7 @@ def check_rows(shape: BertConfig, wordpiece: WordPiece) -> None:
         )
 
 
-def _report(found: Examples, table: Table) -> Iterator[Event]:
-    for note in (*table.notes, *found.notes):
-        yield Noted(sentence=note)
-    if found.spellings:
-        note = spelling_note(table, found.spellings, is_merged=found.is_merged)
-        yield Noted(sentence=note, level="fine" if found.is_merged else "look")
-    lost = (*table.reported, *found.reported)
-    if lost:
-        yield Noted(sentence=reported_note(table.path.name, lost))
-
-
-def _reported(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
-    """Return every line that is not used, for setup/setup.json."""
-    return [
-        {"file": table.path.name, "line": bad.line, "reason": str(bad.sentence)}
-        for table, found in read
-        for bad in (*table.reported, *found.reported)
-    ]
-
-
-def _merged(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
-    """Return which labels were read as another one, for setup/setup.json and cloze.json."""
-    return [
-        {"file": table.path.name, "from": each.label, "to": each.kept, "rows": len(each.rows)}
-        for table, found in read
-        for each in found.spellings
-    ]
-
-
-def _ignored(config: FineTuneConfig) -> Iterator[Event]:
+def on_ignored(config: FineTuneConfig) -> Iterator[Event]:
     """Say which settings have no effect."""
     data, model = config.data, config.model
     no_validation = not data.validation_data and not data.validation_share
@@ -349,31 +323,24 @@ def _ignored(config: FineTuneConfig) -> Iterator[Event]:
             yield Noted(sentence=Sentence(template, {"name": name, "reason": Sentence(reason)}))
 
 
-def _about(
-    config: FineTuneConfig,
-    table: Table,
-    roles: Roles,
-    labels: tuple[str, ...],
-    parts: Sequence[np.ndarray],
-    cut_share: float,
+def about_data(
+    config: FineTuneConfig, name: str, sha256: str, num_rows: int, parts: Sequence[np.ndarray]
 ) -> dict[str, Any]:
+    """Return what cloze.json says of any task's data. Args: parts: which examples are in each of SPLITS."""
+    data = config.data
     return {
         "schema_version": 1,
-        "task": "classification",
-        "labels": list(labels),
-        "roles": {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label},
-        "max_length": config.data.max_length,
-        "truncation": config.data.truncation,
+        "max_length": data.max_length,
+        "truncation": data.truncation,
         "split": {
-            "validation_share": config.data.validation_share,
-            "test_share": config.data.test_share,
-            "seed": config.data.split_seed,
+            "validation_share": data.validation_share,
+            "test_share": data.test_share,
+            "seed": data.split_seed,
             "rows": [len(part) for part in parts],
             "sha256": _sha256(parts),
         },
-        "data": {"name": table.path.name, "sha256": table.sha256, "rows": table.num_rows},
+        "data": {"name": name, "sha256": sha256, "rows": num_rows},
         "base_model": config.model.model,
-        "cut_share": cut_share,
     }
 
 

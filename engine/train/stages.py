@@ -16,13 +16,20 @@ from engine.errors import ConfigError, DataError, marked
 from engine.events import Steps
 from engine.model.trim import ids_to_keep
 from engine.settings.config import values_of, with_values
-from engine.settings.finetune import FineTuneConfig, ModelConfig
+from engine.settings.finetune import USUAL_LENGTH, FineTuneConfig, ModelConfig
 from engine.settings.pipeline import PipelineConfig, StagesConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus
 from engine.text.examples import finding_examples
 from engine.text.wordpiece import WordPiece
-from engine.train.prepare import check_lengths, opening_table, roles_of, split_of, starting_config
+from engine.train.prepare import (
+    check_lengths,
+    opening_table,
+    roles_of,
+    split_of,
+    starting_config,
+    with_length,
+)
 from engine.train.pretraining.refusals import check_quickly
 from engine.train.pretraining.setup import corpus_of
 from engine.train.run.runs import CONFIG, MODEL
@@ -87,7 +94,7 @@ def _pretraining(config: PipelineConfig, model: str, minutes: float, steps: int)
         "validation_share": asked.held_out_share,
         "validation_tokens": VALIDATION_TOKENS,
         "evaluations": EVALUATIONS,
-        "max_length": config.data.max_length,
+        "max_length": config.data.max_length or USUAL_LENGTH,
         "seed": config.training.seed,
     }
     return replace(with_values(PretrainConfig(), values), device=config.device)
@@ -145,9 +152,9 @@ def check(folder: Path, config: PipelineConfig) -> None:
             marked("engine", "{field} is 0, so nobody could tell what a stage gains. Keep some rows apart."),
             field="validation_share",
         )
-    shape = starting_config(fine_tuning(config, asked.model, 0))
-    wordpiece = WordPiece.from_folder(Path(asked.model))
-    check_lengths(data, shape, wordpiece)
+    first = with_length(fine_tuning(config, asked.model, 0), USUAL_LENGTH)
+    shape, wordpiece = starting_config(first), WordPiece.from_folder(Path(asked.model))
+    check_lengths(first.data, shape, wordpiece)
     if asked.trim_vocab:
         ids_to_keep(np.zeros(wordpiece.vocab_size, np.int64), asked.trim_vocab, wordpiece)  # refuses too few
     for stage in stages_of(folder, config):
@@ -223,9 +230,11 @@ def read_tables(config: PipelineConfig) -> Steps[tuple[list[str], list[str]]]:
     hashes = [table.sha256, *(_sha256(Path(path)) for path in (data.validation_data, data.test_data) if path)]
     if not reads_rows(config):
         return hashes, []
+    strata = found.examples.labels.astype(np.int64)
+    together = None if table.together is None else table.together[found.examples.rows]
     texts = dict.fromkeys(
         line
-        for example in found.examples.take(split_of(data, found)[0])
+        for example in found.examples.take(split_of(data, strata, together)[0])
         for text in (example.text, example.text_pair or "")
         if (line := " ".join(text.split()))  # a line is a document
     )

@@ -28,7 +28,7 @@ from app.settings import AppSettings
 from app.work.job import Job
 from tests.app.hand import Hand, OpenWindow, Page, ShowPage
 
-PATIENCE_MS = 60_000  # ends at once where things go well; on a busy computer they take their time
+PATIENCE_MS = 180_000  # ends at once where things go well; on a busy computer they take their time
 
 
 class PatientBot(QtBot):

@@ -42,11 +42,8 @@ def evaluated(folder: Path) -> None:
 
 
 def predicted(folder: Path) -> None:
-    list(
-        predict_file(
-            folder, folder.parent / "reviews.csv", folder.parent / "out.csv", text="text", device="cpu"
-        )
-    )
+    data = DataConfig(data=str(folder.parent / "reviews.csv"), text="text")
+    list(predict_file(folder, data, folder.parent / "out.csv", device="cpu"))
 
 
 def looked_inside(folder: Path) -> None:

@@ -89,7 +89,7 @@ def test_the_keys_of_a_page_work_when_it_was_opened_by_its_number(
     window.session.inspector.choose(tmp_path / "lm")
     page = window.page("attention")
     window.rail.findChild(QWidget, "rail_welcome").setFocus()
-    qtbot.keyClick(window, Qt.Key.Key_8, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(window, Qt.Key.Key_9, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: page.has_maps and window.session.inspector.workers.is_idle)
     assert window.current_page == "attention"
     qtbot.keyClicks(window.focusWidget(), "]")

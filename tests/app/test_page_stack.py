@@ -40,7 +40,7 @@ def ahead(settings: AppSettings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) 
     yield made
     made.close()
     qtbot.waitUntil(lambda: not any(job.is_running for job in made.findChildren(Job)))
-    assert made.session.wait_idle(60)
+    assert made.session.wait_idle()
     made.deleteLater()
 
 
@@ -167,7 +167,7 @@ def test_a_training_begun_from_elsewhere_is_heard_from_its_beginning(
 
 def test_a_table_opened_before_shows_on_the_data_page(window: MainWindow, tmp_path: Path) -> None:
     window.session.open_table(a_table(tmp_path / "films.csv"))
-    assert window.session.wait_idle(60)
+    assert window.session.wait_idle()
     window.show_page("data")
     view = window.findChild(QTableView, "table_view")
     assert view.isVisible()
@@ -180,7 +180,7 @@ def test_columns_of_a_table_opened_before_are_as_wide_as_their_names_in_bold(
     window: MainWindow, tmp_path: Path
 ) -> None:
     window.session.open_table(a_table(tmp_path / "films.csv"))
-    assert window.session.wait_idle(60)
+    assert window.session.wait_idle()
     window.show_page("data")
     header = window.findChild(QTableView, "table_view").horizontalHeader()
     assert all(header.sectionSize(place) >= header.sectionSizeHint(place) for place in range(2))
@@ -189,14 +189,14 @@ def test_columns_of_a_table_opened_before_are_as_wide_as_their_names_in_bold(
 def test_a_table_that_was_refused_before_is_told_on_the_data_page(window: MainWindow, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
     window.session.open_table(tmp_path / "empty.csv")
-    assert window.session.wait_idle(60)
+    assert window.session.wait_idle()
     window.show_page("data")
     assert window.page("data").banner.isVisible()
 
 
 def test_a_model_that_was_refused_before_is_told_beside_its_field(window: MainWindow, tmp_path: Path) -> None:
     window.session.set_model(str(tmp_path / "none"))
-    assert window.session.wait_idle(60)
+    assert window.session.wait_idle()
     window.show_page("finetune")
     assert window.page("finetune").setup.chooser.refusal.isVisible()
 

@@ -106,6 +106,22 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
 
 
 @pytest.mark.slow
+def test_the_columns_of_a_tagged_file_are_those_that_were_chosen_after_a_restart(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "words.conll"
+    path.write_text("Rome NNP B-NP B-LOC\nis VBZ B-VP O\nold JJ B-ADJP O\n\n" * 9, encoding="utf-8")
+    session = opened().session
+    session.open_table(path, task="token-labels")
+    qtbot.waitUntil(lambda: session.task_file is not None and session.wait_idle())
+    session.reread_file(text="1", label="2", scheme="none")
+    qtbot.waitUntil(lambda: session.file_settings.get("label") == "2" and session.wait_idle())
+    session = opened().session
+    qtbot.waitUntil(lambda: session.task_file is not None and session.wait_idle())
+    assert session.file_settings == {"text": "1", "label": "2", "scheme": "none"}
+    assert session.summary is not None and set(session.summary.labels) == {"NNP", "VBZ", "JJ"}
+
+
 def test_a_table_that_is_gone_is_not_asked_for(opened: Open, qtbot: QtBot, tmp_path: Path) -> None:
     table = tmp_path / "films.csv"
     table.write_text("kind,words\na,good film\nb,bad play\n", encoding="utf-8")

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.look.widgets import Card
 from app.main_window import MainWindow
-from app.pages.advice.scores import accuracy_words
+from app.pages.tasks.classification.remarks import accuracy_words
 from app.session import Session
 from app.settings import AppSettings
 from app.tour.card import place

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 from app import status_bar as status
 from app import words
 from app.look import error_dialog
-from app.pages.advice.scores import accuracy_words
 from app.pages.embeddings import page as embeddings
+from app.pages.tasks.classification.remarks import accuracy_words
 from app.work.training import TrainingState
 from engine import events
 from engine.errors import ConfigError, DataError, Sentence
@@ -145,6 +145,7 @@ EVENTS = [
     ),
     events.Saved(step=112, path=Path("c"), is_best=True),
     events.Predicted(rows=np.arange(3), predictions=("a",) * 3, probabilities=np.ones((3, 1)), labels=("a",)),
+    events.Fetched(file="model.safetensors", done=805_000, total=2_900_000, fetched=805_000, speed=21e4),
     events.Finished(path=None, seconds=170.0),
 ]  # fmt: skip
 
@@ -221,16 +222,24 @@ def test_a_fault_can_be_copied_and_is_logged(qtbot, monkeypatch, tmp_path) -> No
         error_dialog.log.removeHandler(handler)
 
 
-def test_the_status_bar_says_of_what_rows_an_accuracy_is() -> None:
+@pytest.mark.parametrize(
+    ("metric", "reached"),
+    [
+        ("accuracy", "validation accuracy 0.570 (95 %: 0.522 to 0.617)"),
+        ("entity_f1", "validation entity F1 0.570"),  # no share of rows: it has no such interval
+        ("pearson", "validation Pearson correlation 0.570"),
+        ("f1", "validation F1 of answers 0.570"),
+    ],
+)
+def test_the_status_bar_gives_a_share_of_rows_alone_the_interval_of_one(metric: str, reached: str) -> None:
     state = SimpleNamespace(
         name="films",
         outcome="finished",
         is_pretraining=False,
         finished=SimpleNamespace(best_metric=0.57),
-        started=SimpleNamespace(metric="accuracy", num_validation=412),
+        started=SimpleNamespace(metric=metric, num_validation=412),
     )
-    said = status.result_words(cast(TrainingState, state))
-    assert said == "films is trained · validation accuracy 0.570 (95 %: 0.522 to 0.617)"
+    assert status.result_words(cast(TrainingState, state)) == f"films is trained · {reached}"
 
 
 @pytest.mark.parametrize(

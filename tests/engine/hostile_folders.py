@@ -307,7 +307,7 @@ def _tensors() -> Iterator[tuple[str, Harm]]:
         yield f"header {name}", partial(_header, document)
     for key, values in {
         "shape": (7, [-1], [1.5], [True], ["a"], [10**400], [0], [2**40] * 9, None),
-        "dtype": ([], None, "F8_E4M3", MEGABYTE, 7),
+        "dtype": ([], None, "F8_E5M2", MEGABYTE, 7),
         "data_offsets": ([0], [4, 0], [-4, 0], [0, 10**400], [0, NAN], "ab", [True, 4]),
     }.items():
         for value in values:

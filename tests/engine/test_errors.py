@@ -135,6 +135,12 @@ def test_a_text_is_quoted_up_to_80_characters_and_a_path_with_both_ends() -> Non
     assert filled("{path}", {"path": str(path)}) == text
 
 
+def test_a_column_without_a_name_is_told_by_its_number() -> None:
+    template = "Line {line} has no text in column {column}."
+    assert filled(template, {"line": 7, "column": "column 3"}) == "Line 7 has no text in column 3."
+    assert filled(template, {"line": 7, "column": "column 3a"}) == "Line 7 has no text in column column 3a."
+
+
 def test_a_list_of_names_is_cut_between_names_and_numbers_of_lines_are_not() -> None:
     assert filled("{a}", {"a": ["one", "two"]}) == "one, two"
     text = filled("{a}", {"a": [f"column{number}" for number in range(40)]})

@@ -15,7 +15,7 @@ from app.work.inspector import Inspector
 from tests.app.hand import Hand
 
 LEFT = Qt.MouseButton.LeftButton
-PATIENCE_MS = 60_000  # ends at once where things go well
+PATIENCE_MS = 180_000  # ends at once where things go well
 
 
 class LookingHand(Hand):

@@ -98,7 +98,7 @@ class Stage:
     def rest(self, until: Callable[[], bool] | None = None) -> None:
         """Wait until nothing is asked any more, and what was asked for has come."""
         for _ in range(3):  # an answer may ask the next question
-            assert self.session.wait_idle(60)
+            assert self.session.wait_idle()
             QTest.qWait(80)
         if until is not None:
             wait(until)
@@ -107,7 +107,7 @@ class Stage:
         self.session.stop_training()
         wait(lambda: not self.session.is_training)
         self.window.close()
-        assert self.session.wait_idle(60)
+        assert self.session.wait_idle()
         self.window.deleteLater()
         QApplication.processEvents()
 

@@ -50,7 +50,7 @@ from tests.looks.pictures import FOLDER, SIZES
 
 pytestmark = pytest.mark.slow  # whole windows, seen as pictures
 
-PAGES = ("tokenizer", "probe", "attention", "embeddings")
+PAGES = ("tokenizer", "probe", "attention", "embeddings", "anatomy")
 TEXTS = {"one": (SENTENCE, ""), "pair": PAIR, "chinese": CHINESE, "long": (TOO_LONG, "")}
 RAW = re.compile(r"Traceback|\w+(Error|Exception)\b|object at 0x|\bNone\b|\bnan\b|\{\w+\}|\bengine\.\w")
 ICON_ONLY = Qt.ToolButtonStyle.ToolButtonIconOnly

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from app.work.table_rows import Rows
+from engine.text.recipe import Step
 
 ORDER = {"wrong": 0, "look": 1, "note": 2, "fine": 3}
 
@@ -18,7 +19,9 @@ class Remark:
     """One line of advice. level: "fine", "look", "wrong" or "note".
 
     rows: those of the table that it is about, which a click shows; what: those rows in words. lines: whether
-    it is about lines that are no rows. mend: a setting, and what a click would set it to.
+    it is about lines that are no rows. mend: a setting, and what a click would set it to. kind: of the
+    doctor's finding that says the same. more: why it matters and what can be done. steps: mends that a click
+    adds to the recipe; taken: one that a click takes back.
     """
 
     level: str
@@ -27,6 +30,10 @@ class Remark:
     what: str = ""
     lines: bool = False
     mend: tuple[str, bool] | None = None
+    kind: str = ""
+    more: str = field(default="", compare=False)
+    steps: tuple[Step, ...] = field(default=(), compare=False)
+    taken: Step | None = field(default=None, compare=False)
 
 
 def in_order(remarks: Iterable[Remark]) -> list[Remark]:

@@ -15,6 +15,7 @@ from PySide6.QtCore import QCoreApplication
 from app import words
 from app.pages.advice.remark import Remark, in_order
 from app.work.tables import TableSummary
+from app.work.task_files import TaskFile
 from engine.text.examples import Roles
 from engine.text.label_kinds import is_of_another_task
 from engine.text.labels import MOST_SPELLINGS, spelling_words
@@ -43,7 +44,7 @@ Check = Callable[[Counted], Iterator[Remark]]
 
 def on_table(table: Table, roles: Roles, summary: TableSummary | None, max_length: int) -> list[Remark]:
     """Return what a person should know before training with this table. Args: summary: once it is counted."""
-    found = [*_lines(table), *_roles(roles)]
+    found = [*_lines(table), *_roles(roles if summary is None else summary.roles)]
     if summary is not None:
         found += on_counted(Counted(table, summary, max_length), CHECKS)
     found += [Remark("note", words.say(sentence)) for sentence in table.notes]
@@ -121,6 +122,13 @@ def _refused_labels(counted: Counted) -> Iterator[Remark]:
         yield Remark("note", text, mend=("whole_labels", False))
 
 
+def _task(counted: Counted) -> Iterator[Remark]:
+    """Say what the table is taken for, and how its labels are read."""
+    for sentence in (counted.summary.reason, counted.summary.form):
+        if sentence is not None:
+            yield Remark("note", words.say(sentence))
+
+
 def lone_labels(counted: Counted) -> Iterator[Remark]:
     """Say which labels stand in one row only."""
     for note in counted.summary.notes:
@@ -165,6 +173,9 @@ def _balance(counted: Counted) -> Iterator[Remark]:
     summary = counted.summary
     if summary.refusal is not None or not summary.labels:
         return
+    if not summary.chooses_one:
+        yield from _shares(summary)
+        return
     most, least = int(summary.counts.argmax()), int(summary.counts.argmin())
     largest, smallest = int(summary.counts[most]), int(summary.counts[least])
     total = int(summary.counts.sum())
@@ -201,17 +212,39 @@ def _balance(counted: Counted) -> Iterator[Remark]:
         yield Remark("fine", text.format(**values))
 
 
+def _shares(summary: TableSummary) -> Iterator[Remark]:
+    """Say how many rows have the commonest and the rarest of labels that stand side by side."""
+    most, least = int(summary.counts.argmax()), int(summary.counts.argmin())
+    text = translate(
+        "advice",
+        "“{most}” stands in {largest} of the rows, “{least}” in {smallest}. Each label is learned by itself.",
+    )
+    total = max(1, summary.num_examples)
+    shown = [words.shorten(summary.shown_labels[place], 40) for place in (most, least)]
+    largest, smallest = (words.share(int(summary.counts[place]) / total) for place in (most, least))
+    values = {"most": shown[0], "least": shown[1], "largest": largest, "smallest": smallest}
+    yield Remark("note", text.format(**values))
+
+
 def contradictions(counted: Counted) -> Iterator[Remark]:
     """Say how many texts carry more than one label."""
     doubtful = counted.summary.doubtful
-    if doubtful.num_contradicting:
+    if doubtful.num_contradicting and not counted.summary.chooses_one:
+        text = words.counted(
+            doubtful.num_contradicting,
+            translate("advice", "One text stands in several rows whose labels differ."),
+            translate("advice", "{count} texts stand in several rows whose labels differ."),
+        )
+        what = translate("advice", "row beside row")
+        yield Remark("look", text, doubtful.contradicting, what, kind="contradicting_labels")
+    elif doubtful.num_contradicting:
         text = words.counted(
             doubtful.num_contradicting,
             translate("advice", "One text carries more than one label."),
             translate("advice", "{count} texts carry more than one label."),
         )
         what = translate("advice", "a text with more than one label, row beside row")
-        yield Remark("look", text, doubtful.contradicting, what)
+        yield Remark("look", text, doubtful.contradicting, what, kind="contradicting_labels")
 
 
 def _repeats(counted: Counted) -> Iterator[Remark]:
@@ -242,7 +275,7 @@ def _repeats(counted: Counted) -> Iterator[Remark]:
         )
     what = translate("advice", "a text that stands in several rows, row beside row")
     level = "look" if doubtful.num_repeats or summary.num_leaking else "fine"
-    yield Remark(level, text, doubtful.repeating, what)
+    yield Remark(level, text, doubtful.repeating, what, kind="exact_duplicates")
 
 
 def cut_texts(counted: Counted) -> Iterator[Remark]:
@@ -288,6 +321,7 @@ def _unknown_pieces(counted: Counted) -> Iterator[Remark]:
 
 
 CHECKS: tuple[Check, ...] = (
+    _task,
     unusable_rows,
     _refused_labels,
     _spellings,
@@ -298,3 +332,18 @@ CHECKS: tuple[Check, ...] = (
     cut_texts,
     _unknown_pieces,
 )
+
+
+def on_file(file: TaskFile) -> list[Remark]:
+    """Return what to know of a task's own file: why it is taken for one, how it was read, what was not."""
+    found = [Remark("note", words.say(file.reason))] if file.reason is not None else []
+    found += [Remark("look", words.say(note)) for note in file.content.notes]
+    lost = file.content.reported
+    found += [Remark("look", words.say(bad.sentence)) for bad in lost[:MOST_LINES]]
+    if len(lost) > MOST_LINES:
+        more = translate("advice", "and {count} more lines that cannot be used")
+        found.append(Remark("look", more.format(count=words.number(len(lost) - MOST_LINES))))
+    if not lost:
+        all_used = translate("advice", "All {count} examples can be used.")
+        found.append(Remark("fine", all_used.format(count=words.number(file.content.num_examples))))
+    return in_order(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -24,10 +25,14 @@ from app.pages.attention.requests import MASK, Asked
 from app.pages.attention.state import Chosen, Head
 from app.session import Session
 from app.work.worker import Channel
+from engine.events import Event, Progress
 from engine.inspect.attention.ablation import Effects
 from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.loaded_model import ModelSummary
 from engine.text.words import Word
+
+if TYPE_CHECKING:
+    from engine.evaluation.inside.heads import HeadsOff
 
 SOON_MS, LATER_MS = 120, 700
 SLOW_S = 0.4  # maps that take longer are not asked for again for every head that is passed over
@@ -49,6 +54,7 @@ class EffectsCard(Card):
     all_on_wanted = Signal()
     ranking_wanted = Signal()  # which head matters most
     mask_wanted = Signal()  # put [MASK] in place of the locked word
+    table_wanted = Signal()  # score the open table without the heads
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
@@ -98,17 +104,24 @@ class EffectsCard(Card):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit_link()
+        self.fit_links()
 
     def set_title(self, title: str) -> None:
         """Replace the title; what it leaves is the link's."""
         super().set_title(title)
-        self._fit_link()
+        self.fit_links()
 
-    def _fit_link(self) -> None:
+    def fit_links(self) -> None:
+        """Give the links as many words as there is room for."""
         metrics, full = self.fontMetrics(), self.tr("Which head matters most?")
         needed = self.title_label.sizeHint().width() + metrics.horizontalAdvance(full) + BESIDE
         self.ranking_link.setText(full if self.width() >= needed else self.tr("Rank…"))
+        buttons = (self.switch_button, self.layer_button, self.all_on_link)
+        taken = sum(each.sizeHint().width() for each in buttons if not each.isHidden())
+        over = self.tr("Over the open table")
+        fits = self.width() >= taken + metrics.horizontalAdvance(over) + BESIDE + 40
+        self.table_link.setText(over if fits else self.tr("Table"))
+        self.table_link.setAccessibleName(over)
 
     def _make_empty(self) -> None:
         self._empty = QWidget()
@@ -133,7 +146,26 @@ class EffectsCard(Card):
         self.switch_button.clicked.connect(self.switch_wanted)
         self.layer_button.clicked.connect(self.layer_wanted)
         self.all_on_link.clicked.connect(self.all_on_wanted)
-        self.body.addLayout(row(self.switch_button, self.layer_button, self.all_on_link, STRETCH))
+        self.table_link = button(
+            self.tr("Over the open table"),
+            "link",
+            name="attention_without_over_table",
+            tool_tip=self.tr("What is right on the open table's texts with all heads, and without these."),
+        )
+        self.table_link.clicked.connect(self.table_wanted)
+        self.table_link.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.table_link.setMinimumWidth(24)
+        self.body.addLayout(
+            row(self.switch_button, self.layer_button, self.all_on_link, STRETCH, self.table_link)
+        )
+        self.table_words = label("", "muted", wrap=True, name="attention_without_words")
+        self.table_words.hide()
+        self.add(self.table_words)
+
+    def say_of_table(self, text: str) -> None:
+        """Say what was found over the open table; "" for nothing."""
+        self.table_words.setText(text)
+        self.table_words.setVisible(bool(text))
 
     @property
     def rows(self) -> tuple[EffectRow, ...]:
@@ -186,7 +218,9 @@ class HeadAblation(QObject):
     def __init__(self, session: Session, card: EffectsCard, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._models, self._card = session.inspector.open_models, card
+        self._session = session
         self._effects_asked = Channel(self, session.workers.models)
+        self._table_asked = Channel(self, session.workers.models)
         self._about: ModelSummary | None = None
         self._maps: AttentionMaps | None = None
         self._chosen = Chosen()
@@ -194,6 +228,7 @@ class HeadAblation(QObject):
         self._rest.timeout.connect(self._ask)
         self.effects: Effects | None = None
         card.mask_wanted.connect(self._mask)
+        card.table_wanted.connect(self._score_table)
 
     def set_chosen(
         self, about: ModelSummary | None, maps: AttentionMaps | None, chosen: Chosen, seconds: float
@@ -205,7 +240,11 @@ class HeadAblation(QObject):
         """
         is_of_model = maps is not None and about is not None and maps.folder == about.folder
         fits = is_of_model and maps is not None and maps.attentions.shape[:2] == chosen.shape
+        before = (self._about, self._off())
         self._about, self._maps, self._chosen = about, maps if fits else None, chosen
+        if (about, self._off()) != before:  # what was said of the table was said of others
+            self._table_asked.drop()
+            self._card.say_of_table("")
         self._show_state()
         if self._maps is None or self.reason():
             self._clear()
@@ -221,6 +260,51 @@ class HeadAblation(QObject):
         """Return the heads that the card speaks of when none is off: the chosen ones, or their layer's."""
         return (
             self._chosen.heads if self._chosen.of == "heads" else self._chosen.layer_heads(self._chosen.layer)
+        )
+
+    def _off(self) -> frozenset[Head]:
+        """Return the heads that are off, or the chosen ones where none is."""
+        return self._chosen.off or frozenset(self.heads())
+
+    @Slot()
+    def _score_table(self) -> None:
+        table, roles, about = self._session.table, self._session.roles, self._about
+        if table is None or roles is None or not roles.text or about is None:
+            said = self.tr("Open a table on the Data page first; one of its columns must be the text.")
+            self._card.say_of_table(said)
+            return
+        off = self._off()
+        self._card.say_of_table(self.tr("Scoring {name}…").format(name=words.shorten(table.path.name, 40)))
+        work = partial(requests.score_without, self._models, about.folder, table, roles, off)
+        self._table_asked.drop()
+        self._table_asked.ask(
+            (about.folder, table, roles, off),
+            work,
+            heard=self._show_scored,
+            refused=lambda error: self._card.say_of_table(words.say_error(error)),
+            progress=self._show_scoring,
+        )
+
+    def _show_scoring(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.total:
+            self._card.say_of_table(words.event_words(event))
+
+    def _show_scored(self, found: HeadsOff) -> None:
+        told = self.tr("Right labels: {before} with all heads, {after} without. {difference}")
+        if found.asks != "labels":
+            told = self.tr("Right hidden words: {before} with all heads, {after} without. {difference}")
+        difference = self.tr(
+            "Difference {points} points ({interval}); chance alone gives as much in {chance} of cases."
+        )
+        value, interval = found.difference.value, found.difference.interval
+        ends = (value, value) if interval is None else interval
+        said = difference.format(
+            points=_points(value),
+            interval=self.tr("{low} to {high}").format(low=_points(ends[0]), high=_points(ends[1])),
+            chance=words.share(found.difference.p_value, 0 if found.difference.p_value > 0.1 else 1),
+        )
+        self._card.say_of_table(
+            told.format(before=words.share(found.before), after=words.share(found.after), difference=said)
         )
 
     def _show_state(self) -> None:
@@ -243,6 +327,7 @@ class HeadAblation(QObject):
         card.all_on_link.setVisible(bool(count))
         card.switch_button.setEnabled(self._maps is not None)
         card.layer_button.setEnabled(self._maps is not None)
+        card.fit_links()
 
     def _clear(self) -> None:
         self._rest.stop()
@@ -279,7 +364,7 @@ class HeadAblation(QObject):
         maps = self._maps
         if maps is None:
             return
-        off = self._chosen.off or frozenset(self.heads())
+        off = self._off()
         asked = Asked(maps.folder, maps.text, maps.text_pair, off)
         work = partial(requests.find_effects, self._models, asked)
         self._effects_asked.ask(
@@ -315,3 +400,8 @@ class HeadAblation(QObject):
         said = texts[word.segment]
         texts[word.segment] = said[: word.start] + MASK + said[word.stop :]
         self.text_wanted.emit(*texts)
+
+
+def _points(value: float) -> str:
+    """Return a difference of shares in points."""
+    return f"{100 * value:+.1f}".replace("-", "−")

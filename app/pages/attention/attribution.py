@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QProgressBar, QStackedWidget, QWidget
 
@@ -20,6 +20,7 @@ from app.pages.attention import attribution_words as said
 from app.pages.attention import requests
 from app.pages.attention.attribution_choices import AttributionChoices
 from app.pages.attention.attribution_words import SumCheck
+from app.pages.attention.resting_words import RestingWordsDialog
 from app.plots.attribution import AttributedBars, AttributedText
 from app.plots.buttons import save_icon
 from app.session import Session
@@ -45,7 +46,8 @@ class AttributionCard(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("attribution_card")
-        self._models = session.inspector.open_models
+        self._session, self._models = session, session.inspector.open_models
+        self._dialog: RestingWordsDialog | None = None
         self._result_asked = Channel(self, session.workers.models)
         self._about: ModelSummary | None = None
         self._text = ""
@@ -57,6 +59,12 @@ class AttributionCard(QWidget):
         self.choices = AttributionChoices()
         self.go_button = button(self.tr("Explain"), "primary", name="attribution_go")
         self.choices.first.addWidget(self.go_button)
+        self.over_button = button(
+            self.tr("Over the open table…"),
+            name="attribution_over_table",
+            tool_tip=self.tr("Which words the answers rest on over many texts, word by word"),
+        )
+        self.over_button.clicked.connect(self._ask_over_table)
         self._make_pictures()
         self._make_foot()
         self._lay_out()
@@ -97,6 +105,7 @@ class AttributionCard(QWidget):
             row((self.heading, 1), save_icon(self.picture)),
             *(self.picture, self.sum, self.state, self.progress, self.meaning),
             STRETCH,
+            row(self.over_button, STRETCH),
             self.caution,
         )
         right = column(row((self.bars_heading, 1), save_icon(self.bars)), (self.bars, 1))
@@ -152,6 +161,7 @@ class AttributionCard(QWidget):
         self.empty.set_text(lacking)
         self._stack.setCurrentIndex(1 if lacking else 0)
         self.choices.setVisible(not lacking)
+        self.over_button.setVisible(self._about is not None and len(self._about.labels) > 1)
         if self._encoding is None or lacking:
             self.picture.clear()
             self.bars.clear()
@@ -197,6 +207,17 @@ class AttributionCard(QWidget):
         if seconds <= QUICK_S:
             return ""
         return self.tr("This takes about {duration}. Press Explain.").format(duration=words.duration(seconds))
+
+    @Slot()
+    def _ask_over_table(self) -> None:
+        """Open the window that asks the same of many texts."""
+        table, roles, about = self._session.table, self._session.roles, self._about
+        if about is None or table is None or roles is None or not roles.text:
+            self._refuse(self.tr("Open a table on the Data page first; one of its columns must be the text."))
+            return
+        self._dialog = RestingWordsDialog(self._session, about, table, roles, self)
+        self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._dialog.open()
 
     @property
     def is_asking(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app import words
 from app.pages.attention import requests
 from app.pages.attention.captions import watched_words
-from app.pages.attention.heads import POSITION, RANKING, HeadsCard, HeadValues
+from app.pages.attention.heads import IMPORTANCE, POSITION, RANKING, HeadsCard, HeadValues
 from app.pages.attention.requests import Asked
 from app.pages.attention.state import Chosen
 from app.session import Session
@@ -21,6 +21,9 @@ from engine.events import Event, Progress
 from engine.inspect.attention.ablation import EveryHead, Watched
 from engine.inspect.attention.head_measures import MEASURES, TableMeasures, measure, patterns
 from engine.inspect.attention.weights import AttentionMaps
+
+if TYPE_CHECKING:
+    from engine.evaluation.inside.heads import Importance
 
 ASCENDING = ("entropy",)  # the most focused head first
 
@@ -35,6 +38,7 @@ class HeadSearch(QObject):
         self._session, self._models, self._card = session, session.inspector.open_models, card
         self._text_asked = Channel(self, session.workers.quick)
         self._table_asked = Channel(self, session.workers.models)
+        self._weighing_asked = Channel(self, session.workers.models)
         self._ranking_asked = Channel(self, session.workers.models)
         self._found: dict[Channel, Any] = {}  # what each was answered last
         self._chosen = Chosen()
@@ -94,6 +98,10 @@ class HeadSearch(QObject):
                 self.tr("Open a table on the Data page first; one of its columns must be the text.")
             )
             return
+        if self._card.measure == IMPORTANCE:
+            weigh = partial(requests.weigh_heads, self._models, maps.folder, table, roles)
+            self._ask(self._weighing_asked, (maps.folder, table, roles), weigh, self._show_importance)
+            return
         work = partial(requests.measure_table, self._models, maps.folder, table, roles)
         self._ask(self._table_asked, (maps.folder, table, roles), work, self._show_table)
 
@@ -132,13 +140,14 @@ class HeadSearch(QObject):
         show(found)
 
     def _stop_but(self, kept: Channel | None) -> None:
-        for channel in (self._text_asked, self._table_asked, self._ranking_asked):
+        for channel in (self._text_asked, self._table_asked, self._weighing_asked, self._ranking_asked):
             if channel is not kept and channel.is_asking:
                 channel.drop()
         self._show_whether_busy()
 
     def _show_whether_busy(self) -> None:
-        if not self._table_asked.is_asking and not self._ranking_asked.is_asking:
+        slow = (self._table_asked, self._weighing_asked, self._ranking_asked)
+        if not any(channel.is_asking for channel in slow):
             self._card.show_progress(None)
 
     def _show_progress(self, event: Event) -> None:
@@ -146,7 +155,12 @@ class HeadSearch(QObject):
             share = event.done / event.total if event.total else -1.0
             self._card.show_progress(share, words.event_words(event))
 
-    def _show(self, found: Mapping[str, np.ndarray], said: str = "") -> None:
+    def _show(
+        self,
+        found: Mapping[str, np.ndarray],
+        said: str = "",
+        half: Callable[[str], np.ndarray] | None = None,
+    ) -> None:
         by = self._card.measure
         is_plain = by == POSITION
         one = MEASURES.get("entropy" if is_plain else by)
@@ -160,14 +174,25 @@ class HeadSearch(QObject):
         kind = "share" if one.is_share else ""
         unit = words.tr_engine(one.unit)
         label = words.tr_engine(one.label)
-        values = HeadValues(by, label, found[one.name], kind, unit, is_plain, _named(found))
+        sides = half and half(one.name)
+        values = HeadValues(by, label, found[one.name], kind, unit, is_plain, _named(found), sides)
         self._card.show_values(values, self._chosen, ascending=by in ASCENDING)
 
     def _show_table(self, found: TableMeasures) -> None:
         one, many = self.tr("Means over one text{cut}."), self.tr("Means over {count} texts{cut}.")
         was, were = self.tr("; one was cut"), self.tr("; {count} were cut")
         cut = words.counted(found.num_cut, was, were) if found.num_cut else ""
-        self._show(found.values, words.counted(found.num_texts, one, many).format(cut=cut))
+        said = words.counted(found.num_texts, one, many).format(cut=cut)
+        self._show(found.values, said, found.half_interval)
+
+    def _show_importance(self, found: Importance) -> None:
+        one = self.tr("Over one text: the slope of {asked}.")
+        many = self.tr("Over {count} texts: the slope of {asked}.")
+        asked = self.tr("the label's loss") if found.asks == "labels" else self.tr("the loss of hidden words")
+        self._card.say(words.counted(found.num_texts, one, many).format(asked=asked))
+        half = found.high - found.values
+        values = HeadValues(IMPORTANCE, self.tr("Importance"), found.values, "", half=half)
+        self._card.show_values(values, self._chosen)
 
     def _show_ranking(self, found: EveryHead) -> None:
         said = self.tr("{answer}: {before} with all on. Below: each head off alone.").format(

@@ -12,6 +12,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPointF,
     QRectF,
     QSize,
     Qt,
@@ -50,7 +51,8 @@ VALUE_WIDTH = 66  # px, beside the bar
 PATTERN_WIDTH = 126  # px
 LEAST_LIST = 350  # px; below, the last column is left out
 ROW_HEIGHT = 26  # px
-POSITION, RANKING = "position", "ranking"
+POSITION, RANKING, IMPORTANCE = "position", "ranking", "importance"
+HALF = int(Qt.ItemDataRole.UserRole) + 1  # how far the interval goes to either side
 LEAST_MOSAIC = 96  # px high
 LOW = 280  # px high; below, the keys are not told
 NARROW = 330  # px wide; below, the boxes need the title's room
@@ -58,7 +60,10 @@ NARROW = 330  # px wide; below, the boxes need the title's room
 
 @dataclass(frozen=True, eq=False)
 class HeadValues:
-    """One number a head. kind: "share", "change" (of a probability) or "" for a number with a unit."""
+    """One number a head. kind: "share", "change" (of a probability) or "" for a number with a unit.
+
+    half: (L, H), how far its 95 % interval goes to either side, where it is a mean over texts.
+    """
 
     name: str
     label: str
@@ -67,15 +72,27 @@ class HeadValues:
     unit: str = ""
     by_position: bool = False
     patterns: tuple[tuple[str, ...], ...] = ()  # what most of each head's attention goes to, in words
+    half: np.ndarray | None = None
 
     def words(self, head: Head) -> str:
         """Return a head's value as it is read."""
-        value = float(self.values[head])
+        return self._said(float(self.values[head]))
+
+    def interval_words(self, head: Head) -> str:
+        """Return between what its value lies; "" where that is not known."""
+        if self.half is None or not np.isfinite(self.half[head]):
+            return ""
+        value, half = float(self.values[head]), float(self.half[head])
+        said = words.translate("HeadsCard", "95 % over texts: {low} to {high}")
+        return said.format(low=self._said(value - half), high=self._said(value + half))
+
+    def _said(self, value: float) -> str:
         if self.kind == "share":
             return words.share(value)
         if self.kind == "change":
             return f"{value:+.4f}".replace("-", "−")
-        return f"{value:.{1 if self.values.max(initial=0.0) >= 100 else 2}f}"
+        largest = self.values.max(initial=0.0)
+        return f"{value:.{1 if largest >= 100 else 2 if largest >= 1 else 3}f}"
 
     @property
     def heading(self) -> str:
@@ -106,7 +123,10 @@ class _HeadModel(QAbstractTableModel):
         self.beginResetModel()
         self.head_values = values
         self.order = () if values is None else values.order(ascending)
-        self.largest = 1.0 if values is None else float(np.abs(values.values).max(initial=0.0)) or 1.0
+        self.largest = 1.0
+        if values is not None:
+            ends = np.abs(values.values) + (0.0 if values.half is None else np.nan_to_num(values.half))
+            self.largest = float(ends.max(initial=0.0)) or 1.0
         self.endResetModel()
 
     def set_off(self, off: frozenset[Head]) -> None:
@@ -132,6 +152,10 @@ class _HeadModel(QAbstractTableModel):
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if role == Qt.ItemDataRole.UserRole and index.column() == 2:
             return float(self.head_values.values[head])
+        if role == HALF and index.column() == 2:
+            return 0.0 if self.head_values.half is None else float(self.head_values.half[head])
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self.head_values.interval_words(head) or None
         if role == Qt.ItemDataRole.ForegroundRole and index.column() == 3:
             return theme.current().color("muted")
         return None
@@ -179,6 +203,10 @@ class _BarDelegate(QStyledItemDelegate):
         width = max(1.0, room.width() * min(1.0, abs(value) / model.largest))
         painter.drawRoundedRect(QRectF(room.left(), room.top(), width, room.height()), 3, 3)
         painter.setPen(colors.color("text"))
+        if half := float(index.data(HALF) or 0.0):
+            ends = (max(0.0, abs(value) - half), abs(value) + half)
+            left, right = (room.left() + room.width() * end / model.largest for end in ends)
+            painter.drawLine(QPointF(left, room.center().y()), QPointF(right, room.center().y()))
         beside = QRectF(room.right() + 4, option.rect.top(), VALUE_WIDTH, option.rect.height())
         painter.drawText(
             beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(index.data())
@@ -321,6 +349,12 @@ class HeadsCard(Card):
                 self.sort.count() - 1, words.tr_engine(one.help), Qt.ItemDataRole.ToolTipRole
             )
         self.sort.addItem(self.tr("Change when off"), RANKING)
+        self.sort.addItem(self.tr("Importance"), IMPORTANCE)
+        said = self.tr(
+            "Over the open table: how fast the loss changes with a head's share, from one pass back. "
+            "(Michel et al. 2019)"
+        )
+        self.sort.setItemData(self.sort.count() - 1, said, Qt.ItemDataRole.ToolTipRole)
         self.sort.setToolTip(self.tr("Find a head: sort all heads by what they do"))
         self.sort.activated.connect(self._sort_activated)
         self.toggles = FoldingButtons(
@@ -355,12 +389,13 @@ class HeadsCard(Card):
 
     @property
     def measure(self) -> str:
-        """A key of MEASURES, "position" or "ranking"."""
+        """A key of MEASURES, "position", "ranking" or "importance"."""
         return str(self.sort.currentData())
 
     @property
     def is_over_table(self) -> bool:
-        return self.over.currentData() == "table" and self.measure not in (POSITION, RANKING)
+        chosen = self.over.currentData() == "table" and self.measure not in (POSITION, RANKING)
+        return chosen or self.measure == IMPORTANCE
 
     def sort_by(self, measure: str) -> None:
         """Choose a measure as if by hand; the list shows it."""
@@ -376,7 +411,7 @@ class HeadsCard(Card):
     def _sort_activated(self) -> None:
         measured = self.measure != POSITION
         self._measure_row.setVisible(measured)
-        self.over.setVisible(self.measure != RANKING)
+        self.over.setVisible(self.measure not in (RANKING, IMPORTANCE))
         self.say_measure()
         self._show_as("list" if measured or self._is_listed else "mosaic")
         self.sort_changed.emit()
@@ -384,7 +419,10 @@ class HeadsCard(Card):
     def say_measure(self) -> None:
         """Say what is measured, before anything is known of it."""
         one = MEASURES.get(self.measure)
-        self.help.setText(words.tr_engine(one.help) if one else self.tr("Each head switched off alone."))
+        said = self.tr("Each head switched off alone.")
+        if self.measure == IMPORTANCE:
+            said = self.tr("How fast the loss changes with each head.")
+        self.help.setText(words.tr_engine(one.help) if one else said)
 
     @Slot()
     def _over_activated(self) -> None:

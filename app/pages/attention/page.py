@@ -35,6 +35,7 @@ from app.plots.attention_image import MosaicPicture
 from app.plots.figure import Figure
 from app.remembered import keep_heads, kept_heads
 from app.session import Session
+from app.work.inspector import AnatomyPlace
 from app.work.worker import Channel
 from engine.commands.inspect import attention_command
 from engine.errors import UserError
@@ -132,6 +133,7 @@ class AttentionPage(LookingPage):
         self.picture.changed.connect(self.change)
         self.picture.locked.connect(self.lock)
         self.picture.comparison_ended.connect(self.end_comparison)
+        self.picture.anatomy_wanted.connect(self.show_anatomy)
         for source in (self.picture, self.heads):
             source.head_chosen.connect(self.choose_head)
             source.head_added.connect(self.add_head)
@@ -399,9 +401,22 @@ class AttentionPage(LookingPage):
         work = partial(block_masses, maps, heads)
         self._masses_asked.ask((maps, heads), work, heard=self._take_masses, refused=self._refuse)
 
+    @Slot()
+    def show_anatomy(self) -> None:
+        """Go on to what the head hands on for the token whose row is explained."""
+        if self.maps is not None and self.has_maps:
+            layer, head = self.chosen.current
+            place = AnatomyPlace("mixed", layer + 1, head + 1, self._explained(self.maps))
+            self.inspector.want_anatomy(place)
+            self.session.page_requested.emit("anatomy")
+
+    def _explained(self, maps: AttentionMaps) -> int:
+        """Return the token whose row the query-key detail explains."""
+        last = maps.num_tokens - 1
+        return min(self.chosen.locked, last) if self.chosen.locked >= 0 else min(1, last)
+
     def _ask_row(self, maps: AttentionMaps) -> None:
-        last, head = maps.num_tokens - 1, self.chosen.current
-        place = min(self.chosen.locked, last) if self.chosen.locked >= 0 else min(1, last)
+        head, place = self.chosen.current, self._explained(maps)
         work = partial(requests.explain_row, self.inspector.open_models, maps, head, place)
         self._row_asked.ask((maps, head, place), work, heard=self._take_detail, refused=self._refuse)
 

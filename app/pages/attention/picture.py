@@ -171,6 +171,7 @@ class PictureCard(Card):
     head_chosen = Signal(int, int)
     head_added = Signal(int, int)
     comparison_ended = Signal()
+    anatomy_wanted = Signal()  # of the row that the query-key detail shows
 
     def __init__(self, attribution: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -255,6 +256,14 @@ class PictureCard(Card):
         row((self._shares, 1), self.layout_link, gap=6, parent=self._footer)
         self._fit_footer()
         self.add(self._footer)
+        self.anatomy_link = button(
+            self.tr("On to the values and what the head hands on"),
+            "link",
+            name="attention_to_anatomy",
+            tool_tip=self.tr("The weighted sum of this token, layer and head, number by number, on Anatomy"),
+        )
+        self.anatomy_link.clicked.connect(self.anatomy_wanted)
+        self.add(self.anatomy_link)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -303,6 +312,7 @@ class PictureCard(Card):
         self._stack.setCurrentWidget(self._views[name])
         self.options.setVisible(name not in ("attribution", "query_key"))
         self._footer.setVisible(name in ("heatmap", "arcs"))
+        self.anatomy_link.setVisible(name == "query_key")
         self.layout_link.setVisible(name == "arcs")
         self.options.show_chosen(chosen, has_pair=has_pair, is_one=name != "heads")
         self.mosaic.set_chosen(chosen.heads)

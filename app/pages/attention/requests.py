@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from app import words
 from app.pages.attention.state import Chosen, Comparison, Head
 from app.plots.attention_image import MosaicPicture, Picture, compose, compose_mosaic
 from app.work.models import OpenModels
-from engine.errors import UserError
-from engine.events import Event
+from engine.errors import DataError, UserError
+from engine.events import Event, Steps
 from engine.inspect.attention import ablation
 from engine.inspect.attention import weights as attention
 from engine.inspect.attention.ablation import Effects, EveryHead, Watched
@@ -29,6 +30,10 @@ from engine.inspect.attribution.target import Target
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.examples import Roles
 from engine.text.table import Table
+
+if TYPE_CHECKING:
+    from engine.evaluation.inside.heads import HeadsOff, Importance
+    from engine.evaluation.inside.words import RestingWords
 
 ARCS = 300  # at most, of the strongest
 MASK = "[MASK]"
@@ -99,6 +104,48 @@ def measure_table(
 ) -> Generator[Event, None, TableMeasures]:
     """Return what each head does over an open table; yields Progress. Raises: DataError, UserError."""
     return (yield from over_table(models.subject(folder), table, roles))
+
+
+def weigh_heads(models: OpenModels, folder: Path, table: Table, roles: Roles) -> Steps[Importance]:
+    """Return how much each head matters over an open table; yields Progress. Raises: DataError, UserError.
+
+    Where the table's labels are not the model's, its own answers stand for them.
+    """
+    from engine.evaluation.inside.heads import importance  # here, on the worker: it brings scipy with it
+    from engine.evaluation.inside.texts import finding_texts
+
+    subject = models.subject(folder)
+    try:
+        texts = yield from finding_texts(subject, table, roles)
+    except DataError:
+        texts = yield from finding_texts(subject, table, replace(roles, label=""))
+    return (yield from importance(subject, texts))
+
+
+def score_without(
+    models: OpenModels, folder: Path, table: Table, roles: Roles, off: frozenset[Head]
+) -> Steps[HeadsOff]:
+    """Return what is right over an open table with all heads and without some. Raises: UserError."""
+    from engine.evaluation.inside.heads import heads_off  # here, on the worker: it brings scipy with it
+    from engine.evaluation.inside.texts import finding_texts
+
+    subject = models.subject(folder)
+    texts = yield from finding_texts(subject, table, roles)
+    on = switched(subject, off)
+    assert on is not None
+    return (yield from heads_off(subject, texts, on))
+
+
+def find_resting_words(
+    models: OpenModels, folder: Path, table: Table, roles: Roles, label: str, method: str, limit: int
+) -> Steps[RestingWords]:
+    """Return which words answers rest on over an open table; yields Progress. Raises: UserError."""
+    from engine.evaluation.inside.texts import finding_texts  # here, on the worker: it brings scipy with it
+    from engine.evaluation.inside.words import resting_words
+
+    subject = models.subject(folder)
+    texts = yield from finding_texts(subject, table, replace(roles, label=""), limit)
+    return (yield from resting_words(subject, texts, label, method=method))
 
 
 def find_effects(models: OpenModels, asked: Asked) -> Effects:

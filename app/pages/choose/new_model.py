@@ -50,7 +50,7 @@ def fill_sizes(box: ChoiceBox, vocab_size: int, *, pretraining: bool = False) ->
 
 
 def vocabularies(settings: AppSettings) -> list[str]:
-    """Return the vocabularies to offer, the newest first; never empty."""
+    """Return the vocabularies to offer, the newest first; none only where the files of Cloze are missing."""
     recent = [path for path in settings.value("vocabularies", list[str]()) if Path(path).is_file()]
     shipped = [str(path) for path in (sample_vocabulary(), chinese_vocabulary()) if path.is_file()]
     return [*recent, *(path for path in shipped if path not in recent)]

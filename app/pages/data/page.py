@@ -10,9 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Slot
-from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QApplication, QMenu, QStackedWidget, QWidget
+import numpy as np
+from PySide6.QtCore import QModelIndex, QPoint, QSignalBlocker, Qt, Slot
+from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QApplication, QMenu, QStackedWidget, QTableView, QWidget
 
 from app import words
 from app.look.banner import Banner
@@ -20,20 +21,28 @@ from app.look.files import ask_file
 from app.look.inputs import SpinBox
 from app.look.labels import tip
 from app.look.layout import column, row
-from app.look.widgets import GAP, Action, Advice, Card, Page, button
-from app.pages.advice.remark import Remark
-from app.pages.advice.table import on_table
+from app.look.widgets import GAP, Action, Card, Page, button
+from app.pages.advice.remark import Remark, in_order
+from app.pages.advice.table import on_file, on_table
 from app.pages.choose.model_box import FolderQuestion
+from app.pages.data.doctor import DoctorCard
 from app.pages.data.empty import DataEmpty
+from app.pages.data.findings import step_words, with_findings
+from app.pages.data.review import ReviewCard
 from app.pages.data.table import TableCard
+from app.pages.tasks.known import views_of
+from app.pages.tasks.views import TaskPreview
 from app.plots.bars import BarsPlot
 from app.plots.histogram import HistogramPlot
 from app.session import Session, sample_data_path
 from app.work.tables import TableSummary
+from app.work.task_files import FileSummary, TaskFile
 from engine.errors import UserError, marked
+from engine.text.recipe import MERGE, Step
 
 MOST_BARS = 200  # labels drawn; more are said in words
 HEAD = 32
+MOST_REVIEWED = 200  # labels in doubt that are listed, where fewer are answered otherwise
 WIDE = 1000  # pixels of the page from which nothing is shortened
 
 
@@ -56,7 +65,10 @@ class DataPage(Page):
         self.body.addWidget(self.stack, 1)
         undo = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self)
         undo.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        undo.activated.connect(session.undo_roles)
+        undo.activated.connect(self._undo)
+        session.doctor.changed.connect(self._show_advice)
+        session.doctor.recipe_changed.connect(self._show_advice)
+        session.doctor.refused.connect(self._show_problem)
         session.table_changed.connect(self._show_table)
         session.roles_changed.connect(self._show_state)
         session.summary_changed.connect(self._show_summary)
@@ -67,10 +79,18 @@ class DataPage(Page):
         self.model_question.chosen.connect(session.set_model)
         self.model_question.refused.connect(self._refuse_model)
         self._show_table()
-        if session.table is not None:
+        if session.table_path is not None:
             self._show_summary()
         if session.table_refusal is not None:
             self._show_problem(session.table_refusal)
+
+    @Slot()
+    def _undo(self) -> None:
+        """Take back the last mend; where there is none, the last change of roles."""
+        if self.session.doctor.can_undo:
+            self.session.doctor.undo()
+        else:
+            self.session.undo_roles()
 
     def _add_actions(self) -> None:
         self.recent_button = button(self.tr("Recent"), name="open_recent")
@@ -87,21 +107,79 @@ class DataPage(Page):
     def _build_work(self) -> QWidget:
         work = QWidget()
         self.table_card = TableCard(self.session)
-        below = row((self._build_labels(), 5), (self._build_lengths(), 6), gap=GAP)
-        left = column((self.table_card, 3), (below, 2), gap=GAP)
-        self.advice_card = Card(self.tr("Good to know"))
-        self.advice = Advice()
-        self.advice.setObjectName("data_advice")
-        self.advice_card.add(self.advice, 1)
+        self.files = QStackedWidget()  # a table, or a task's own file as its task shows it
+        self.files.addWidget(self.table_card)
+        self._previews: dict[str, TaskPreview] = {}  # by task, made when first needed
+        figures = QWidget()
+        row((self._build_labels(), 5), (self._build_lengths(), 6), gap=GAP, parent=figures)
+        self.review = ReviewCard(self.session)
+        self.review.moved.connect(self._move_review)
+        self.review.ended.connect(self._end_review)
+        self.below = QStackedWidget()  # figures, or the label that is looked at
+        self.below.addWidget(figures)
+        self.below.addWidget(self.review)
+        left = column((self.files, 3), (self.below, 2), gap=GAP)
+        self.advice_card = DoctorCard(self.session)
+        self.advice = self.advice_card.advice
+        self.advice_card.refused.connect(self._refuse_model)
+        self.advice_card.review_wanted.connect(self.begin_review)
         self.advice_card.setMinimumWidth(232)
         self.advice_card.setMaximumWidth(300)
         row((left, 5), (self.advice_card, 2), gap=GAP, parent=work)
+        self.review.set_keys(self.table_card)
+        self.review.set_keys(self.review)
+        self.table_card.view.selectionModel().currentRowChanged.connect(self._row_changed)
         return work
+
+    @Slot()
+    def begin_review(self) -> None:
+        """Show the labels in doubt, the most doubtful first, and the first of them."""
+        found = self.session.doctor.suspected
+        if found is None:
+            return
+        rows = found.rows[: max(self.advice_card.num_doubtful, MOST_REVIEWED)]
+        suggested = [words.shorten(found.names[place], 24) for place in found.suggested[: len(rows)].tolist()]
+        own = [words.probability(float(value)) for value in found.own[: len(rows)]]
+        self.table_card.show_only(
+            rows, self.tr("labels in doubt"), {self.tr("suggested"): suggested, self.tr("own label"): own}
+        )
+        self.review.set_found(found)
+        self.below.setCurrentWidget(self.review)
+        self.table_card.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.table_card.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._move_review(0)
+
+    @Slot(int)
+    def _move_review(self, further: int) -> None:
+        place = self.review.place + further
+        model = self.table_card.model
+        if 0 <= place < model.rowCount():
+            column_ = self.table_card.view.columnAt(8)
+            self.table_card.view.setCurrentIndex(model.index(place, max(0, column_)))
+            self.review.show_place(place)
+
+    @Slot(QModelIndex)
+    def _row_changed(self, current: QModelIndex) -> None:
+        found = self.session.doctor.suspected
+        if self.below.currentWidget() is not self.review or found is None or not current.isValid():
+            return
+        at = self.table_card.model.table_row(current.row())
+        places = np.flatnonzero(found.rows == at)
+        if len(places):
+            self.review.show_place(int(places[0]))
+
+    @Slot()
+    def _end_review(self) -> None:
+        self.below.setCurrentIndex(0)
+        self.table_card.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectItems)
+        self.table_card.show_all()
 
     def _build_labels(self) -> Card:
         self.labels_card = Card(self.tr("Labels"))
         self.labels_plot = BarsPlot(self.tr("Labels"))
         self.labels_plot.setObjectName("labels_plot")
+        self.labels_plot.chooses = True
+        self.labels_plot.chosen.connect(self._show_label)
         self.labels_card.add(self.labels_plot, 1)
         self.labels_card.title_label.setMinimumHeight(
             HEAD
@@ -143,20 +221,39 @@ class DataPage(Page):
     @Slot()
     def _show_table(self) -> None:
         self.banner.hide()
-        self.stack.setCurrentIndex(0 if self.session.table is None else 1)
-        for action in (self.recent_button, self.open_button):
-            action.setVisible(self.session.table is not None)
-        self.next_button.setVisible(self.session.table is not None)
+        self.below.setCurrentIndex(0)
+        is_open = self.session.table_path is not None
+        self.stack.setCurrentIndex(int(is_open))
+        for action in (self.recent_button, self.open_button, self.next_button):
+            action.setVisible(is_open)
+        if self.session.task_file is not None:
+            self._show_task_file(self.session.task_file)
+        else:
+            self.files.setCurrentWidget(self.table_card)
         self._show_state()
+
+    def _show_task_file(self, file: TaskFile) -> None:
+        if file.task not in self._previews:
+            preview = views_of(file.task).preview(self.session)
+            assert preview is not None, file.task
+            self._previews[file.task] = preview
+            self.files.addWidget(preview)
+        self._previews[file.task].show_file(file)
+        self.files.setCurrentWidget(self._previews[file.task])
 
     @Slot()
     def _show_state(self) -> None:
         table, roles = self.session.table, self.session.roles
+        if self.session.task_file is not None:
+            self.next_button.setEnabled(True)
+            self.next_button.setToolTip(self.tr("Go on to training with this file"))
+            self._show_advice()
+            return
         if table is None or roles is None:
             return
         reason = "" if roles.text else self.tr("Say first which column holds the text.")
         summary = self.session.summary
-        if roles.text and not roles.label:
+        if roles.text and not self.session.has_label:
             reason = self.tr("Say first which column holds the label.")
         elif summary is not None and summary.refusal is not None:
             reason = words.say(summary.refusal)
@@ -164,14 +261,37 @@ class DataPage(Page):
         self.next_button.setToolTip(reason or self.tr("Go on to training with this table"))
         self._show_advice()
 
+    @Slot(int)
+    def _show_label(self, place: int) -> None:
+        """Show the rows of a label whose bar was clicked."""
+        summary = self.session.table_summary
+        if summary is not None and place < len(self.labels_plot.bars):
+            shown = self.labels_plot.bars[place][0]
+            names = dict(zip(summary.shown_labels, summary.labels, strict=True))
+            self.table_card.show_label(names.get(shown, shown))
+
     def _show_advice(self) -> None:
-        table, roles = self.session.table, self.session.roles
-        if table is not None and roles is not None:
-            found = on_table(table, roles, self.session.summary, self.session.max_length)
+        table, roles, file = self.session.table, self.session.roles, self.session.task_file
+        found: list[Remark] | None = None
+        if file is not None:
+            found = on_file(file)
+        elif table is not None and roles is not None:
+            summary = self.session.table_summary
+            found = on_table(table, roles, summary, self.session.max_length)
+            found = in_order(with_findings(found, self.session.doctor, summary))
+            if summary is not None and self.isVisible():
+                self.session.doctor.examine(roles, self.session.model, self.session.max_length)
+        if found is not None:
             actions = {remark.text: self._actions(remark) for remark in found}
-            self.advice.set_items([(remark.level, remark.text) for remark in found], actions)
+            more = {remark.text: remark.more for remark in found if remark.more}
+            self.advice.set_items([(remark.level, remark.text) for remark in found], actions, more)
             hint = words.counted(len(found), self.tr("{count} remark"), self.tr("{count} remarks"))
             self.advice_card.set_hint(hint)
+            self.advice_card.refresh()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_advice()
 
     def _actions(self, remark: Remark) -> list[Action]:
         """Return what a click can do about a remark: show its rows, merge labels or take that back."""
@@ -179,6 +299,13 @@ class DataPage(Page):
         if remark.rows is not None and len(remark.rows):
             show = partial(self.table_card.show_only, remark.rows, remark.what)
             found.append((self.tr("Show rows"), lambda: show()))
+        for step in remark.steps:
+            said = step_words(step)
+            if step.do == MERGE and len(remark.steps) > 1:
+                said = self.tr("Merge {label}").format(label=words.shorten(step.label, 24))
+            found.append((said, partial(self._mend, step)))
+        if remark.taken is not None:
+            found.append((self.tr("Undo"), partial(self._take_back, remark.taken)))
         if remark.lines:
             found.append((self.tr("Show lines"), self.table_card.show_lines))
         if remark.mend is not None:
@@ -187,6 +314,12 @@ class DataPage(Page):
             choose = partial(self.session.choose_for_labels, name, value)
             found.append((said if value else self.tr("Undo"), lambda: choose()))
         return found
+
+    def _mend(self, step: Step, _checked: bool = False) -> None:
+        self.session.doctor.mend(step)
+
+    def _take_back(self, step: Step, _checked: bool = False) -> None:
+        self.session.doctor.take_back(step)
 
     @Slot()
     def _show_summary(self) -> None:
@@ -206,21 +339,27 @@ class DataPage(Page):
             for plot in (self.labels_plot, self.lengths_plot):
                 plot.set_caption([(self.tr("table"), path.name)] if path else [])
             self._show_state()
-            counts = map(int, summary.counts)
-            bars = sorted(zip(summary.shown_labels, counts, strict=True), key=lambda bar: -bar[1])
+            of_table = self.session.table_summary
+            views = views_of(self.session.task_name)
+            bars = views.bars(summary)
+            self.labels_card.set_title(views.bars_title())
+            self.labels_plot.set_title(views.bars_title())
             lacking = self.tr("No label column is chosen. Choose one above the table.")
-            if summary.refusal is not None:
+            if of_table is None:
+                lacking = self.tr("This file has no labels to count.")
+            elif of_table.refusal is not None:
                 lacking = self.tr("“{name}” cannot be the label. “Good to know” says why.").format(
-                    name=words.shorten(summary.roles.label, 40)
+                    name=words.shorten(of_table.roles.label, 40)
                 )
             self.labels_plot.set_empty_text(lacking)
-            total = max(1, sum(count for _label, count in bars))
+            is_side_by_side = of_table is not None and not of_table.chooses_one
+            counted = summary.num_examples if is_side_by_side else sum(count for _label, count in bars)
+            total = max(1, counted)
             self.labels_plot.set_bars(
                 bars[:MOST_BARS], shares=[count / total for _label, count in bars[:MOST_BARS]]
             )
-            hint = (
-                words.counted(len(bars), self.tr("{count} label"), self.tr("{count} labels")) if bars else ""
-            )
+            count = len(summary.labels)
+            hint = words.counted(count, self.tr("{count} label"), self.tr("{count} labels")) if count else ""
             if len(bars) > MOST_BARS:
                 hint = self.tr("the {shown} largest of {count}").format(
                     shown=MOST_BARS, count=words.number(len(bars))
@@ -254,8 +393,10 @@ class DataPage(Page):
         short = self.tr("WordPieces") if in_pieces else self.tr("Words")
         self.lengths_card.set_title(title if self.width() >= WIDE else short)
 
-    def _cut_words(self, summary: TableSummary) -> str:
+    def _cut_words(self, summary: TableSummary | FileSummary) -> str:
         """Return words that the box with the maximum length ends as a sentence."""
+        if self.session.task_file is not None:
+            return self.tr("windows of")
         cut = summary.cut_share(self.session.max_length)
         if not cut:
             return self.tr("none cut at")
@@ -268,8 +409,8 @@ class DataPage(Page):
             self.session.problem.emit(error)
             return
         text = words.say_error(error)
-        if self.session.table is not None:
-            kept = self.tr("{name} stays open.").format(name=self.session.table.path.name)
+        if self.session.table_path is not None:
+            kept = self.tr("{name} stays open.").format(name=self.session.table_path.name)
             text = f"{text} {kept}"
         values = error.sentence.values
         actions: list[tuple[str, Callable[[], None]]] = []
@@ -285,7 +426,7 @@ class DataPage(Page):
     @Slot()
     def choose_file(self) -> None:
         """Ask for a table and open it."""
-        tables = self.tr("Tables (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json)")
+        tables = self.tr("Data (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json *.conll *.conllu)")
         ask_file(
             self,
             self.tr("Open a table"),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QDialog,
     QGridLayout,
     QLabel,
+    QLineEdit,
     QMenu,
     QPlainTextEdit,
     QSizePolicy,
@@ -26,16 +28,23 @@ from app.look.table_view import TableView
 from app.look.widgets import PAGE_MARGIN, Card, button
 from app.pages.data.roles import ListBox, RolesStrip, role_menu
 from app.session import Session
+from app.work.found_rows import found_rows, rows_with_label
 from app.work.table_rows import Rows
 from app.work.tables import TableSummary
+from app.work.worker import Channel
 from engine.text.examples import Roles
+from engine.text.recipe import DROP, RELABEL
 from engine.text.table import BadLine, Table
 
+TYPED_MS = 200  # after the last letter
+MOST_SEARCHED = 20  # columns
+BESIDE = 88  # pixels of a column that stands beside the table's own
 MOST_LINES = 5000  # in the list of those left out
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "big5", "shift_jis", "euc_kr", "cp1252", "latin-1", "cp1251")
 HEADER_LINES = 12  # that may be chosen; any line can by a click on its number
 WIDEST = 200  # pixels for the label column at most
 NARROW = 88  # for a column that is not used
+MOST_MEASURED = 50  # rows that tell how wide a column is
 MOST_FITTED = 100  # columns that are measured; of more, the rest are narrow
 
 
@@ -71,6 +80,7 @@ class TableCard(Card):
         self.model = TableModel(None, self)
         self.view.setModel(self.model)
         header = self.view.horizontalHeader()
+        header.setResizeContentsPrecision(MOST_MEASURED)
         header.setSectionsClickable(True)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.sectionClicked.connect(self._open_role_menu)
@@ -82,11 +92,26 @@ class TableCard(Card):
         numbers.setToolTip(self.tr("A right click on a line's number makes that line the header"))
         self.shown_rows = ShownRows()
         self.shown_rows.all_wanted.connect(self.show_all)
-        self.add(self.shown_rows)
+        self.search = QLineEdit(placeholderText=self.tr("Search the rows"), clearButtonEnabled=True)
+        self.search.setObjectName("search_rows")
+        self.search.setAccessibleName(self.tr("Search the rows"))
+        self.search.setMaximumWidth(220)
+        self._typed = QTimer(self, singleShot=True, interval=TYPED_MS)
+        self._typed.timeout.connect(self._look_for)
+        self.search.textChanged.connect(self._typed.start)
+        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+        find.activated.connect(self._begin_search)
+        self._looking = Channel(self, session.workers.files)
+        self._filter: tuple[Rows | None, str] = (None, "")  # rows that a remark is about, and what they are
+        self._beside: dict[str, Sequence[str]] = {}
+        self._order: tuple[str, str] | None = None  # a column, and how
+        self._labels: dict[int, str] = {}  # of relabelled rows
+        self.add_layout(row(self.search, (self.shown_rows, 1), gap=12))
         self.add(self.view, 1)
         session.table_changed.connect(self.show_table)
         session.roles_changed.connect(self._show_roles)
         session.roles_changed.connect(self.show_all)
+        session.doctor.recipe_changed.connect(self._show_mends)
         session.summary_changed.connect(self._show_hint)
         session.busy_changed.connect(self._show_hint)
         self.show_table()
@@ -97,7 +122,12 @@ class TableCard(Card):
         """Show the session's table from its first row."""
         table = self._session.table
         self.model.set_table(table)
-        self.shown_rows.hide()
+        self._filter, self._order, self._beside = (None, ""), None, {}
+        self.search.clear()
+        self._typed.stop()
+        self._looking.drop()
+        self.shown_rows.clear()
+        self._show_mends()
         self.set_title(words.shorten(table.path.name, 48) if table else "")
         self.title_label.setToolTip(tip(str(table.path)) if table else "")
         self.view.scrollToTop()
@@ -108,36 +138,124 @@ class TableCard(Card):
         self.model.set_roles(self._session.roles or Roles(text=""))
         self._fit_columns()
 
-    def show_only(self, rows: Rows, what: str) -> None:
-        """Show these rows alone, and say what they are."""
+    def show_only(self, rows: Rows, what: str, beside: Mapping[str, Sequence[str]] | None = None) -> None:
+        """Show these rows alone, in this order, and say what they are. Args: beside: more columns of them."""
         if self._session.table is not None:
-            self.model.show_only(rows)
-            self.view.scrollToTop()
-            self.shown_rows.say(len(rows), self._session.table.num_rows, what)
+            self._filter, self._order, self._beside = (rows, what), None, dict(beside or {})
+            self.search.clear()
+            self._typed.stop()
+            self._look_for()
+
+    def show_label(self, label: str) -> None:
+        """Show the rows of a label alone."""
+        table, roles = self._session.table, self._session.roles
+        if table is None or roles is None or roles.label not in table.columns:
+            return
+        what = self.tr("label {label}").format(label=words.shorten(label, 40))
+        self._looking.drop()
+        self._looking.ask(
+            (id(table), label),
+            partial(rows_with_label, table, roles.label, label, self._labels),
+            heard=lambda rows: self.show_only(rows, what),
+        )
 
     @Slot()
     def show_all(self) -> None:
         """Show all rows again, where some were shown alone."""
-        if not self.shown_rows.isHidden():
-            self.shown_rows.hide()
-            self.model.show_only(None)
+        if self._filter[0] is not None or self.search.text() or self._order is not None:
+            self._filter, self._order, self._beside = (None, ""), None, {}
+            self.search.clear()
+            self._typed.stop()
+            self._look_for()
+
+    def order_by(self, column: str, how: str) -> None:
+        """Put the rows that are shown in the order of a column: "up", "down" or "long"; "" as they stand."""
+        self._order = (column, how) if how else None
+        self._look_for()
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether the rows to be shown are still looked for."""
+        return self._typed.isActive() or self._looking.is_asking
+
+    @Slot()
+    def _begin_search(self) -> None:
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    @Slot()
+    def _look_for(self) -> None:
+        """Find the rows that are to be shown, on a worker where anything has to be looked for."""
+        table, roles = self._session.table, self._session.roles
+        rows, _what = self._filter
+        query = self.search.text().strip()
+        self._looking.drop()
+        if table is None:
+            return
+        if not query and self._order is None:
+            self._show_found(rows)
+            return
+        used = [name for name in (roles.text, roles.text_pair) if name] if roles is not None else []
+        columns = [*used, *(name for name in table.columns if name not in used)][:MOST_SEARCHED]
+        self._looking.ask(
+            (id(table), id(rows), query, self._order),
+            partial(found_rows, table, rows, query, columns, self._order, self._labels),
+            heard=self._show_found,
+        )
+
+    def _show_found(self, rows: Rows | None) -> None:
+        table = self._session.table
+        if table is None:
+            return
+        base, what = self._filter
+        num_columns = self.model.columnCount()
+        self.model.show_only(rows, self._beside if rows is base else {})
+        if self.model.columnCount() != num_columns:
+            self._fit_columns()
+        self.view.scrollToTop()
+        if rows is None:
+            self.shown_rows.clear()
+            return
+        query = self.search.text().strip()
+        if query:
+            holds = self.tr("contains “{query}”").format(query=words.shorten(query, 30))
+            what = f"{what} · {holds}" if what else holds
+        self.shown_rows.say(len(rows), table.num_rows, what or self.tr("in another order"))
+
+    @Slot()
+    def _show_mends(self) -> None:
+        """Show what becomes of rows and labels by the recipe."""
+        table, roles = self._session.table, self._session.roles
+        if table is None or roles is None:
+            return
+        left_out: set[int] = set()
+        self._labels = {}
+        for step in self._session.doctor.steps:
+            if step.do == DROP:
+                left_out.update(step.rows)
+            elif step.do == RELABEL:
+                self._labels.update(dict.fromkeys(step.rows, step.label))
+        self.model.set_mends(left_out, self._labels, roles.label)
+        self.view.viewport().update()
 
     @Slot()
     def show_lines(self) -> None:
         """Open the list of lines and rows that are left out."""
         if self._session.table is not None:
-            LinesDialog(self._session.table, self._session.summary, self).open()
+            LinesDialog(self._session.table, self._session.table_summary, self).open()
 
     @Slot()
     def _show_hint(self) -> None:
-        table, summary = self._session.table, self._session.summary
+        table, summary = self._session.table, self._session.table_summary
         if table is None:
             return
         num_unread, num_unused = len(table.reported), len(summary.reported) if summary else 0
+        num_mended = summary.num_mended_out if summary else 0
         rows = words.counted(table.num_rows, self.tr("{count} row"), self.tr("{count} rows"))
-        if num_unread or num_unused:
+        if num_unread or num_unused or num_mended:
             rows = self.tr("{used} of {all} rows can be used").format(
-                used=words.number(table.num_rows - num_unused), all=words.number(table.num_rows + num_unread)
+                used=words.number(table.num_rows - num_unused - num_mended),
+                all=words.number(table.num_rows + num_unread),
             )
         self.set_hint(" · ".join([rows, *map(words.say, table.format.parts())]))
         self.reported_button.setText(
@@ -156,6 +274,7 @@ class TableCard(Card):
             for place in range(min(len(table.columns), MOST_FITTED))
         ]
         texts = [table.columns.index(name) for name in (roles.text, roles.text_pair) if name]
+        beside = range(len(table.columns), self.model.columnCount())
         if not texts:  # nobody has said which: whatever is long
             texts = [place for place, width in enumerate(needed) if width > WIDEST]
         widths = {
@@ -168,8 +287,10 @@ class TableCard(Card):
             wanted = widths.get(place, NARROW)
             if place not in texts and header.sectionSize(place) != wanted:
                 header.resizeSection(place, wanted)
+        for place in beside:
+            header.resizeSection(place, BESIDE)
         header.setStretchLastSection(True)
-        self._texts, self._others = texts, sum(widths.values())
+        self._texts, self._others = texts, sum(widths.values()) + BESIDE * len(beside)
         self._fit_texts()
 
     def _fit_texts(self) -> None:
@@ -223,7 +344,12 @@ class TableCard(Card):
         if table is None or not 0 <= section < len(table.columns):
             return
         header = self.view.horizontalHeader()
-        menu = role_menu(self._session, table.columns[section], self)
+        name = table.columns[section]
+        menu = role_menu(self._session, name, self)
+        menu.addSeparator()
+        orders = {"up": self.tr("A to Z"), "down": self.tr("Z to A"), "long": self.tr("Longest first")}
+        for how, said in {**orders, "": self.tr("In the order of the file")}.items():
+            menu.addAction(said, partial(self.order_by, name, how))
         menu.popup(header.mapToGlobal(QPoint(header.sectionViewportPosition(section) + 4, header.height())))
 
 
@@ -240,13 +366,18 @@ class ShownRows(QWidget):
         self.back = button(self.tr("Show all rows"), "link", name="show_all_rows")
         self.back.clicked.connect(self.all_wanted)
         row((self.label, 1), self.back, parent=self)
-        self.hide()
+        self.clear()
+
+    def clear(self) -> None:
+        """Say nothing: all rows are shown."""
+        self.label.setText("")
+        self.back.hide()
 
     def say(self, count: int, total: int, what: str) -> None:
         """Say how many of the table's rows are shown, and what they are."""
         text = self.tr("{count} of {total} rows: {what}")
         self.label.setText(text.format(count=words.number(count), total=words.number(total), what=what))
-        self.show()
+        self.back.show()
 
 
 class ReadingStrip(QWidget):

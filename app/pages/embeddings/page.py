@@ -26,7 +26,7 @@ from app.session import Session
 from app.work.worker import Channel
 from engine.commands.command_line import embed_command, word_command
 from engine.events import Event, Progress
-from engine.inspect.embeddings.vectors import KINDS, LAYERED
+from engine.inspect.embeddings.vectors import LAYERED, kinds_of
 from engine.inspect.loaded_model import ModelSummary
 
 COMMAND_FILE = "embeddings.npz"
@@ -110,12 +110,9 @@ class EmbeddingsPage(LookingPage):
         self.views.bundled_wanted.connect(self._compare_bundled)
 
     def model_ready(self, about: ModelSummary) -> None:
-        kinds = tuple(kind for kind in KINDS if kind != "mix" or about.info.get("layer_mix"))
-        if not about.has_pooler:
-            kinds = tuple(kind for kind in kinds if kind != "pooled")
         self._about = about
         self.source_card.set_about(about)
-        self.vectors_card.set_about(about, kinds)
+        self.vectors_card.set_about(about, kinds_of(about))
         senses = self.source_card.senses
         self.word_button.setText(self.tr("Follow “{word}”").format(word=senses.word if senses else ""))
         self.views.set_about(about)

@@ -294,7 +294,7 @@ def _of_word(subject: LoadedModel, source: Source, group: str) -> Generator[Even
 def _worth_keeping(subject: LoadedModel, num_texts: int, pooling: Pooling) -> list[Pooling]:
     """Return what is computed in one pass: every pooling at every layer, or less where that is too much."""
     about = subject.about
-    everything = [one for kind in kinds_of(subject) for one in every_layer(about, kind)]
+    everything = [one for kind in kinds_of(subject.about) for one in every_layer(about, kind)]
     for wanted in (everything, list(every_layer(about, pooling.kind)), [pooling.of(about)]):
         if num_bytes(about, num_texts, len(wanted)) <= MOST_BYTES:
             return wanted
@@ -311,7 +311,7 @@ def _shared(subject: LoadedModel, source: Source) -> dict[str, Any]:
         "folder": subject.folder,
         "name": subject.name,
         "fingerprint": subject.fingerprint,
-        "kinds": kinds_of(subject),
+        "kinds": kinds_of(subject.about),
     }
 
 

@@ -13,7 +13,7 @@ from app.look.layout import form_rows, row
 from app.look.widgets import Card, named, tidy_spin
 from app.pages.embeddings.requests import WORD, Vectors
 from engine.inspect.embeddings.projection import MOST_TSNE, PERPLEXITY, most_perplexity
-from engine.inspect.embeddings.vectors import KINDS, LAYERED, Pooling
+from engine.inspect.embeddings.vectors import KINDS, LAYERED, SENTENCE, Pooling, usual_kind
 from engine.inspect.loaded_model import ModelSummary
 
 PCA, TSNE = "pca", "tsne"
@@ -39,10 +39,14 @@ class VectorsCard(Card):
         self.body.addLayout(row((self.slider, 1), self.layer_words))
         self.kind_box.activated.connect(self._activated)
         self.slider.valueChanged.connect(self._moved)
-        self._fill(tuple(kind for kind in KINDS if kind != "mix"))
+        self._fill(tuple(kind for kind in KINDS if kind not in ("mix", SENTENCE)))
 
     def set_about(self, about: ModelSummary, kinds: tuple[str, ...]) -> None:
-        """Offer what a model can give; the layer stays where it is, or at the last."""
+        """Offer what a model can give; the layer stays where it is, or at the last.
+
+        Another model that says how its texts are pooled is pooled so.
+        """
+        is_other = self._about is None or self._about.folder != about.folder
         was_last = self._about is None or self.slider.value() == self.slider.maximum()
         depth = about.config.num_hidden_layers
         self._about = about
@@ -51,7 +55,7 @@ class VectorsCard(Card):
         if was_last or self.slider.value() > depth:
             self.slider.setValue(depth)
         blocker.unblock()
-        self._fill(kinds)
+        self._fill(kinds, usual_kind(about) if is_other and SENTENCE in kinds else "")
         self._show()
 
     def set_word(self, of_word: bool) -> None:
@@ -92,8 +96,8 @@ class VectorsCard(Card):
             return self.tr("0 (embeddings)")
         return self.tr("{layer} of {depth}").format(layer=pooling.layer, depth=self.slider.maximum())
 
-    def _fill(self, kinds: tuple[str, ...]) -> None:
-        before = self.kind_box.currentData()
+    def _fill(self, kinds: tuple[str, ...], wanted: str = "") -> None:
+        before = wanted or self.kind_box.currentData()
         self.kind_box.clear()
         for kind in kinds:
             self.kind_box.addItem(words.tr_engine(KINDS[kind][0]), kind)

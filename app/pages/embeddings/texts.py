@@ -15,6 +15,7 @@ from app.look.layout import STRETCH, Item, column, form_rows
 from app.look.widgets import Card, button, named, tidy_spin
 from app.pages.embeddings.requests import Source, sample_rows, typed_lines
 from app.session import Session
+from engine.errors import bare_column
 from engine.inspect.example_texts import Senses, Topics, senses_for, topics_for
 from engine.inspect.loaded_model import ModelSummary
 
@@ -264,7 +265,9 @@ class SourceCard(Card):
             self.word_words.setText(self.tr("No table is open."))
         else:
             said = self.tr("Every row of {name} is searched, column {column}.")
-            self.word_words.setText(said.format(name=table.path.name, column=self.column_box.currentText()))
+            self.word_words.setText(
+                said.format(name=table.path.name, column=bare_column(self.column_box.currentText()))
+            )
         self.changed.emit()
 
     def _table_words(self, count: int, seed: int | None) -> str:
@@ -272,7 +275,7 @@ class SourceCard(Card):
         assert table is not None
         values = {
             "name": table.path.name,
-            "column": str(self.column_box.currentData()),
+            "column": bare_column(str(self.column_box.currentData())),
             "count": words.number(count),
             "seed": seed,
         }

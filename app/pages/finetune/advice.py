@@ -10,14 +10,16 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app.pages.advice.remark import Remark
-from app.pages.advice.scores import accuracy_words, on_chance, on_predictions
 from app.pages.advice.table import Counted, contradictions, cut_texts, lone_labels, on_counted, unusable_rows
 from app.pages.run.advice import RunAdvice
+from app.pages.tasks.known import views_of
+from app.pages.tasks.views import TaskViews
 from app.words import decimal, number
 from engine.errors import Sentence
 from engine.events import Evaluated, Step
 from engine.settings.finetune import DataConfig
 from engine.train.metrics import ONE_ANSWER
+from engine.train.watchdog import OVERFITTING
 
 translate = QCoreApplication.translate
 
@@ -61,6 +63,11 @@ class FineTuneAdvice(RunAdvice):
         self.test: Evaluated | None = None
 
     @property
+    def views(self) -> TaskViews:
+        """Those of what the run learns."""
+        return views_of(self.started.task if self.started is not None else "")
+
+    @property
     def kept(self) -> Evaluated | None:
         """What validation found of the weights that the run has kept, or would keep."""
         if self.finished is not None and self.finished.best_step is None:
@@ -92,10 +99,9 @@ class FineTuneAdvice(RunAdvice):
             return
         is_over = self.is_over or self.finished is not None
         shown = self.kept if is_over else self.last
-        if shown is not None and shown.confusion is not None:
-            yield from on_predictions(shown, is_over=is_over)
-        if self.test is not None:
-            yield from on_chance(self.test)
+        for event in (shown, self.test):
+            if event is not None:
+                yield from self.views.remarks(event, is_over=is_over)
 
     def on_data(self) -> Iterator[Remark]:
         if self.started is None and not self._notes:
@@ -105,15 +111,19 @@ class FineTuneAdvice(RunAdvice):
         """Return the line about the best checkpoint so far, or about the result."""
         if self.best is None:
             return ""
-        line = translate("FineTuneAdvice", "Best checkpoint: step {step}, validation accuracy {accuracy}")
-        line = line.format(step=number(self.best.step), accuracy=accuracy_words(self.best) or "–")
+        views = self.views
+        metric = views.metric(views.main_metric if self.started is None else self.started.metric)
+        line = translate("FineTuneAdvice", "Best checkpoint: step {step}, validation {metric} {value}")
+        value = views.score_words(self.best) or "–"
+        line = line.format(step=number(self.best.step), metric=metric, value=value)
         if self.test is not None:
-            tested = translate("FineTuneAdvice", "test accuracy {accuracy}")
-            line = f"{line}, {tested.format(accuracy=accuracy_words(self.test))}"
+            tested = translate("FineTuneAdvice", "test {metric} {value}")
+            value = views.score_words(self.test)
+            line = f"{line}, {tested.format(metric=metric, value=value)}"
         return line
 
     def _on_overfitting(self) -> Iterator[Remark]:
-        if len(self._looks) < 2:
+        if len(self._looks) < 2 or self.has_noted(OVERFITTING):
             return
         best = min(self._looks, key=lambda look: look.validation)
         last = self._looks[-1]

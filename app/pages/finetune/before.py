@@ -43,9 +43,11 @@ class BeforeRun(EmptyState):
     def missing(self) -> str:
         """Return what a run still lacks: "data", "roles", "labels", "model"; "" for nothing."""
         session = self._session
-        if session.table is None:
+        if session.table_path is None:
             return "data"
-        if session.roles is None or not session.roles.text or not session.roles.label:
+        if session.task_file is not None:
+            return "model" if session.model is None else ""
+        if session.roles is None or not session.roles.text or not session.has_label:
             return "roles"
         if self._data_refusal():
             return "labels"
@@ -93,7 +95,7 @@ class BeforeRun(EmptyState):
 
     @Slot(object)
     def _data_failed(self, error: BaseException) -> None:
-        if self._session.table is not None and self._session.summary is None:
+        if self._session.table_path is not None and self._session.summary is None:
             self._data_problem = error  # it was read, but nothing can be learned from it
             self.changed.emit()
 

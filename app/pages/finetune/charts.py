@@ -1,4 +1,4 @@
-"""The right side of the Fine-tune page: loss and accuracy, the confusion matrix, and the advice."""
+"""The right side of the Fine-tune page: loss and the task's metric, its scores, and the advice."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.look.labels import tip
@@ -13,18 +14,24 @@ from app.look.widgets import GAP, Card
 from app.pages.advice.remark import Remark
 from app.pages.finetune.advice import FineTuneAdvice
 from app.pages.run.charts import RunCharts
-from app.pages.run.scores import ScoresCard
+from app.pages.tasks.known import CLASSIFICATION, views_of
+from app.pages.tasks.views import TaskScores, TaskViews
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.curve import CurvePlot
 from app.words import decimal, interval_help, number, score
-from engine.events import Evaluated, Event, Step
+from engine.events import Evaluated, Event, Started, Step
 
 NARROW, WIDE = 560, 1080  # px; below, the cards stand in one column; above, in three
 LOW_CARD, LOW_PLOT = 228, 120  # px; heights below which a card and its plot say nothing
 
 
 class FineTuneCharts(RunCharts):
-    """Loss, accuracy, confusion and advice; two columns where there is room, one where there is not."""
+    """Loss, metric, scores and advice; two columns where there is room, one where there is not.
+
+    texts_wanted: of a split, those of a true and a predicted label.
+    """
+
+    texts_wanted = Signal(str, int, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.advice = FineTuneAdvice()
@@ -44,28 +51,49 @@ class FineTuneCharts(RunCharts):
         )
         self.loss_card = self._plot_card(self.tr("Loss"), self.loss, "loss_plot")
         self.accuracy_card = self._plot_card(self.tr("Accuracy"), self.accuracy, "accuracy_plot")
-        self.confusion_card = ScoresCard()
-        self.confusion_card.setObjectName("scores_card")
-        self.confusion_card.setMinimumHeight(LOW_CARD)
-        self.confusion = self.confusion_card.confusion
-        self.confusion.setObjectName("confusion_plot")
-        self._cards = (self.loss_card, self.accuracy_card, self.confusion_card, self.watching)
+        self.views: TaskViews = CLASSIFICATION
+        self._metric = CLASSIFICATION.main_metric
+        self._scores: dict[str, TaskScores] = {}  # by task, made when first needed
+        self.scores_card = self._scores_of(CLASSIFICATION)
         self._columns = 0
         self._is_over = False
         self.arrange(NARROW)
         self.clear()
+
+    def _scores_of(self, views: TaskViews) -> TaskScores:
+        if views.name not in self._scores:
+            card = self._scores[views.name] = views.scores()
+            card.setObjectName("scores_card")
+            card.setMinimumHeight(LOW_CARD)
+            card.texts_wanted.connect(self.texts_wanted)
+        return self._scores[views.name]
+
+    def set_task(self, name: str, metric: str = "") -> None:
+        """Show the metric and the scores of a task. Args: metric: "" for its usual one."""
+        views = views_of(name)
+        metric = metric or views.main_metric
+        if views is self.views and metric == self._metric:
+            return
+        self._metric = metric
+        self.views = views
+        self.scores_card.hide()
+        self.scores_card = self._scores_of(views)
+        self.scores_card.show()
+        self.accuracy_card.set_title(views.metric_title(metric))
+        self.accuracy.set_title(views.metric_title(metric))
+        self.accuracy.set_empty_text(views.curve_words())
+        columns, self._columns = self._columns, 0
+        self.arrange({1: NARROW - 1, 2: NARROW, 3: WIDE}[columns])
 
     def clear(self) -> None:
         """Empty everything for a new run."""
         self.loss.clear()
         self.accuracy.clear()
         self._is_over = False
-        self.confusion_card.clear()
+        self.scores_card.clear()
+        self.scores_card.set_door(False)
         self.loss.set_empty_text(self.tr("The loss of every step appears here once training has begun."))
-        self.accuracy.set_empty_text(
-            self.tr("The share of right answers appears here, on training and validation rows.")
-        )
-        self.confusion.set_empty_text(self.tr("After each evaluation: which label was taken for which."))
+        self.accuracy.set_empty_text(self.views.curve_words())
         self.loss_card.set_hint("")
         self.accuracy_card.set_hint("")
         for controls in self._controls:
@@ -80,6 +108,9 @@ class FineTuneCharts(RunCharts):
 
     def hear(self, events: Sequence[Event]) -> None:
         """Draw a list of a run's events."""
+        for event in events:
+            if isinstance(event, Started):
+                self.set_task(event.task, event.metric)
         steps = [event for event in events if isinstance(event, Step)]
         if steps:
             self._add_steps(steps)
@@ -100,6 +131,7 @@ class FineTuneCharts(RunCharts):
         self.accuracy.flush()
         super().end(outcome, run_dir, seconds, has_model=has_model)
         self._is_over = outcome != "running"
+        self.scores_card.set_door(self._is_over and has_model)
         self._show_scores()
         self._show_hints()
 
@@ -113,8 +145,8 @@ class FineTuneCharts(RunCharts):
 
     def _add_evaluation(self, event: Evaluated) -> None:
         self.loss.append_validation(event.step, event.loss)
-        if "accuracy" in event.metrics:
-            self.accuracy.append_validation(event.step, event.metrics["accuracy"])
+        if self._metric in event.metrics:
+            self.accuracy.append_validation(event.step, event.metrics[self._metric])
 
     def _show_scores(self) -> None:
         """Show the model as it is measured now; once the run is over, the one that is kept."""
@@ -126,7 +158,7 @@ class FineTuneCharts(RunCharts):
         if advice.test is not None:
             found["test"] = advice.test
             moments["test"] = self._moment(advice.test)
-        self.confusion_card.set_evaluations(found, moments)
+        self.scores_card.set_evaluations(found, moments)
 
     def _moment(self, event: Evaluated) -> str:
         """Return which weights were measured."""
@@ -150,13 +182,13 @@ class FineTuneCharts(RunCharts):
             if validation is not None:
                 parts.append(self.tr("validation {loss}").format(loss=decimal(validation)))
         self.loss_card.set_hint("   ".join(parts))
-        if shown is not None and "accuracy" in shown.metrics:
+        if shown is not None and self._metric in shown.metrics:
             hint = (
                 self.tr("validation {accuracy} {moment}")
                 if not self._is_over
                 else self.tr("{moment}: {accuracy}")
             )
-            accuracy = score(shown.metrics["accuracy"])
+            accuracy = score(shown.metrics[self._metric])
             self.accuracy_card.set_hint(hint.format(accuracy=accuracy, moment=self._moment(shown)))
 
     def _plot_card(self, title: str, plot: CurvePlot, name: str) -> Card:
@@ -177,7 +209,7 @@ class FineTuneCharts(RunCharts):
         if columns == self._columns:
             return
         self._columns = columns
-        loss, accuracy, scores = self.loss_card, self.accuracy_card, self.confusion_card
+        loss, accuracy, scores = self.loss_card, self.accuracy_card, self.scores_card
         rows: Sequence[Sequence[tuple[Card, int]]] = {
             1: (((loss, 1),), ((self.watching, 1),), ((accuracy, 1),), ((scores, 1),)),
             2: (((loss, 1), (accuracy, 1)), ((scores, 3), (self.watching, 2))),
@@ -185,7 +217,7 @@ class FineTuneCharts(RunCharts):
         }[columns]
         heights = {1: (1, 1, 1, 1), 2: (11, 10, 0, 0), 3: (4, 5, 0, 0)}[columns]
         for row in self._rows:
-            for card in self._cards:
+            for card in (loss, accuracy, self.watching, *self._scores.values()):
                 row.removeWidget(card)
         for place, row in enumerate(self._rows):
             for card, stretch in rows[place] if place < len(rows) else ():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.pages.run.facts import Fact, file_fact, model_facts, pace_facts, setting_facts
+from app.pages.tasks.known import CLASSIFICATION, views_of
 from app.words import number, tr_engine
 from engine.events import Started
 from engine.settings.finetune import FineTuneConfig
@@ -13,7 +14,7 @@ from engine.settings.setting import settings_of
 translate = QCoreApplication.translate
 
 SHOWN = (  # settings that have rows of their own
-    *("data", "validation_data", "test_data", "text", "text_pair", "label", "model", "vocab"),
+    *("task", "data", "validation_data", "test_data", "text", "text_pair", "label", "model", "vocab"),
     "learning_rate",
 )
 
@@ -26,10 +27,14 @@ def facts_of(config: FineTuneConfig, started: Started | None) -> list[Fact]:
         found.append(file_fact(translate("FineTuneFacts", "Validation data"), data.validation_data))
     if data.test_data:
         found.append(file_fact(translate("FineTuneFacts", "Test data"), data.test_data))
-    found.append(Fact(translate("FineTuneFacts", "Text"), data.text))
+    if started is not None and started.task != CLASSIFICATION.name:
+        found.append(Fact(translate("FineTuneFacts", "Task"), views_of(started.task).title()))
+    if data.text:
+        found.append(Fact(translate("FineTuneFacts", "Text"), data.text))
     if data.text_pair:
         found.append(Fact(translate("FineTuneFacts", "Second text"), data.text_pair))
-    found.append(Fact(translate("FineTuneFacts", "Label"), data.label))
+    if data.label:
+        found.append(Fact(translate("FineTuneFacts", "Label"), data.label))
     if started is not None:
         rows = translate("FineTuneFacts", "{train} to learn from, {kept} to validate").format(
             train=_rows_learned(config, started), kept=number(started.num_validation)
@@ -38,9 +43,9 @@ def facts_of(config: FineTuneConfig, started: Started | None) -> list[Fact]:
             tested = translate("FineTuneFacts", "{rows}, {tested} to test")
             rows = tested.format(rows=rows, tested=number(started.num_test))
         found.append(Fact(translate("FineTuneFacts", "Rows"), rows))
-        found.append(
-            Fact(translate("FineTuneFacts", "Labels"), number(len(started.labels)), ", ".join(started.labels))
-        )
+        if len(started.labels) > 1:
+            labels = ", ".join(started.labels)
+            found.append(Fact(translate("FineTuneFacts", "Labels"), number(len(started.labels)), labels))
     found += model_facts(config.model.model, config.model.vocab)
     found += pace_facts(config.training, started)
     if not config.training.minutes:

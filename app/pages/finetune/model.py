@@ -70,7 +70,7 @@ class ModelChooser(QObject):
     @Slot()
     def start_from_random_weights(self) -> None:
         """Ask for a new model of the size shown, with the vocabulary used last or the one that ships."""
-        self._ask_new(self.size_box.currentData() or "tiny", vocabularies(self._session.settings)[0])
+        self._ask_new(self.size_box.currentData() or "tiny")
 
     @Slot()
     def start_from_starter(self) -> None:
@@ -108,10 +108,7 @@ class ModelChooser(QObject):
 
     @Slot(int)
     def _size_chosen(self, _index: int) -> None:
-        self._ask_new(
-            self.size_box.currentData(),
-            self.vocab_box.currentData() or vocabularies(self._session.settings)[0],
-        )
+        self._ask_new(self.size_box.currentData(), self.vocab_box.currentData() or "")
 
     @Slot(object)
     def _vocab_chosen(self, path: str) -> None:
@@ -135,8 +132,13 @@ class ModelChooser(QObject):
         self._show_current()
         self.show_refusal(words.say_error(error))
 
-    def _ask_new(self, size: str, vocab: str) -> None:
-        self._ask(f"new:{size}", vocab)
+    def _ask_new(self, size: str, vocab: str = "") -> None:
+        """Ask for random weights; without a vocabulary the one used last is taken, or one is asked for."""
+        vocab = vocab or next(iter(vocabularies(self._session.settings)), "")
+        if vocab:
+            self._ask(f"new:{size}", vocab)
+        else:
+            self._browse_vocabulary()
 
     def _ask(self, model: str, vocab: str) -> None:
         self.refusal.hide()

@@ -17,15 +17,18 @@ from app.look import theme
 from app.look.widgets import Card
 from app.pages.finetune.before import BeforeRun
 from app.pages.finetune.charts import FineTuneCharts
+from app.pages.finetune.comparison import ComparisonCard
 from app.pages.finetune.facts import facts_of
 from app.pages.finetune.setup import APART, FineTuneSetup
 from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
-from app.session import LABEL_CHOICES, Session, sample_data_path
+from app.session import FILE_SETTINGS, LABEL_CHOICES, Session, sample_data_path
 from app.settings import AppSettings
 from app.work.tables import NEW
 from engine.commands.command_line import finetune_command
+from engine.errors import UserError
 from engine.events import Started
+from engine.settings.comparison import ComparisonConfig
 from engine.settings.config import values_of
 from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
@@ -54,8 +57,15 @@ class FineTunePage(TrainingPage):
         card = Card()
         card.add(self.before, 1)
         self.lay_out(card)
+        self.comparison = ComparisonCard(session)
+        self.stack.addWidget(self.comparison)
+        self._compares = False  # whether a comparison is shown
+        self.comparison.closed.connect(self._close_comparison)
+        self.setup.compare.start_wanted.connect(self.compare)
+        self.setup.compare.chosen.connect(self._show_comparison)
         self.setup.changed.connect(self._setup_changed)
         self.before.changed.connect(self._setup_changed)
+        self.charts.texts_wanted.connect(self._show_texts)
         session.training_ended.connect(self.restore_own)
         self._hear_session()
 
@@ -67,12 +77,50 @@ class FineTunePage(TrainingPage):
         had_focus = focused is not None and self.before.isAncestorOf(focused)
         self.before.refresh()
         self.stack.setCurrentIndex(0 if self.before.missing() and not self._has_run else 1)
+        if self._compares and not self._has_run:
+            self.stack.setCurrentWidget(self.comparison)
+        self.setup.compare.start.setEnabled(not self.reason() and not self.session.is_training)
         if had_focus and not self.before.isVisible():
             self.setup.chooser.box.setFocus()  # what was chosen; Qt would go on to the rail
+        if not self._has_run:
+            self.charts.set_task(self.session.task_name)
         self.charts.show_before([] if self._has_run else self.setup.remarks())
 
     @Slot()
     def _setup_changed(self) -> None:
+        self.refresh()
+
+    @Slot(str, int, int)
+    def _show_texts(self, split: str, true: int, predicted: int) -> None:
+        """Show the texts behind a number of the run on the Evaluate page."""
+        folder = self.model_folder
+        if folder is not None:
+            self.session.want_evaluation(folder, split, (true, predicted))
+
+    @Slot()
+    def compare(self) -> None:
+        """Learn from the open data in several ways, with the settings as they stand."""
+        self._set_failure(None)
+        self.setup.clear_refusals()
+        try:
+            folder = self.session.start_training(ComparisonConfig(self.setup.config()))
+        except UserError as error:
+            self._refuse(error)
+            return
+        self._compares = True
+        self.comparison.start(folder)
+        self.refresh()
+
+    @Slot(object)
+    def _show_comparison(self, folder: Path) -> None:
+        if not self.comparison.is_running:
+            self.comparison.show_folder(folder)
+        self._compares = True
+        self.refresh()
+
+    @Slot()
+    def _close_comparison(self) -> None:
+        self._compares = False
         self.refresh()
 
     def command(self, config: FineTuneConfig) -> str:
@@ -106,7 +154,10 @@ class FineTunePage(TrainingPage):
         if Path(data.data).is_file():
             roles = Roles(data.text, data.text_pair, data.label)
             choices = {name: bool(getattr(data, name)) for name in LABEL_CHOICES}
-            session.open_table(data.data, roles=roles, label_choices=choices, **overrides)
+            said = {name: str(getattr(data, name)) for name in FILE_SETTINGS if getattr(data, name)}
+            session.open_table(
+                data.data, roles=roles, label_choices=choices, task=data.task, said=said, **overrides
+            )
         else:
             gone.append(data.data)
         model = config.model

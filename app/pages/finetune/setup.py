@@ -11,14 +11,16 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.form.form import SettingsForm
 from app.look.boxes import ChoiceBox
-from app.look.labels import ElidedLabel, label, set_or_hide
+from app.look.labels import ElidedLabel, label, set_or_hide, tip
 from app.look.layout import form_rows, row
 from app.look.widgets import button
 from app.pages.advice.remark import Remark
 from app.pages.advice.table import Counted
 from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split
+from app.pages.finetune.comparison import CompareButton
 from app.pages.finetune.model import ModelChooser
 from app.pages.run.setup import SetupCard
+from app.pages.tasks.known import VIEWS, views_of
 from app.session import Session
 from engine.errors import ConfigError, UserError, marked
 from engine.settings.config import with_values
@@ -28,7 +30,8 @@ from engine.train.plan import Plan, plan
 NAMES = (
     "learning_rate", "batch_size", "num_epochs", "max_length", "warmup_ratio", "weight_decay",
     "validation_share", "seed", "truncation", "test_share", "split_seed", "validation_data", "test_data",
-    "encoder", "frozen_layers", "layer_mix", "layer_decay", "embedding_rate", "new_layers", "rare_labels",
+    "encoder", "frozen_layers", "layer_mix", "pooling", "layer_decay", "embedding_rate", "new_layers",
+    "rare_labels",
     "label_smoothing", "minutes", "early_stopping_patience", "evaluate_every_steps", "checkpoint_every_steps",
     "hidden_dropout", "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device",
     "precision", "kernels", "num_threads", "micro_batch_tokens",
@@ -46,9 +49,11 @@ class FineTuneSetup(SetupCard):
         self.plan: Plan | None = None
         self.data_box = ChoiceBox("data_choice", self.tr("Data"))
         self.chooser = ModelChooser(session, self)
+        self.task_box = ChoiceBox("task_choice", self.tr("Task"))
         self.task_label = ElidedLabel("")
         self.task_label.setObjectName("task_words")
         self.roles_link = button(self.tr("Change"), "link", name="change_roles")
+        self.compare = CompareButton(session)
         self.form.setObjectName("settings")
         self._lay_out()
         self._connect()
@@ -62,7 +67,8 @@ class FineTuneSetup(SetupCard):
             form_rows(
                 (self.tr("Data"), self.data_box),
                 *self.chooser.rows(),
-                (self.tr("Task"), row((self.task_label, 1), self.roles_link, gap=0)),
+                (self.tr("Task"), self.task_box),
+                (self.tr("Learns"), row((self.task_label, 1), self.roles_link, gap=0)),
             )
         )
         settings = label(self.tr("Settings"), "card-title")
@@ -70,11 +76,13 @@ class FineTuneSetup(SetupCard):
         self.add(settings)
         self.add(self.form, 1)
         self.add(self.prediction)
+        self.add(self.compare)
 
     def _connect(self) -> None:
         session = self._session
         self.data_box.activated.connect(self._data_chosen)
         self.roles_link.clicked.connect(self._lead_to_data)
+        self.task_box.chosen.connect(session.set_task)
         self.form.changed.connect(self._form_changed)
         session.table_changed.connect(self._fill_data)
         session.roles_changed.connect(self._timer.start)
@@ -111,7 +119,7 @@ class FineTuneSetup(SetupCard):
 
     def remarks(self) -> list[Remark]:
         """Return what to know of the data before training; nothing while it is not known."""
-        table, summary = self._session.table, self._session.summary
+        table, summary = self._session.table, self._session.table_summary
         if table is None or summary is None or self.plan is None:
             return []
         values = self.form.values()
@@ -128,8 +136,11 @@ class FineTuneSetup(SetupCard):
     def work_out(self) -> None:
         """Work out how many steps it will take and how long."""
         self.plan = None
+        self._fill_tasks()
         self.task_label.setText(self._task_words())
         config, session = self.config(), self._session
+        own = (str(getattr(config.data, name)) for name in APART)
+        session.doctor.set_apart(tuple(Path(path) for path in own if path))
         if session.summary is not None and session.model is not None and session.summary.refusal is None:
             tokens = session.summary.num_tokens(session.max_length)
             examples = session.summary.num_examples
@@ -188,34 +199,53 @@ class FineTuneSetup(SetupCard):
         return said
 
     def _task_words(self) -> str:
-        summary, roles = self._session.summary, self._session.roles
-        if roles is None:
-            return "–"
-        if not roles.text:
-            return self.tr("No text column yet")
-        if not roles.label:
-            return self.tr("No label column yet")
+        session = self._session
+        summary, roles = session.summary, session.roles
+        if session.task_file is None:
+            if roles is None:
+                return "–"
+            if not roles.text:
+                return self.tr("No text column yet")
+            if summary is not None and not session.has_label:
+                return self.tr("No label column yet")
         if summary is None:
             return self.tr("Counting…")
-        pair = (
-            self.tr("Two texts → {count} labels") if summary.is_pair else self.tr("One text → {count} labels")
-        )
-        return pair.format(count=words.number(len(summary.labels)))
+        return views_of(session.task_name).words(summary)
+
+    def _fill_tasks(self) -> None:
+        """List the tasks; first what the data look like, with the reason where the mouse rests."""
+        session, summary = self._session, self._session.table_summary
+        file, found = session.task_file, session.task_name
+        reason = file.reason if file is not None else summary.reason if summary is not None else None
+        self.task_box.clear()
+        guessed = self.tr("{task} (guessed)") if not session.task and found else ""
+        if guessed:
+            self.task_box.add_choice(guessed.format(task=views_of(found).title()), "")
+        for name, views in VIEWS.items():
+            if name != found or session.task:
+                self.task_box.add_choice(views.title(), name)
+        if session.task:
+            self.task_box.add_choice(self.tr("What the data look like"), "")
+        self.task_box.setCurrentIndex(self.task_box.findData(session.task) if found else -1)
+        self.task_box.setPlaceholderText("–")
+        self.task_box.setEnabled(session.table_path is not None)
+        said = words.say(reason) if reason is not None else words.tr_engine(words.settings()["task"].help)
+        self.task_box.setToolTip(tip(said))
 
     @Slot()
     def _fill_data(self) -> None:
-        table = self._session.table
-        self._show_apart(str(table.path) if table is not None else "")
+        shown = self._session.table_path
+        self._show_apart(str(shown or ""))
         self.data_box.clear()
-        if table is not None:
-            self.data_box.addItem(table.path.name, str(table.path))
+        if shown is not None:
+            self.data_box.addItem(shown.name, str(shown))
             self.data_box.insertSeparator(1)
         for path in self._session.settings.recent_files:
-            if Path(path).is_file() and (table is None or path != str(table.path)):
+            if Path(path).is_file() and path != str(shown):
                 self.data_box.addItem(Path(path).name, path)
         self.data_box.addItem(self.tr("Open the Data page…"), "")
         self.data_box.setPlaceholderText(self.tr("Open a table first"))
-        self.data_box.setCurrentIndex(0 if table is not None else -1)
+        self.data_box.setCurrentIndex(0 if shown is not None else -1)
         self._timer.start()
 
     def _show_apart(self, table: str) -> None:
@@ -233,12 +263,12 @@ class FineTuneSetup(SetupCard):
     @Slot(int)
     def _data_chosen(self, index: int) -> None:
         path = self.data_box.itemData(index)
-        table = self._session.table
+        shown = self._session.table_path
         if not path:
             self._lead_to_data()
-        elif table is None or path != str(table.path):
+        elif path != str(shown):
             self._session.open_table(path)
-        self.data_box.setCurrentIndex(0 if table is not None else -1)
+        self.data_box.setCurrentIndex(0 if shown is not None else -1)
 
     @Slot()
     def _lead_to_data(self) -> None:

@@ -9,12 +9,14 @@ from PySide6.QtCore import QDir, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
-from app.look.labels import ElidedLabel, label
+from app.look.labels import PART, ElidedLabel, label
 from app.look.widgets import GAP, Card, LevelMark, set_role
 from app.pages.models.requests import Detail
+from app.pages.tasks.known import is_metric, metric_words
 from app.work.library import ModelEntry
 from app.work.titles import answer_words, model_title
 from engine.errors import Sentence
+from engine.hub.kept import HUB
 from engine.model.inventory import ENCODER, PARTS
 
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
@@ -73,6 +75,7 @@ class FolderView(QScrollArea):
         return (
             ("problem", self.tr("Refused")),
             ("answers", self.tr("Answers")),
+            ("source", self.tr("Fetched as")),
             ("trained", self.tr("Trained on")),
             ("shape", self.tr("Shape")),
             ("vocabulary", self.tr("Vocabulary")),
@@ -91,8 +94,9 @@ class FolderView(QScrollArea):
         self._show("path", QDir.toNativeSeparators(str(entry.path)))
         problem = words.say_error(entry.problem) if entry.problem is not None else ""
         self._show("problem", problem)
-        for key in ("answers", "trained", "shape", "vocabulary", "stored", "kept", "fingerprint", "notes"):
-            self._show(key, "")
+        for key, _ in self._captions():
+            if key not in ("problem", "path"):
+                self._show(key, "")
         self._show_parts(())
         self.parts_card.setVisible(not problem)
         self.verticalScrollBar().setValue(0)
@@ -104,6 +108,7 @@ class FolderView(QScrollArea):
         shape = self.tr("{layers}, {width} wide, {heads} a layer, texts of {length} pieces at most")
         self._show("problem", words.say_error(detail.problem) if detail.problem is not None else "")
         self._show("answers", answer_words(detail.answers, len(found.labels)) + _labels_words(found.labels))
+        self._show("source", source_words(detail.info))
         self._show("trained", "\n".join(stage_words(stage) for stage in stages_of(detail.info)))
         self._show(
             "shape",
@@ -164,7 +169,7 @@ class FolderView(QScrollArea):
             name, is_missing = self._part_words()[part]
             is_there = part == ENCODER or found.heads.has(part)
             count = found.count_of(part)
-            if part == "layer_mix" and not is_there:  # as good as no model has one
+            if part in ("layer_mix", "answers") and not is_there:  # as good as no model has one
                 continue
             if part in found.refused:
                 rows.append(("look", name, words.say(found.refused[part]), 0))
@@ -195,6 +200,7 @@ class FolderView(QScrollArea):
             ),
             "layer_mix": (self.tr("Mix of layers"), ""),
             "classifier": (self.tr("Classifier"), self.tr("missing: fine-tuning makes one")),
+            "answers": (self.tr("Question answering"), ""),
         }
 
     def _show_parts(self, rows: Sequence[Row]) -> None:
@@ -239,6 +245,16 @@ def _labels_words(labels: Sequence[str]) -> str:
     return f": {', '.join(shown)}{', …' if len(labels) > 6 else ''}"
 
 
+def source_words(info: dict[str, Any]) -> str:
+    """Return by which name, at which commit and under which licence a model was fetched; "" if it was not."""
+    said = info.get(HUB)
+    if not isinstance(said, dict) or not said.get("name"):
+        return ""
+    parts = [str(said.get(key) or "") for key in ("name", "revision", "commit", "licence")]
+    parts[2] = parts[2][:12]
+    return PART.join(words.shorten(one, 80) for one in parts if one)
+
+
 def stages_of(info: dict[str, Any]) -> list[dict[str, Any]]:
     chain = info.get("chain")
     return [one for one in chain if isinstance(one, dict)] if isinstance(chain, list) else []
@@ -260,14 +276,11 @@ def stage_words(stage: dict[str, Any]) -> str:
     seconds = stage.get("seconds")
     if isinstance(seconds, int | float):
         parts.append(words.duration(seconds))
-    for key, template in (
-        ("mlm_accuracy", words.translate("models", "masked words right {value}")),
-        ("accuracy", words.translate("models", "accuracy {value}")),
-    ):
-        value, rows = stage.get(key), stage.get("validation_rows")
-        if isinstance(value, int | float):
-            said = words.share(value)
-            if key == "accuracy" and isinstance(rows, int) and rows > 0:
-                said = words.with_interval(value, rows)
-            parts.append(template.format(value=said))
+    if isinstance(guessed := stage.get("mlm_accuracy"), int | float):
+        template = words.translate("models", "masked words right {value}")
+        parts.append(template.format(value=words.share(guessed)))
+    rows = stage.get("validation_rows")
+    for key, value in stage.items():
+        if is_metric(key) and isinstance(value, int | float):
+            parts.append(metric_words(key, value, rows if isinstance(rows, int) else 0))
     return " · ".join(part for part in parts if part)

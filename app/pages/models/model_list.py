@@ -9,26 +9,21 @@ from PySide6.QtCore import (
     QDir,
     QModelIndex,
     QPersistentModelIndex,
-    QRect,
-    QSize,
     Qt,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QListView, QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import label, tip
+from app.look.labels import label
 from app.look.widgets import Card, button
-from app.work.library import OPENED, SHIPPED, TRAINED, ModelEntry, entry_words
+from app.pages.models.two_lines import THING, TwoLines, caption_item, two_lines_item
+from app.work.library import FETCHED, OPENED, SHIPPED, TRAINED, ModelEntry, entry_words
 
 Index = QModelIndex | QPersistentModelIndex
-ENTRY = Qt.ItemDataRole.UserRole + 1
-SECOND = Qt.ItemDataRole.UserRole + 2
-RIGHT = Qt.ItemDataRole.UserRole + 3
-ROW, CAPTION = 46, 28
 
 
 class ModelsList(Card):
@@ -37,6 +32,7 @@ class ModelsList(Card):
     chosen = Signal(object)  # ModelEntry
     opened = Signal(object)  # ModelEntry
     folder_wanted = Signal()
+    get_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -53,7 +49,7 @@ class ModelsList(Card):
         self.view.setMinimumHeight(96)
         self.model = QStandardItemModel(self)
         self.view.setModel(self.model)
-        self.view.setItemDelegate(EntryDelegate(self.view))
+        self.view.setItemDelegate(TwoLines(self.view))
         self.empty = label("", "muted", wrap=True)
         self.empty.setObjectName("models_empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -62,6 +58,10 @@ class ModelsList(Card):
         self.add_corner(self.browse_button)
         self.add(self.view, 1)
         self.add(self.empty, 1)
+        self.get_button = button(self.tr("Get a model by name…"), name="models_get_button")
+        self.get_button.setToolTip(self.tr("Look at any published BERT, and fetch it"))
+        self.add(self.get_button)
+        self.get_button.clicked.connect(self.get_wanted)
         self.browse_button.clicked.connect(self.folder_wanted)
         self.view.selectionModel().currentChanged.connect(self._walked)
         self.view.clicked.connect(self._walked)
@@ -72,7 +72,7 @@ class ModelsList(Card):
     @property
     def entries(self) -> tuple[ModelEntry, ...]:
         items = (self.model.item(row) for row in range(self.model.rowCount()))
-        return tuple(item.data(ENTRY) for item in items if item.data(ENTRY) is not None)
+        return tuple(item.data(THING) for item in items if item.data(THING) is not None)
 
     def show_entries(self, entries: Sequence[ModelEntry], *, is_read: bool = True) -> None:
         """Show the models there are; the chosen one stays chosen. is_read: the list is complete."""
@@ -86,7 +86,7 @@ class ModelsList(Card):
         for origin, caption in self._captions().items():
             mine = [one for one in entries if one.origin == origin]
             if mine:
-                self.model.appendRow(_caption_item(caption))
+                self.model.appendRow(caption_item(caption))
             for entry in mine:
                 self.model.appendRow(_entry_item(entry))
         self.empty.setText(
@@ -103,7 +103,7 @@ class ModelsList(Card):
     def current(self) -> ModelEntry | None:
         """The model that is chosen."""
         index = self.view.currentIndex()
-        return index.data(ENTRY) if index.isValid() else None
+        return index.data(THING) if index.isValid() else None
 
     def set_current(self, path: Path | None) -> None:
         """Choose a model, or none, without a signal."""
@@ -122,25 +122,26 @@ class ModelsList(Card):
         return next((row for row in rows if self._path(row) == path), -1)
 
     def _path(self, row: int) -> Path | None:
-        entry = self.model.item(row).data(ENTRY)
+        entry = self.model.item(row).data(THING)
         return entry.path if entry is not None else None
 
     def _captions(self) -> dict[str, str]:
         return {
             SHIPPED: self.tr("Comes with Cloze"),
             TRAINED: self.tr("Trained here"),
+            FETCHED: self.tr("Fetched or converted"),
             OPENED: self.tr("Opened lately"),
         }
 
     @Slot(QModelIndex)
     def _walked(self, index: QModelIndex) -> None:
-        entry = index.data(ENTRY)
+        entry = index.data(THING)
         if entry is not None and not self._quiet:
             self.chosen.emit(entry)
 
     @Slot(QModelIndex)
     def _activated(self, index: QModelIndex) -> None:
-        entry = index.data(ENTRY)
+        entry = index.data(THING)
         if entry is not None:
             self.opened.emit(entry)
 
@@ -152,83 +153,8 @@ def millions(count: int) -> str:
     return words.translate("models", "{count} M").format(count=words.decimal(count / 1e6, 1))
 
 
-def _caption_item(text: str) -> QStandardItem:
-    item = QStandardItem(text)
-    item.setFlags(Qt.ItemFlag.NoItemFlags)
-    return item
-
-
 def _entry_item(entry: ModelEntry) -> QStandardItem:
-    title, found = entry.title, entry.inventory
-    right = ""
-    second = entry_words(entry)
-    if found is not None:
-        right = millions(found.num_weights)
-    item = QStandardItem(title)
-    item.setEditable(False)
-    item.setData(entry, ENTRY)
-    item.setData(second, SECOND)
-    item.setData(right, RIGHT)
-    item.setData(tip(QDir.toNativeSeparators(str(entry.path))), Qt.ItemDataRole.ToolTipRole)
-    item.setData(", ".join(filter(None, (title, right, second))), Qt.ItemDataRole.AccessibleTextRole)
-    return item
-
-
-class EntryDelegate(QStyledItemDelegate):
-    """Paints a caption, or a model in two lines."""
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(120, ROW if index.data(ENTRY) is not None else CAPTION)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        colors, room = theme.current(), option.rect
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if index.data(ENTRY) is None:
-            painter.setFont(theme.ui_font(11, bold=True))
-            painter.setPen(colors.color("muted"))
-            bottom = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
-            painter.drawText(room.adjusted(8, 0, 0, -5), bottom, str(index.data()).upper())
-        else:
-            self._paint_entry(painter, option, index)
-        painter.restore()
-
-    def _paint_entry(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        colors, room = theme.current(), option.rect.adjusted(0, 1, 0, -1)
-        state = option.state
-        is_chosen = bool(state & QStyle.StateFlag.State_Selected)
-        if is_chosen or state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.color("accent_soft" if is_chosen else "hover"))
-            painter.drawRoundedRect(room, 6, 6)
-        if is_chosen and state & QStyle.StateFlag.State_HasFocus:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(colors.color("focus"), 2))
-            painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), 6, 6)
-        inner = room.adjusted(8, 4, -8, -4)
-        first = QRect(inner.left(), inner.top(), inner.width(), inner.height() // 2)
-        second = first.translated(0, inner.height() // 2)
-        entry: ModelEntry = index.data(ENTRY)
-        ink = "text" if is_chosen else "muted"  # muted keeps too little contrast on the accent's ground
-        taken = _paint_right(painter, first, str(index.data(RIGHT)), colors.color(ink))
-        _paint_line(
-            painter, first.adjusted(0, 0, -taken, 0), str(index.data()), colors.color("text"), bold=True
-        )
-        color = colors.color("wrong" if entry.problem is not None and not is_chosen else ink)
-        _paint_line(painter, second, str(index.data(SECOND)), color)
-
-
-def _paint_right(painter: QPainter, room: QRect, text: str, color: QColor) -> int:
-    """Paint a figure at the right; return the room it takes."""
-    painter.setFont(theme.ui_font(12))
-    painter.setPen(color)
-    painter.drawText(room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-    return QFontMetrics(painter.font()).horizontalAdvance(text) + 8
-
-
-def _paint_line(painter: QPainter, room: QRect, text: str, color: QColor, *, bold: bool = False) -> None:
-    painter.setFont(theme.ui_font(theme.UI_SIZE if bold else 12, bold=bold))
-    painter.setPen(color)
-    mode = Qt.TextElideMode.ElideMiddle if bold else Qt.TextElideMode.ElideRight
-    shown = QFontMetrics(painter.font()).elidedText(text, mode, room.width())
-    painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+    right = millions(entry.inventory.num_weights) if entry.inventory is not None else ""
+    path = QDir.toNativeSeparators(str(entry.path))
+    is_wrong = entry.problem is not None
+    return two_lines_item(entry, entry.title, right, entry_words(entry), path, is_wrong=is_wrong)

@@ -6,35 +6,41 @@ Folders, runs and files are read by the light worker; only formulas are worked o
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from app import words
 from app.look import theme
 from app.look.banner import Banner
+from app.look.files import ask_file, beside
 from app.look.widgets import GAP, SETTINGS_WIDTH, Page, button
 from app.pages.choose.model_box import FolderQuestion
+from app.pages.export.dialog import export_model
 from app.pages.models.folder import FolderView
+from app.pages.models.get import GetView
 from app.pages.models.heads import HeadsView
 from app.pages.models.model_list import ModelsList
 from app.pages.models.plan import PlanCard
 from app.pages.models.requests import (
     Detail,
+    convert_checkpoint,
     count_weights,
     read_detail,
 )
 from app.pages.models.weights import ParametersView
 from app.session import Session
-from app.work.library import ORIGINS, ModelEntry
+from app.work.library import ORIGINS, CheckpointFound, ModelEntry
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.inspect.loaded_model import take_fingerprint
 from engine.model.arithmetic import Heads, arithmetic, preset_of
 from engine.model.config import BertConfig
+from engine.model.convert import Converted
 from engine.model.inventory import Inventory
 
 
@@ -51,12 +57,14 @@ class ModelsPage(Page):
         self._detail: Detail | None = None
         self._is_planned = False
         self._wanted: Path | None = None  # to be chosen when the list has it
+        self._news: tuple[Path | None, str] = (None, "")  # what to say of a model once it is chosen
         self._fingerprints: dict[Path, str] = {}
         quick = session.workers.quick
         self._detail_asked = Channel(self, quick)
         self._fingerprint_asked = Channel(self, quick)
         self._count_asked = Channel(self, quick)
         self._cut_asked = Channel(self, quick)
+        self._converting = Channel(self, session.workers.transfer)
         self._make_parts()
         self._lay_out()
         self._connect()
@@ -65,6 +73,7 @@ class ModelsPage(Page):
     def _make_parts(self) -> None:
         self.list_card, self.plan_card = ModelsList(), PlanCard()
         self.folder_view, self.parameters, self.heads = FolderView(), ParametersView(), HeadsView()
+        self.get_view = GetView(self.session)
         self.banner = Banner(name="models_banner")
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.setObjectName("models_tabs")
@@ -75,6 +84,9 @@ class ModelsPage(Page):
         self.tabs.addTab(self.heads, self.tr("Its attention heads"))
         self.folder_button = button(self.tr("Show its folder"), name="models_show_folder")
         self.finetune_button = button(self.tr("Fine-tune it"), name="models_finetune")
+        self.export_button = button(self.tr("Export…"), "link", name="models_export")
+        self.export_button.setToolTip(self.tr("Take it to another tool: transformers, ONNX, one file"))
+        self.folder_view.facts_card.add_corner(self.export_button)
         self.look_button = button(self.tr("Look inside"), "primary", name="models_look")
         self.pretrain_button = button(self.tr("Pretrain a model"), "primary", name="models_pretrain")
         self.look_button.setToolTip(self.tr("Open it on the pages that look inside"))
@@ -93,7 +105,10 @@ class ModelsPage(Page):
         across = QHBoxLayout()
         across.setSpacing(GAP)
         across.addWidget(left)
-        across.addWidget(self.tabs, 1)
+        self.views = QStackedWidget()  # the models here, and those to get
+        self.views.addWidget(self.tabs)
+        self.views.addWidget(self.get_view)
+        across.addWidget(self.views, 1)
         self.body.addWidget(self.banner)
         self.body.addLayout(across, 1)
 
@@ -101,6 +116,10 @@ class ModelsPage(Page):
         self.list_card.chosen.connect(self.show_entry)
         self.list_card.opened.connect(self._look_at)
         self.list_card.folder_wanted.connect(self.choose_folder)
+        self.list_card.get_wanted.connect(self.show_get)
+        self.get_view.closed.connect(self.show_models)
+        self.get_view.checkpoint_wanted.connect(self.choose_checkpoint)
+        self.session.hub.fetched.connect(self._take_fetched)
         self.question = FolderQuestion(self.session, self, name="model_dialog")
         self.question.chosen.connect(self._take_opened)
         self.question.refused.connect(self._refuse)
@@ -111,6 +130,7 @@ class ModelsPage(Page):
         self.folder_button.clicked.connect(self.show_folder)
         self.finetune_button.clicked.connect(self.finetune)
         self.look_button.clicked.connect(self.look_inside)
+        self.export_button.clicked.connect(self.export)
         self.pretrain_button.clicked.connect(self._pretrain)
         self.session.training_changed.connect(self._show_state)
 
@@ -130,9 +150,14 @@ class ModelsPage(Page):
 
     @Slot()
     def _show_list(self) -> None:
+        shown = self.views.currentIndex()
+        if self.isVisible() and self.session.library.is_complete:
+            self._list_models()
+            self.views.setCurrentIndex(shown)  # what is found here leads nobody away from what he gets
+            self._show_state()
+
+    def _list_models(self) -> None:
         library = self.session.library
-        if not self.isVisible() or not library.is_complete:
-            return
         entries = [entry for entry in library.offered() if entry.is_read]
         entries.sort(key=lambda entry: ORIGINS.index(entry.origin))
         self.list_card.show_entries(entries)
@@ -169,12 +194,75 @@ class ModelsPage(Page):
         self.session.library.remember(path)
         self.refresh()
 
+    @Slot()
+    def show_get(self) -> None:
+        """Show what can be got by name."""
+        self.views.setCurrentWidget(self.get_view)
+        self.get_view.refresh()
+        self.get_view.name.setFocus()
+        self._show_state()
+
+    @Slot()
+    def show_models(self) -> None:
+        """Show the models that are here."""
+        self.views.setCurrentWidget(self.tabs)
+        self._show_state()
+
+    @Slot(object)
+    def _take_fetched(self, path: Path) -> None:
+        """Choose a model that has just come, where a person waits for it here."""
+        text = self.tr("{name} is here. It is offered on every page.").format(name=model_title(path))
+        if self.views.currentWidget() is self.get_view:
+            self._choose_new(path, [text])
+        else:
+            self.banner.show_text("fine", text)
+
+    def _choose_new(self, path: Path, said: Sequence[str]) -> None:
+        self.show_models()
+        self._news = (path, "\n".join(said))
+        self._take_opened(str(path))
+
+    # ---- a checkpoint of TensorFlow
+
+    @Slot()
+    def choose_checkpoint(self) -> None:
+        """Ask for a checkpoint that is to become a model folder."""
+        ask_file(
+            self,
+            self.tr("Choose a checkpoint of TensorFlow"),
+            self.convert,
+            name="checkpoint_dialog",
+            start=beside(self.session.library.recent),
+            filters=(self.tr("Checkpoints (*.index *.zip)"), self.tr("All files (*)")),
+        )
+
+    @Slot(str)
+    def convert(self, path: Path | str) -> None:
+        """Convert a checkpoint into a folder among the models, and show it."""
+        self.show_models()
+        checkpoint = Path(path)
+        said = self.tr("Converting {name}…").format(name=checkpoint.name)
+        self.banner.show_text("note", said, closable=False)
+        self._converting.drop()
+        self._converting.ask(
+            checkpoint,
+            partial(convert_checkpoint, checkpoint, self.session.hub.root),
+            heard=self._take_converted,
+            refused=self._refuse,
+        )
+
+    def _take_converted(self, found: Converted) -> None:
+        said = self.tr("Converted: {count} tensors, opened as {kind}.")
+        said = said.format(count=words.number(found.num_tensors), kind=found.kind)
+        self._choose_new(found.folder, [said, *map(words.say, found.notes)])
+
     # ---- one model
 
     @Slot(object)
     def show_entry(self, entry: ModelEntry) -> None:
         """Show a model of the list: what is known at once, then what its files say."""
-        self.banner.hide()
+        self._show_news(entry)
+        self.views.setCurrentWidget(self.tabs)
         self.entry, self._detail, self._is_planned = entry, None, False
         self.list_card.set_current(entry.path)
         self._fingerprint_asked.drop()
@@ -195,6 +283,18 @@ class ModelsPage(Page):
         for place in (1, 2):
             self.tabs.setTabEnabled(place, entry.inventory is not None)
         self._show_state()
+
+    def _show_news(self, entry: ModelEntry) -> None:
+        """Say what is new of a model: that it has just come, or what can be made of it."""
+        problem, (path, text) = entry.problem, self._news
+        if isinstance(problem, CheckpointFound):
+            action = (self.tr("Convert it"), partial(self.convert, problem.path))
+            self.banner.show_text("look", words.say_error(problem), [action])
+        elif path == entry.path and text:
+            self.banner.show_text("fine", text)
+        else:
+            self.banner.hide()
+        self._news = (None, "")
 
     def _show_inventory(self, entry: ModelEntry, inventory: Inventory) -> None:
         found = arithmetic(inventory.config, inventory.heads)
@@ -217,6 +317,7 @@ class ModelsPage(Page):
     def show_plan(self) -> None:
         """Show the model that the sizes at the left describe."""
         self.banner.hide()
+        self.views.setCurrentWidget(self.tabs)
         self.entry, self._detail, self._is_planned = None, None, True
         self._detail_asked.drop()
         self._fingerprint_asked.drop()
@@ -278,7 +379,10 @@ class ModelsPage(Page):
         )
 
     def _refuse(self, error: BaseException) -> None:
-        self.banner.show_text("look", words.say_error(error))
+        actions = []
+        if isinstance(error, CheckpointFound):
+            actions = [(self.tr("Convert it"), partial(self.convert, error.path))]
+        self.banner.show_text("look", words.say_error(error), actions)
 
     # ---- what can be done with it
 
@@ -305,6 +409,12 @@ class ModelsPage(Page):
             self.session.page_requested.emit("finetune")
 
     @Slot()
+    def export(self) -> None:
+        """Offer to take it to another tool."""
+        if self.entry is not None and self.entry.problem is None:
+            export_model(self.session, self.entry.path, self)
+
+    @Slot()
     def show_folder(self) -> None:
         """Open its folder in the program that shows folders."""
         entry = self.entry
@@ -319,11 +429,12 @@ class ModelsPage(Page):
     @Slot()
     def _show_state(self) -> None:
         """Show the actions that fit what is shown."""
-        entry = self.entry
+        entry, is_getting = self.entry, self.views.currentWidget() is self.get_view
         for action in (self.folder_button, self.finetune_button, self.look_button):
-            action.setVisible(not self._is_planned)
+            action.setVisible(not self._is_planned and not is_getting)
             action.setEnabled(entry is not None and (entry.problem is None or action is self.folder_button))
-        self.pretrain_button.setVisible(self._is_planned)
+        self.export_button.setEnabled(entry is not None and entry.problem is None)
+        self.pretrain_button.setVisible(self._is_planned and not is_getting)
         is_training = self.session.is_training
         self.finetune_button.setToolTip(
             self.tr("A model is in training; this one can follow it.")

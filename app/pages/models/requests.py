@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import Sentence, UserError
-from engine.inspect.predict import read_info
+from engine.events import Steps
 from engine.model.arithmetic import Heads, count_built
 from engine.model.config import BertConfig
+from engine.model.convert import Converted, converting
+from engine.model.info import read_info
 from engine.model.inventory import Inventory, take_stock
+from engine.model.sentence_files import read_sentence_files
 from engine.text.wordpiece import WordPiece
 from engine.train.run.kept import history, run_of
 
@@ -47,7 +50,19 @@ def read_detail(path: Path) -> Detail:
     except UserError as error:
         return Detail(path, inventory, None, 0, False, (), info, num_kept, error)
     pieces, has_mask = wordpiece.vocab_size, wordpiece.mask_id is not None
-    return Detail(path, inventory, wordpiece.lowercase, pieces, has_mask, wordpiece.notes, info, num_kept)
+    notes = (*inventory.notes, *wordpiece.notes, *read_sentence_files(path)[1])
+    return Detail(path, inventory, wordpiece.lowercase, pieces, has_mask, notes, info, num_kept)
+
+
+def convert_checkpoint(checkpoint: Path, root: Path) -> Steps[Converted]:
+    """Convert a checkpoint of TensorFlow into a new folder below `root`. Raises: UserError."""
+    name = checkpoint.name if checkpoint.is_dir() else checkpoint.parent.name
+    name = checkpoint.stem if checkpoint.suffix == ".zip" else name
+    out, count = root / name, 1
+    while out.exists():
+        count += 1
+        out = root / f"{name}-{count}"
+    return (yield from converting(checkpoint, out))
 
 
 def count_weights(config: BertConfig, heads: Heads) -> int:

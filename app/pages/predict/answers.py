@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Slot
@@ -16,7 +15,9 @@ from app.look.table_model import TableModel
 from app.look.table_view import TableView
 from app.look.widgets import Advice, Card
 from app.pages.predict.requests import Preview
-from app.pages.run.scores import ROOM, ScoresCard
+from app.pages.tasks.classification.scores import ScoresCard
+from app.pages.tasks.known import CLASSIFICATION
+from app.pages.tasks.views import ROOM, TaskScores, TaskViews
 from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
 from engine.errors import Sentence
@@ -50,10 +51,11 @@ class AnswersCard(Card):
         self.bars.set_empty_text(self.tr("How often each label is predicted appears here."))
         self.reported = Advice()
         self.reported.setObjectName("reported_rows")
-        self._counts: Counter[str] = Counter()
-        self._labels: tuple[str, ...] = ()
+        self._num_answered = 0
+        self.views: TaskViews = CLASSIFICATION
         self._texts: list[int] = []  # the columns that are read
         self._has_answers = False
+        self._answers: list[str] = []  # the columns that are added
         self.view.viewport().installEventFilter(self)
         self._side = QWidget()
         self._side.setFixedWidth(SUMMARY_WIDTH)
@@ -72,11 +74,9 @@ class AnswersCard(Card):
         row.setSpacing(16)
         row.addWidget(self.view, 1)
         row.addWidget(self._side)
-        self.scores = ScoresCard()
-        self.scores.be_part()
+        self._scores: dict[str, TaskScores] = {}  # by task, made when first needed
         self._views = QStackedWidget()
         self._views.addWidget(rows)
-        self._views.addWidget(self.scores)
         self.other_model = label("", "look", wrap=True)  # whole in whatever width, unlike the hint above
         self.other_model.setObjectName("answers_of_another_model")
         self.other_model.hide()
@@ -92,16 +92,43 @@ class AnswersCard(Card):
             ),
             room=ROOM,
         )
-        self.view_choice.chosen.connect(self._show_view)
+        self.own_choice = FoldingButtons(  # of a task whose scores card has its own views
+            "own_answers_view",
+            self.tr("View"),
+            (
+                ("rows", self.tr("Rows"), self.tr("Every row with its answer")),
+                ("scores", self.tr("Scores"), self.tr("How good the answers are")),
+            ),
+            room=ROOM,
+        )
+        for choice in (self.view_choice, self.own_choice):
+            choice.chosen.connect(self._show_view)
         self._save = save_icon(self.bars)
         self.add_corner(self.view_choice)
+        self.add_corner(self.own_choice)
         self.add_corner(self._save)
         self._answered_by = ""
+        self._evaluated: Evaluated | None = None
         self._show_scores(None)
+
+    @property
+    def scores(self) -> TaskScores:
+        """The card of the model's task."""
+        if self.views.name not in self._scores:
+            made = self._scores[self.views.name] = self.views.scores()
+            made.be_part()
+            self._views.addWidget(made)
+        return self._scores[self.views.name]
+
+    def set_views(self, views: TaskViews) -> None:
+        """Know what the model's answers are like."""
+        if views is not self.views and not self._has_answers:
+            self.views = views
+            self._show_scores(None)
 
     def show_preview(self, shown: Preview) -> None:
         """Show a file's rows, without answers yet."""
-        self._counts.clear()
+        self._num_answered = 0
         self.bars.clear()
         self.set_title(shown.table.path.name)
         self.other_model.hide()
@@ -123,15 +150,16 @@ class AnswersCard(Card):
         if not self._has_answers or not self._answered_by:
             return
         one, many = self.tr("1 row answered by {model}"), self.tr("{count} rows answered by {model}")
-        total, model = self._counts.total(), words.shorten(self._answered_by, 60)
+        total, model = self._num_answered, words.shorten(self._answered_by, 60)
         said = words.counted(total, one, many).format(model=model)
         if chosen != self._answered_by:
             other = self.tr("These are the answers of {model}, not of the model at the left.")
             self.other_model.setText(other.format(model=model))
             self.other_model.show()
-        shown = self.scores.current
-        if shown is not None and shown.confusion is not None:
-            scored = self.tr("{rows} scored").format(rows=words.number(int(shown.confusion.sum())))
+        if self._evaluated is not None:
+            counted, found = self._evaluated.confusion, self._evaluated.details.get("num_examples", 0)
+            rows = int(found if counted is None else counted.sum())
+            scored = self.tr("{rows} scored").format(rows=words.number(rows))
             said = f"{said} · {scored}"
         self.set_hint(said)
 
@@ -141,44 +169,52 @@ class AnswersCard(Card):
         self.mark_model(self._answered_by)
 
     def _show_scores(self, event: Evaluated | None) -> None:
-        self.view_choice.setVisible(event is not None)
+        self._evaluated = event
+        is_own = not isinstance(self.scores, ScoresCard)
+        self.view_choice.setVisible(event is not None and not is_own)
+        self.own_choice.setVisible(event is not None and is_own)
         self.view_choice.set_current("rows" if event is None else "confusion")
+        self.own_choice.set_current("rows" if event is None else "scores")
         self.scores.set_evaluations({} if event is None else {"test": event}, {})
         self._show_view()
 
     @Slot()
     def _show_view(self) -> None:
-        is_scores = self.view_choice.current != "rows"
-        if is_scores:
-            self.scores.show_view(self.view_choice.current)
-        self._views.setCurrentIndex(int(is_scores))
+        card = self.scores
+        choice = self.view_choice if isinstance(card, ScoresCard) else self.own_choice
+        is_scores = choice.current != "rows"
+        if is_scores and isinstance(card, ScoresCard):
+            card.show_view(choice.current)
+        self._views.setCurrentIndex(self._views.indexOf(card) if is_scores else 0)
         self._save.setVisible(not is_scores)
 
-    def start(self, model: str = "") -> None:
-        """Make room for answers. Args: model: which one gives them."""
-        self._answered_by = model
+    def start(self, model: str = "", views: TaskViews = CLASSIFICATION) -> None:
+        """Make room for answers. Args: model: which one gives them. views: of its task."""
+        self._answered_by, self.views = model, views
+        self._bars_title.setText(views.counts_title())
+        self.bars.set_title(views.counts_title())
         self._show_scores(None)
         self.other_model.hide()
-        self._counts.clear()
+        self._num_answered = 0
         self.bars.clear()
         self.model.clear_columns()
-        self.model.add_column(self.prediction)
-        self.model.add_column(self.probability)
+        self._answers = [self.prediction, *([self.probability] if views.has_probability else [])]
+        for name in self._answers:
+            self.model.add_column(name)
         self._has_answers = True
         self._side.show()
         self._bring_forward()
 
     def put(self, event: Predicted) -> None:
         """Put answers beside their rows."""
-        self.model.put(self.prediction, event.rows, event.predictions)
-        best = event.probabilities.max(axis=1) if event.probabilities.size else []
-        self.model.put(self.probability, event.rows, [words.share(float(value)) for value in best])
-        self._counts.update(event.predictions)
-        self._labels = event.labels
-        most_first = sorted(event.labels, key=lambda name: -self._counts[name])
-        self.bars.set_bars([(name, self._counts[name]) for name in most_first])
+        self.model.put(self.prediction, event.rows, self.views.predictions(event))
+        if self.views.has_probability:
+            self.model.put(self.probability, event.rows, self.views.probabilities(event))
+        self._num_answered += len(event.rows)
+        bars = self.views.answer_counts(event)
+        self.bars.set_bars(bars, shares=[count / max(1, len(event.rows)) for _name, count in bars])
         one, many = self.tr("1 row answered"), self.tr("{count} rows answered")
-        self.set_hint(words.counted(self._counts.total(), one, many))
+        self.set_hint(words.counted(self._num_answered, one, many))
         self.mark_model(self._answered_by)
 
     def show_reported(self, reported: Sequence[BadLine], notes: Sequence[tuple[str, Sentence]] = ()) -> None:
@@ -212,7 +248,8 @@ class AnswersCard(Card):
         """Show what is read as wide as there is room."""
         others = self.model.columnCount() - len(self._texts)
         room = (self.view.viewport().width() - others * COLUMN_WIDTH) // max(1, len(self._texts))
-        answers = [self.model.columnCount() - place for place in (1, 2)] if self._has_answers else []
+        last = self.model.columnCount()
+        answers = range(last - len(self._answers), last) if self._has_answers else range(0)
         for number in range(self.model.columnCount()):
             wide = max(MIN_TEXT_WIDTH, room) if number in self._texts else COLUMN_WIDTH
             self.view.setColumnWidth(number, ANSWER_WIDTH if number in answers else wide)
@@ -229,7 +266,7 @@ class AnswersCard(Card):
     def _bring_forward(self) -> None:
         """Show the answers before the texts, where they are in sight however long the texts are."""
         header, count = self.view.horizontalHeader(), self.model.columnCount()
-        for place, number in enumerate((count - 2, count - 1)):
+        for place, number in enumerate(range(count - len(self._answers), count)):
             header.moveSection(header.visualIndex(number), place)
             self.view.setColumnWidth(number, ANSWER_WIDTH)
         self.view.scrollToTop()

@@ -231,7 +231,7 @@ class FileCard(Card):
         self.label_box.addItem(self.tr("none"), "")
         for name in shown.table.columns:
             self.label_box.addItem(name, name)
-        self.label_box.setCurrentIndex(self.label_box.findData(shown.roles.label))
+        self._show_label(shown.roles.label)
         if not same_file:
             self.out_edit.setText(free_path(shown.table.path).name)
             self.out_edit.setCursorPosition(0)
@@ -242,7 +242,13 @@ class FileCard(Card):
         shown = self.preview
         if shown is not None:
             self.preview = replace(shown, roles=replace(shown.roles, label=name))
-            self.label_box.setCurrentIndex(self.label_box.findData(name))
+            self._show_label(name)
+
+    def _show_label(self, name: str) -> None:
+        """Choose the column of the right labels; several, of 0 and 1 each, are one entry of the list."""
+        if self.label_box.findData(name) < 0:
+            self.label_box.addItem(name, name)
+        self.label_box.setCurrentIndex(self.label_box.findData(name))
 
     def _preview_words(self, shown: Preview) -> str:
         bad = len(shown.reported)

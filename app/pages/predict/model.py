@@ -12,7 +12,10 @@ from app.look.labels import label
 from app.look.widgets import Card
 from app.pages.choose.model_box import ModelBox
 from app.pages.predict.requests import Described
+from app.pages.tasks.known import CLASSIFICATION, views_of
 from app.session import Session
+from app.work.library import FILES
+from engine.model.info import temperature_in
 
 
 class ModelCard(Card):
@@ -24,7 +27,7 @@ class ModelCard(Card):
         super().__init__(parent=parent)
         self.set_title(self.tr("Model"))
         self._library = session.library
-        self.box = ModelBox("predict_model", self.tr("Model"), session, wanted="labels")
+        self.box = ModelBox("predict_model", self.tr("Model"), session, wanted=FILES)
         self.box.setPlaceholderText(self.tr("Choose a trained model"))
         self.words = label("", "muted", wrap=True)
         self.words.setObjectName("model_words")
@@ -44,7 +47,7 @@ class ModelCard(Card):
     @property
     def first(self) -> str:
         """Return the model to ask where none was chosen: the last trained, or used; "" for none."""
-        return next((str(entry.path) for entry in self._library.offered("labels")), "")
+        return next((str(entry.path) for entry in self._library.offered(FILES)), "")
 
     @property
     def is_refused(self) -> bool:
@@ -77,15 +80,25 @@ class ModelCard(Card):
             else self.tr("One text → {count} labels")
         )
         lines = [f"{task.format(count=count)}: {words.shorten(', '.join(described.labels), 60)}"]
+        views = views_of(described.task)
+        if views is not CLASSIFICATION:
+            lines = [views.title()]
+            if len(described.labels) > 1:
+                lines[0] += f": {words.shorten(', '.join(described.labels), 60)}"
         if described.max_length:
             lines.append(
                 self.tr("Reads up to {count} pieces").format(count=words.number(described.max_length))
             )
+        if (temperature := temperature_in(described.info)) != 1:
+            said = self.tr("Temperature {value}, kept with it")
+            lines.append(said.format(value=words.decimal(temperature, 2)))
         data, trained = described.info.get("data"), described.info.get("trained")
         if isinstance(data, dict) and data.get("name"):
             lines.append(self.tr("Trained on {name}").format(name=words.shorten(str(data["name"]), 40)))
         if isinstance(trained, dict) and isinstance(trained.get("value"), float):
             rows = trained.get("rows")
-            value = words.with_interval(trained["value"], rows if isinstance(rows, int) else 0)
-            lines.append(self.tr("Validation accuracy {value}").format(value=value))
+            metric = str(trained.get("metric"))
+            value = views.value(metric, trained["value"], rows if isinstance(rows, int) else 0)
+            said = self.tr("Validation {metric} {value}")
+            lines.append(said.format(metric=views.metric(metric), value=value))
         self.show_words("\n".join(lines))

@@ -28,14 +28,18 @@ from app.pages.predict.requests import (
     Described,
     Preview,
     Told,
-    choose_label,
     describe,
+    label_in,
     predict_rows,
+    predict_task_file,
     preview,
     preview_roles,
     tell,
 )
+from app.pages.predict.task_file import TaskFileCard
 from app.pages.predict.text import TextCard
+from app.pages.tasks.known import CLASSIFICATION, views_of
+from app.pages.tasks.views import TaskAnswers
 from app.session import Session, sample_data_path
 from app.settings import AppSettings
 from app.work.titles import model_title
@@ -72,6 +76,8 @@ class PredictPage(Page):
         self._num_shown = 0  # of the notes
         self._wrote: Path | None = None
         self._answering = ""  # the model that answers the file
+        self._task_answers: dict[str, TaskAnswers] = {}  # by task, made when first needed
+        self._task_before = ""  # whose own file the card at the left has
         self._make_actions()
         self._make_cards()
         self._lay_out()
@@ -90,6 +96,7 @@ class PredictPage(Page):
     def _make_cards(self) -> None:
         self.model_card = ModelCard(self._session)
         self.file_card = FileCard(self._session)
+        self.task_file_card = TaskFileCard(self._session)
         self.text_card = TextCard()
         self.answers = AnswersCard()
         self.empty = EmptyState(
@@ -115,7 +122,10 @@ class PredictPage(Page):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
         column.addWidget(self.model_card)
-        column.addWidget(self.file_card, 1)
+        self.file_cards = QStackedWidget()  # of tables, of a task's own files
+        self.file_cards.addWidget(self.file_card)
+        self.file_cards.addWidget(self.task_file_card)
+        column.addWidget(self.file_cards, 1)
         no_file_card = Card(self.tr("Answers"))
         no_file_card.add(self.no_file, 1)
         self.file_stack = QStackedWidget()
@@ -149,6 +159,7 @@ class PredictPage(Page):
         self.file_card.file_wanted.connect(self.open_file)
         self.file_card.roles_wanted.connect(self._read_roles)
         self.file_card.changed.connect(self.refresh)
+        self.task_file_card.changed.connect(self._task_file_changed)
         self.empty.activated.connect(self._lead_to_finetune)
         self.no_file.activated.connect(self.file_card.browse)
         self._session.result_changed.connect(self._result_changed)
@@ -183,6 +194,8 @@ class PredictPage(Page):
             self._take_first()
         elif self._described is None and not self.model_card.is_refused:
             self._describe()
+        else:  # it may have been given a temperature meanwhile
+            self.text_card.ask()
 
     @Slot()
     def _take_first(self) -> None:
@@ -232,11 +245,88 @@ class PredictPage(Page):
             described = replace(described, wants_pair=self.model_card.pairs.isChecked())
         self._described = described
         self.model_card.show_description(described)
+        answers = self._answers_of(described.task)
+        self.file_cards.setCurrentIndex(int(answers is not None))
+        if answers is not None:
+            answers.set_model(described.folder)
+            if described.task != self._task_before:  # a file of another task means nothing to it
+                self._task_before, file = described.task, self._session.task_file
+                fits = file is not None and file.task == described.task
+                self.task_file_card.set_path(file.path if fits and file is not None else None)
+            self.task_file_card.set_suffixes(answers.suffixes)
+            self.refresh()
+            return
+        views = views_of(described.task)
+        self.text_card.set_views(views)
+        self.answers.set_views(views)
         self.text_card.set_wants_pair(described.wants_pair)
         self.file_card.set_wants_pair(described.wants_pair)
         shown = self.file_card.preview
         if shown is not None:
             self.file_card.offer_label(self._label_of(shown.table, shown.roles))
+        self.refresh()
+
+    def _answers_of(self, task: str) -> TaskAnswers | None:
+        """Return what shows a task's answers; None where they are a table's."""
+        if task not in self._task_answers:
+            made = views_of(task).answers(self._session)
+            if made is None:
+                return None
+            self._task_answers[task] = made
+            made.changed.connect(self.refresh)
+            self.stack.addWidget(made)
+        return self._task_answers[task]
+
+    @property
+    def _own(self) -> TaskAnswers | None:
+        """What shows the chosen model's answers, where they are not a table's."""
+        return None if self._described is None else self._task_answers.get(self._described.task)
+
+    @Slot()
+    def _task_file_changed(self) -> None:
+        if self._own is not None and self.task_file_card.path is not None:
+            self._own.show_file(self.task_file_card.path)
+        self.refresh()
+
+    def _predict_task_file(self, answers: TaskAnswers) -> None:
+        """Answer a task's own file into the new one."""
+        card = self.task_file_card
+        path, out = card.path, card.out_path
+        if self._folder is None or path is None or out is None:
+            return
+        if out.exists():
+            card.refuse_name(out)
+            return
+        card.show_refusal("")
+        self._running, self._finished, self._wrote = True, False, out
+        self._answering = self._model_name()
+        card.set_running(True)
+        answers.start_file()
+        self._rows_asked.drop()
+        self._rows_asked.ask(
+            out,
+            partial(predict_task_file, self._folder, path, out),
+            heard=lambda _nothing: None,
+            refused=lambda error: card.show_refusal(words.say_error(error)),
+            progress=partial(self._hear_task_file, answers),
+            ended=self._end_task_file,
+        )
+        self.refresh()
+
+    def _hear_task_file(self, answers: TaskAnswers, event: Event) -> None:
+        if isinstance(event, Progress):
+            self.task_file_card.show_progress(event.done, event.total, words.event_words(event))
+        answers.hear(event)
+        if isinstance(event, Finished) and event.path is not None:
+            self._finished = True
+            self.task_file_card.show_written(event.path, event.seconds, self._answering)
+            answers.show_written(event.path)
+
+    def _end_task_file(self) -> None:
+        self._running = False
+        self.task_file_card.set_running(False)
+        if not self._finished and not self.task_file_card.refusal.text():
+            self.task_file_card.status.setText(self.tr("Stopped; nothing was written."))
         self.refresh()
 
     def _model_name(self) -> str:
@@ -247,15 +337,14 @@ class PredictPage(Page):
         described = self._described
         if described is None:
             return ""
-        trained = str((described.info.get("roles") or {}).get("label") or "")
-        return choose_label(table, trained, described.labels, (roles.text, roles.text_pair))
+        return label_in(table, described, (roles.text, roles.text_pair))
 
     # ---- one text
 
     @Slot(str, str)
     def ask(self, text: str, pair: str) -> None:
         """Ask about a text; the answer to an older one is not shown."""
-        if self._folder is None:
+        if self._folder is None or self._own is not None:
             return
         wanted = pair if self._described is not None and self._described.wants_pair else None
         self._text_asked.drop()  # it may be typed again, after nothing was shown
@@ -286,6 +375,9 @@ class PredictPage(Page):
     @Slot(object)
     def open_file(self, path: Path) -> None:
         """Read a file and show its rows before anything is predicted."""
+        if self._own is not None:
+            self.task_file_card.set_path(path)
+            return
         self.file_card.show_refusal("")
         self.file_card.status.setText(self.tr("Reading {name}…").format(name=path.name))
         trained = (self._described.info.get("roles") or {}) if self._described else {}
@@ -317,6 +409,9 @@ class PredictPage(Page):
     @Slot()
     def predict_file(self) -> None:
         """Predict every row of the file into the new one."""
+        if self._own is not None:
+            self._predict_task_file(self._own)
+            return
         shown, out = self.file_card.preview, self.file_card.out_path
         if self._folder is None or shown is None or out is None:
             return
@@ -328,7 +423,8 @@ class PredictPage(Page):
         self._num_shown = 0
         self._answering = self._model_name()
         self.file_card.set_running(True)
-        self.answers.start(self._answering)
+        views = views_of(self._described.task) if self._described is not None else CLASSIFICATION
+        self.answers.start(self._answering, views)
         self._rows_asked.drop()
         self._rows_asked.ask(
             out,
@@ -400,7 +496,10 @@ class PredictPage(Page):
     @Slot()
     def refresh(self) -> None:
         """Show the actions and cards that fit the moment."""
+        own, card = self._own, self.task_file_card
         ready = self._described is not None and self.file_card.is_ready
+        if own is not None:
+            ready = card.path is not None and card.out_path is not None
         self.run_button.setVisible(not self._running)
         self.run_button.setEnabled(ready)
         self.stop_button.setVisible(self._running)
@@ -408,12 +507,20 @@ class PredictPage(Page):
         reason = "" if ready else self.tr("Choose a model and a file first.")
         self.run_button.setToolTip(reason)
         self.copy_button.setToolTip(reason)
-        self.stack.setCurrentIndex(0 if self._folder is None else 1)
+        if own is not None:
+            self.stack.setCurrentWidget(own)
+        else:
+            self.stack.setCurrentIndex(0 if self._folder is None else 1)
         self.file_stack.setCurrentIndex(0 if self.file_card.preview is None else 1)
 
     @Slot()
     def copy_command(self) -> None:
         """Put the command that predicts the file without a window on the clipboard."""
+        if self._own is not None and self._folder is not None:
+            path, new = self.task_file_card.path, self.task_file_card.out_path
+            if path is not None and new is not None:
+                self.copy_button.copy(predict_command(self._folder, path, new, Roles(text="")))
+            return
         shown, out = self.file_card.preview, self.file_card.out_path
         if self._folder is None or shown is None or out is None:
             return

@@ -12,9 +12,14 @@ import numpy as np
 from app.work.models import OpenModels
 from engine.errors import DataError
 from engine.events import Event, Steps
-from engine.inspect.predict import predict_file
+from engine.model.info import read_info
+from engine.model.weights import check_weights, read_config
+from engine.settings.finetune import DataConfig
 from engine.text.examples import Roles, finding_examples, guess_roles
 from engine.text.table import BadLine, Table, reading_table
+from engine.train.tasks.known import CLASSIFICATION, TASKS, task_of
+from engine.train.tasks.rows.kind import OfRows
+from engine.train.tasks.rows.predict import predict_file
 
 LOOKED_AT = 2000  # rows in which a column of labels is looked for
 LAST_WORDS = 60  # characters shown of where the reading ended
@@ -30,6 +35,7 @@ class Described:
     info: dict[str, Any]  # cloze.json
     max_length: int
     may_want_pair: bool = False  # without cloze.json only the person knows
+    task: str = "classification"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,8 @@ class Told:
     """An answer to one text."""
 
     model: Described
-    probabilities: np.ndarray  # (C,) float32
+    probabilities: np.ndarray  # (C,) float32, or the number that is predicted
+    prediction: str  # as it stands in a file of answers
     num_pieces: int  # that were read, special tokens included
     num_cut: int  # that were not
     last_words: str  # where the reading of a single text ended, if it was cut
@@ -54,9 +61,22 @@ class Preview:
 
 def describe(models: OpenModels, folder: Path) -> Described:
     """Return what a model says about itself. Raises: ModelError, DataError."""
+    kind = task_of(folder)
+    if not isinstance(kind, OfRows):
+        check_weights(folder)
+        config, info = read_config(folder), read_info(folder)
+        longest = config.max_position_embeddings
+        length = min(int(info.get("max_length", longest)), longest)
+        return Described(folder, config.id2label, False, info, length, task=kind.name)
     asked = models.predictor(folder)
     return Described(
-        folder, asked.labels, asked.wants_pair, dict(asked.info), asked.max_length, asked.may_want_pair
+        folder,
+        asked.labels,
+        asked.wants_pair,
+        dict(asked.info),
+        asked.max_length,
+        asked.may_want_pair,
+        kind.name,
     )
 
 
@@ -69,7 +89,9 @@ def tell(models: OpenModels, folder: Path, text: str, pair: str | None) -> Told:
     if encoding.num_cut and pair is None and asked.truncation != "head_tail":
         end = max((stop for _start, stop in encoding.offsets), default=0)
         last = text[max(0, end - LAST_WORDS) : end]
-    return Told(describe(models, folder), probabilities, len(encoding.input_ids), encoding.num_cut, last)
+    prediction = str(asked.task.predictions(probabilities[None])[0])
+    about = describe(models, folder)
+    return Told(about, probabilities, prediction, len(encoding.input_ids), encoding.num_cut, last)
 
 
 def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Steps[Preview]:
@@ -103,6 +125,19 @@ def choose_roles(table: Table, wanted: Roles) -> Roles:
     others = [name for name in table.columns if name != text]
     pair = wanted.text_pair if wanted.text_pair in others else guess.text_pair
     return Roles(text=text, text_pair=pair if pair in others else (others[0] if others else ""))
+
+
+def label_in(table: Table, described: Described, taken: Sequence[str]) -> str:
+    """Return the column that holds what a model predicts, as `Roles` have it; "" for none."""
+    trained = str((described.info.get("roles") or {}).get("label") or "")
+    kind = TASKS[described.task]
+    if kind is CLASSIFICATION or not isinstance(kind, OfRows):
+        return choose_label(table, trained, described.labels, taken)
+    try:
+        named = kind.reading.label(table, trained) if trained else ""
+    except DataError:
+        return ""
+    return "" if named in taken else named
 
 
 def choose_label(table: Table, wanted: str, labels: Sequence[str], taken: Sequence[str]) -> str:
@@ -147,3 +182,8 @@ def predict_rows(
     """Write the answers for a whole file to `out`, step by step. Raises: UserError."""
     names = {"text": shown.roles.text, "text_pair": shown.roles.text_pair, "label": shown.roles.label}
     yield from predict_file(models.predictor(folder), shown.table, out, **names, raw=raw)
+
+
+def predict_task_file(folder: Path, data: Path, out: Path) -> Iterator[Event]:
+    """Write what a model of any task answers to a file of its own, step by step. Raises: UserError."""
+    yield from task_of(folder).predict_file(folder, DataConfig(data=str(data)), out, raw=False, device="auto")

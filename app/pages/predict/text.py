@@ -10,11 +10,12 @@ from app import words
 from app.look.labels import label
 from app.look.widgets import Card, button, set_role
 from app.pages.predict.requests import Told
+from app.pages.tasks.known import CLASSIFICATION, views_of
+from app.pages.tasks.views import TaskViews
 from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
 
 TYPING_STOPS_MS = 350
-FEW_LABELS = 6  # up to here bars keep the labels' order and do not jump; above, the likeliest stand first
 
 
 class TextBox(QPlainTextEdit):
@@ -51,7 +52,8 @@ class TextCard(Card):
         self.bars = BarsPlot(self.tr("Probabilities"))
         self.bars.setObjectName("answer_bars")
         yield_to_layout(self.bars, 70)
-        self.bars.set_empty_text(self.tr("The probability of each label appears here."))
+        self._empty = CLASSIFICATION.answer_empty_words()
+        self.bars.set_empty_text(self._empty)
         self.note = label("", "muted", wrap=True)
         self.note.setObjectName("text_note")
         self.note.hide()
@@ -85,6 +87,12 @@ class TextCard(Card):
         self.pair_box.setVisible(wanted)
         self.set_title(self.tr("Two texts") if wanted else self.tr("One text"))
 
+    def set_views(self, views: TaskViews) -> None:
+        """Know what the model's answers are like."""
+        self._empty = views.answer_empty_words()
+        if self.bars.is_empty:
+            self.bars.set_empty_text(self._empty)
+
     def texts(self) -> tuple[str, str]:
         """Return what is typed; the second is empty where the model reads single texts."""
         return self.text_box.toPlainText(), self.pair_box.toPlainText() if self._wants_pair else ""
@@ -112,6 +120,7 @@ class TextCard(Card):
     def show_nothing(self) -> None:
         """Show no answer."""
         self.bars.clear()
+        self.bars.set_empty_text(self._empty)
         self.inside.hide()
         self.set_hint("")
         self._show_note("", "muted")
@@ -126,17 +135,9 @@ class TextCard(Card):
         text, pair = self.texts()
         second = [(self.tr("second text"), pair)] if pair else []
         self.bars.set_caption([(self.tr("model"), model), (self.tr("text"), text), *second])
-        labels = told.model.labels
-        pairs = [(name, float(value)) for name, value in zip(labels, told.probabilities, strict=True)]
-        best = max(pairs, key=lambda pair: pair[1])
-        if len(pairs) > FEW_LABELS:
-            pairs.sort(key=lambda pair: -pair[1])
-        self.bars.set_bars(pairs, as_share=True, highlight=best[0])
-        hint = self.tr("{label} · {share}").format(
-            label=words.shorten(best[0], 40), share=words.share(best[1])
-        )
-        self.set_hint(hint)
-        self.inside.show()
+        labels, views = told.model.labels, views_of(told.model.task)
+        self.set_hint(views.show_answer(self.bars, labels, told.probabilities, told.prediction))
+        self.inside.setVisible(views is CLASSIFICATION)  # the pages that look inside know classes alone
         self._show_note(self._cut_words(told), "look" if told.num_cut else "muted")
 
     def _cut_words(self, told: Told) -> str:

@@ -14,6 +14,7 @@ from app.words import counted, decimal, number, say, share, shorten
 from engine.errors import Sentence
 from engine.events import Evaluated, Pinned, Step
 from engine.text.corpus.corpus import CorpusReport
+from engine.train.watchdog import OVERFITTING
 
 translate = QCoreApplication.translate
 
@@ -177,6 +178,8 @@ class PretrainAdvice(RunAdvice):
                 "share.",
             )
             yield Remark("look", text)
+            return
+        if self.has_noted(OVERFITTING):
             return
         loss = self.last.metrics.get("mlm_loss", self.last.loss) if self.last is not None else math.nan
         if loss > RISES * self._lowest and self._loss < self._lowest:

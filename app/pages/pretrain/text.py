@@ -13,6 +13,7 @@ from app.look.boxes import ChoiceBox
 from app.look.files import ask_files, ask_folder
 from app.look.labels import label, tip
 from app.session import Session, sample_data_path
+from engine.errors import bare_column
 from engine.settings.pretrain import TextConfig
 from engine.settings.setting import settings_of
 
@@ -123,7 +124,9 @@ class TextChooser(QObject):
         first = [roles.text] if roles is not None and roles.text else []
         for column in [*first, *(name for name in table.columns if name not in first)][:MOST_COLUMNS]:
             if (self.column, self.places) != (column, (str(table.path),)):
-                said = self.tr("Column {column} of {table}").format(column=column, table=table.path.name)
+                said = self.tr("Column {column} of {table}").format(
+                    column=bare_column(column), table=table.path.name
+                )
                 self.box.addItem(said, (COLUMN, column))
 
     def _recent(self) -> list[str]:

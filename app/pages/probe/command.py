@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.pages.probe.over_table import PAIRS, OverTable
 from app.pages.probe.question import with_masks
 from app.pages.probe.state import ProbeState
 from app.words import translate
+from engine.commands.command_line import how_read
 from engine.commands.inspect import inspect_command
 from engine.inspect.masked.grid import TemplateRequest
 
@@ -73,6 +75,21 @@ def templates_offer(state: ProbeState, requests: Sequence[TemplateRequest], file
         return Offer(lacking=translate("probe", "In a command | parts the words; none of them may hold it."))
     template = requests[0].template.text
     return Offer(inspect_command("templates", folder, template=template, targets="|".join(targets)), said)
+
+
+def over_table_offer(state: ProbeState, asked: OverTable | None, overrides: Mapping[str, str]) -> Offer:
+    """Return the line that asks the same of every text of the open table."""
+    if state.about is None or asked is None:
+        return Offer(lacking=translate("probe", "Choose what is to be asked first."))
+    folder, path = state.about.folder, asked.table.path
+    if asked.kind == PAIRS:
+        first, second = asked.columns
+        said = translate("probe", "The command prints how often the first sentence is likelier.")
+        line = inspect_command("pairs", folder, data=path, first=first, second=second)
+    else:
+        said = translate("probe", "The command prints how many words are foreseen, and how well.")
+        line = inspect_command("cloze", folder, data=path, text=asked.columns[0], limit=asked.limit)
+    return Offer(f"{line} {how_read(overrides)}".rstrip(), said)
 
 
 def layers_offer(state: ProbeState) -> Offer:

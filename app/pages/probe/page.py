@@ -30,13 +30,16 @@ from app.pages.probe.command import (
     Offer,
     layers_offer,
     next_offer,
+    over_table_offer,
     surprise_offer,
     templates_offer,
     words_offer,
 )
+from app.pages.probe.game import GameView
 from app.pages.probe.history import Asked, QuestionHistory
 from app.pages.probe.layers import LayersView
 from app.pages.probe.next_sentence import NextView
+from app.pages.probe.over_table import OverTableView
 from app.pages.probe.parts import NeedsView, icon_button
 from app.pages.probe.question import Question
 from app.pages.probe.requests import GapsAnswer
@@ -54,8 +57,11 @@ from engine.train.run.kept import name_of
 TOP_CHOICES = (6, 10, 20, 50)
 FIRST_WORDS = (1,)  # of the first text, which a new model is asked for at once
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
-WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES = range(5)
-TAB, TABS = "probe/tab", ("words", "layers", "surprise", "next", "templates")  # kept for the next start
+WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES, OVER_TABLE, GAME = range(7)
+TAB, TABS = (
+    "probe/tab",
+    ("words", "layers", "surprise", "next", "templates", "over_table", "game"),
+)  # kept for the next start
 
 
 class ProbePage(LookingPage):
@@ -112,6 +118,8 @@ class ProbePage(LookingPage):
         self.surprise_view = SurpriseView(self.inspector, self.state)
         self.next_view = NextView(self.session, self.state)
         self.templates_view = TemplatesView(self.inspector, self.state)
+        self.over_table_view = OverTableView(self.session, self.state)
+        self.game_view = GameView(self.inspector, self.state)
         self.tabs = QTabBar(drawBase=False, expanding=False)
         self.tabs.setObjectName("probe_tabs")
         self.tabs.setAccessibleName(self.tr("Kind of question"))
@@ -123,6 +131,8 @@ class ProbePage(LookingPage):
             (self.tr("Surprise"), self.surprise_view, "masked_words"),
             (self.tr("Next sentence"), self.next_view, "next_sentence"),
             (self.tr("Templates"), self.templates_view, "masked_words"),
+            (self.tr("Over a table"), self.over_table_view, "masked_words"),
+            (self.tr("You first"), self.game_view, "masked_words"),
         ):
             view = NeedsView(content, needs)
             self.views.append(view)
@@ -165,6 +175,8 @@ class ProbePage(LookingPage):
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
         self.templates_view.shown.connect(self._offer_command)
+        self.over_table_view.asked_changed.connect(self._offer_command)
+        self.over_table_view.sentence_wanted.connect(self._look_at)
         self.inspector.model_changed.connect(self._offer_command)
         self.words_view.step_chosen.connect(self.subject_bar.choose_step)
         self.subject_bar.kept_changed.connect(self._take_kept)
@@ -227,6 +239,12 @@ class ProbePage(LookingPage):
     def _take_kept(self) -> None:
         self.words_view.set_kept(self.subject_bar.kept)
 
+    @Slot(str)
+    def _look_at(self, text: str) -> None:
+        """Look at one text of a table alone: how surprising each of its words is."""
+        self.inspector.set_text(text)
+        self.tabs.setCurrentIndex(SURPRISE)
+
     # ---- as a command
 
     def _offer(self) -> Offer:
@@ -239,6 +257,10 @@ class ProbePage(LookingPage):
             return Offer(lacking=view.empty.label.text())
         if tab == TEMPLATES:
             return templates_offer(state, self.templates_view.scored, self.templates_view.path)
+        if tab == GAME:
+            return Offer(lacking=self.tr("A game has no command. Hide words on the tab Words to copy one."))
+        if tab == OVER_TABLE:
+            return over_table_offer(state, self.over_table_view.asked, self.session.table_overrides)
         if tab == WORDS:
             return words_offer(state, self.words_view.top_k)
         return {LAYERS: layers_offer, SURPRISE: surprise_offer, NEXT: next_offer}[tab](state)

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from app import words
 from app.pages.probe.question import Question
+from app.shipped import sample_passages
 from app.work.models import OpenModels
 from app.work.worker import Answer, Steps
 from engine.errors import UserError, marked
 from engine.events import Event
-from engine.inspect.loaded_model import LoadedModel
+from engine.inspect.loaded_model import LoadedModel, ModelSummary
 from engine.inspect.masked.follows import Follows, Influence, follows, influence
+from engine.inspect.masked.game import Round, Verdict, deal, play
 from engine.inspect.masked.grid import Grid, TemplateRequest, score_templates
 from engine.inspect.masked.joint import BEAM, Joint, fill_jointly
 from engine.inspect.masked.lens import Lens, lens
@@ -21,8 +27,15 @@ from engine.inspect.masked.perplexity import PseudoPerplexity, pseudo_perplexity
 from engine.inspect.masked.probe import Probed, probe, score_words
 from engine.inspect.masked.score import WordScore
 from engine.inspect.masked.side_by_side import CheckpointProbed, over_checkpoints
+from engine.text.examples import Roles
+from engine.text.table import Table
 from engine.train.run.kept import Kept
 
+if TYPE_CHECKING:
+    from engine.evaluation.inside.contrasts import Contrast
+
+SPELLED = 40  # passages that tell which language a vocabulary is for
+MOST_REASONS = 12  # why lines are left out, in a tooltip
 NUM_JOINT = 8  # joint fillings that are shown
 MOST_JOINT = 12  # [MASK]s that are filled together: each is another pass over the whole beam
 
@@ -60,6 +73,89 @@ class NextAnswer:
 
     found: Follows
     beside: Follows | UserError | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Foreseen:
+    """How well a model foresees the words of a table's texts; numbers that a text has are (E,)."""
+
+    fingerprint: str
+    rows: np.ndarray
+    tokens: np.ndarray
+    right: np.ndarray
+    perplexities: np.ndarray
+    accuracy: float
+    accuracy_interval: tuple[float, float] | None
+    among: float
+    perplexity: float
+    perplexity_interval: tuple[float, float] | None
+
+    @property
+    def num_tokens(self) -> int:
+        return int(self.tokens.sum())
+
+    def columns(self) -> tuple[list[str], list[np.ndarray]]:
+        """Return what is written of each text."""
+        return ["pieces", "right", "pseudo-perplexity"], [self.tokens, self.right, self.perplexities]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Likelier:
+    """Of which of two sentences a model says that it is likelier, line by line."""
+
+    fingerprint: str
+    rows: np.ndarray
+    logs: np.ndarray  # (E, 2)
+    differences: np.ndarray
+    share: float
+    interval: tuple[float, float]
+    num_left_out: int
+    why_left_out: str  # of the first few
+
+    def columns(self) -> tuple[list[str], list[np.ndarray]]:
+        """Return what is written of each pair."""
+        return ["log of first", "log of second", "difference"], [*self.logs.T, self.differences]
+
+
+def foresee_table(models: OpenModels, folder: Path, table: Table, column: str, limit: int) -> Steps[Foreseen]:
+    """Hide each word of a table's texts in turn. Raises: DataError, ModelError."""
+    from engine.evaluation.inside.cloze import cloze  # here, on the worker: it brings scipy with it
+    from engine.evaluation.inside.texts import finding_texts
+
+    subject = models.subject(folder)
+    texts = yield from finding_texts(subject, table, Roles(column), limit)
+    found = yield from cloze(subject, texts)
+    return Foreseen(
+        fingerprint=subject.fingerprint,
+        rows=found.rows,
+        tokens=found.tokens,
+        right=found.right,
+        perplexities=found.perplexities,
+        accuracy=found.accuracy,
+        accuracy_interval=found.accuracy_interval,
+        among=found.accuracy_among,
+        perplexity=found.perplexity,
+        perplexity_interval=found.perplexity_interval,
+    )
+
+
+def compare_pairs(models: OpenModels, folder: Path, table: Table, first: str, second: str) -> Steps[Likelier]:
+    """Score the two sentences of each line. Raises: DataError, ModelError."""
+    from engine.evaluation.inside.pairs import minimal_pairs  # here, on the worker: it brings scipy with it
+
+    subject = models.subject(folder)
+    found = yield from minimal_pairs(subject, table, first, second)
+    reasons = list(found.left_out.values())[:MOST_REASONS]
+    return Likelier(
+        fingerprint=subject.fingerprint,
+        rows=found.rows,
+        logs=found.logs,
+        differences=found.differences,
+        share=found.share,
+        interval=found.interval,
+        num_left_out=len(found.left_out),
+        why_left_out="\n".join(words.say(sentence) for sentence in reasons),
+    )
 
 
 def ask_gaps(
@@ -147,9 +243,12 @@ def ask_next(
 
 def score_grids(
     models: OpenModels, folder: Path, requests: Sequence[TemplateRequest]
-) -> Steps[tuple[Grid, ...]]:
-    """Return the scores of templates."""
-    return (yield from score_templates(models.subject(folder), requests))
+) -> Steps[tuple[tuple[Grid, ...], tuple[Contrast, ...]]]:
+    """Return the scores of templates, and what their alternatives do to each word over all of them."""
+    from engine.evaluation.inside.contrasts import contrasts  # here, on the worker: it brings scipy with it
+
+    grids = yield from score_templates(models.subject(folder), requests)
+    return grids, contrasts(grids)
 
 
 def _probe(subject: LoadedModel, question: Question, top_k: int) -> Probed:
@@ -181,3 +280,23 @@ def _beside(
         return _probe(subject, question, top_k)
     except UserError as error:
         return error
+
+
+def deal_rounds(models: OpenModels, folder: Path, seed: int) -> tuple[Round, ...]:
+    """Return rounds of the guessing game, in the language that the model spells best. Raises: UserError."""
+    about = models.about(folder)
+    passages = [texts for texts in sample_passages() if texts]
+    if not passages:
+        raise UserError(marked("engine", "The passages that the game is played with are missing here."))
+    return deal(about, max(passages, key=lambda texts: _known(about, texts[:SPELLED])), seed)
+
+
+def _known(about: ModelSummary, texts: Sequence[str]) -> float:
+    """Return the share of pieces that the vocabulary has."""
+    ids = [number for one in about.wordpiece.encode_ids(list(texts)) for number in one.tolist()]
+    return 1 - ids.count(about.wordpiece.unk_id) / max(1, len(ids))
+
+
+def play_round(models: OpenModels, folder: Path, one: Round, said: str) -> Verdict:
+    """Return what the model makes of a round after a person has guessed. Raises: UserError, ModelError."""
+    return play(models.subject(folder), one, said)

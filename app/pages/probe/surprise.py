@@ -76,6 +76,8 @@ class SurpriseView(QWidget):
             asked, work, heard=self._show, refused=self._refuse, progress=self._hear_progress
         ):
             self.strip.set_dim(True)
+            if self.value.isHidden():
+                self.explained.setText(self.tr("Measuring…"))
 
     def _hear_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and event.total:

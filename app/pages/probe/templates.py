@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QStyledItemDelegate,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.cells import Cells
 from app.look.files import ask_file, ask_save
 from app.look.labels import label, tip
 from app.look.segmented_buttons import SegmentedButtons
@@ -30,6 +40,10 @@ from engine.inspect.masked.grid import Grid, TemplateRequest
 from engine.inspect.masked.template import Template
 from engine.inspect.masked.template_table import read_templates, write_grids
 
+if TYPE_CHECKING:
+    from engine.evaluation.inside.contrasts import Contrast
+
+OVER_ALL = "over_all"
 FIRST = "{he|she} works as a [MASK]."
 FIRST_TARGETS = "doctor, nurse, teacher, engineer"
 SETTLE_MS = 400
@@ -53,6 +67,7 @@ class TemplatesView(QWidget):
         self._file: tuple[TemplateRequest, ...] = ()
         self.path: Path | None = None
         self.grids: tuple[Grid, ...] = ()
+        self.contrasts: tuple[Contrast, ...] = ()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._rest.timeout.connect(self.refresh)
         below = QHBoxLayout()
@@ -122,7 +137,9 @@ class TemplatesView(QWidget):
         self.table.setObjectName("probe_template_table")
         self.table.setAccessibleName(self.tr("Scores"))
         self.table.setModel(self.model)
-        self.table.setItemDelegate(GridDelegate(self.table))
+        self._delegate = GridDelegate(self.table)
+        self.table.setItemDelegate(self._delegate)
+        self._plain = QStyledItemDelegate(self.table)
         self.table.horizontalHeader().setStretchLastSection(False)
         self.table.verticalHeader().setMinimumWidth(44)
         for words_of_lines in self.table.findChildren(QLabel):  # rows are no lines of a file here
@@ -132,17 +149,27 @@ class TemplatesView(QWidget):
             "alternative itself makes the word likelier (+) or less likely (−). What the gap prefers anyway "
             "is taken out. (Kurita et al. 2019)"
         )
+        over_all = self.tr(
+            "What one alternative does to a word beside another: the log of the ratio of its probabilities, "
+            "its mean over the templates of a file, and how often chance alone is as far from none, "
+            "corrected for how many were tried."
+        )
+        self.over_all = Cells(self)
         self.what = SegmentedButtons(
             "probe",
             (
                 (PROBABILITY, self.tr("Probability"), self.tr("Of the word in the sentence")),
                 (CORRECTED, self.tr("Prior-corrected"), tip(corrected)),
+                (OVER_ALL, self.tr("Over templates"), tip(over_all)),
             ),
         )
         self.what.setObjectName("probe_score")
+        self.what.buttons[OVER_ALL].hide()
+        self.what.buttons[OVER_ALL].setEnabled(False)
         self.what.chosen.connect(self._show)
         card.add_corner(self.what)
         card.add(self.table, 1)
+        self.scores_card = card
         return card
 
     def _make_slopes(self) -> Card:
@@ -200,8 +227,8 @@ class TemplatesView(QWidget):
         if isinstance(event, Progress) and event.total:
             self.status.setText(words.event_words(event))
 
-    def _hear(self, grids: tuple[Grid, ...]) -> None:
-        self.grids = grids
+    def _hear(self, found: tuple[tuple[Grid, ...], tuple[Contrast, ...]]) -> None:
+        self.grids, self.contrasts = grids, _ = found
         self.status.hide()
         self.choice.clear()
         for grid in grids:
@@ -211,7 +238,7 @@ class TemplatesView(QWidget):
 
     def _refuse(self, error: BaseException) -> None:
         self._scores.drop()
-        self._scored, self.grids = (), ()
+        self._scored, self.grids, self.contrasts = (), (), ()
         self.status.setText(words.say_error(error))
         self.status.show()
         self._show()
@@ -222,9 +249,22 @@ class TemplatesView(QWidget):
     def _show(self) -> None:
         self.shown.emit()
         self.save_button.setEnabled(bool(self.grids))
+        has_several = any(one.templates > 1 for one in self.contrasts)
+        self.what.buttons[OVER_ALL].setVisible(has_several)
+        self.what.buttons[OVER_ALL].setEnabled(has_several)  # the arrow keys pass over it
+        if not has_several and self.what.current == OVER_ALL:
+            self.what.set_current(PROBABILITY)
         place = max(0, self.choice.currentIndex())
         grid = self.grids[place] if place < len(self.grids) else None
         what = self.what.current
+        if what == OVER_ALL:
+            self._show_over_all()
+            what = PROBABILITY  # the slopes are of one template
+        elif self.table.model() is not self.model:
+            self.scores_card.set_hint("")
+            self.table.setModel(self.model)
+            self.table.setItemDelegate(self._delegate)
+            self.table.verticalHeader().show()
         self.model.set_grid(grid, what)
         self.table.resizeColumnsToContents()
         if grid is None:
@@ -248,6 +288,30 @@ class TemplatesView(QWidget):
         about = self._state.about
         lines = model_caption(about.name, about.fingerprint) if about is not None else []
         self.slopes.set_caption([*lines, (self.tr("template"), grid.template.text), (self.tr("score"), what)])
+
+    def _show_over_all(self) -> None:
+        """Show in the table what alternatives do to words over all templates."""
+        found = self.contrasts
+        ratio, many = self.tr("Log ratio"), self.tr("of {count} templates")
+        names = (self.tr("Word"), self.tr("Alternatives"), ratio, self.tr("95 %"), self.tr("By chance"))
+
+        def cell(at: int, place: int) -> str:
+            one = found[at]
+            if one.interval is None:
+                return (one.target, f"{one.first} / {one.second}", _signed(one.mean), "", "")[place]
+            between = self.tr("{low} to {high}").format(
+                low=_signed(one.interval[0]), high=_signed(one.interval[1])
+            )
+            by_chance = words.share(one.p_value, 0 if one.p_value > 0.1 else 1)
+            return (one.target, f"{one.first} / {one.second}", _signed(one.mean), between, by_chance)[place]
+
+        most = max((one.templates for one in found), default=0)
+        self.scores_card.set_hint(many.format(count=words.number(most)))
+        self.over_all.set_rows(names, len(found), cell, range(2, 5))
+        if self.table.model() is not self.over_all:
+            self.table.setModel(self.over_all)
+            self.table.setItemDelegate(self._plain)
+            self.table.verticalHeader().hide()
 
     # ---- files
 
@@ -295,6 +359,11 @@ class TemplatesView(QWidget):
         """Say it; the scores on screen still belong to the template above them."""
         self.status.setText(words.say_error(error))
         self.status.show()
+
+
+def _signed(value: float) -> str:
+    """Return a number with its sign."""
+    return f"{value:+.2f}".replace("-", "−")
 
 
 def most_moved(values: np.ndarray, count: int) -> list[int]:

@@ -18,6 +18,7 @@ from app.work.titles import run_title
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Finished, Noted, Pinned, Started, Step
 from engine.train.run.runs import CHECKPOINTS, MODEL
+from engine.train.watchdog import NO_NUMBER
 
 translate = QCoreApplication.translate
 
@@ -103,7 +104,7 @@ class RunAdvice:
         yield from ()
 
     def _on_nan(self) -> Iterator[Remark]:
-        if self._nan_step:
+        if self._nan_step and not self.has_noted(NO_NUMBER):
             text = translate(
                 "RunAdvice",
                 "The loss is no longer a number since step {step}. Try a smaller learning rate; the last "

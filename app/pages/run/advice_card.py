@@ -20,6 +20,7 @@ class AdviceCard(Card):
     try_wanted = Signal()
     folder_wanted = Signal()
     inside_wanted = Signal()
+    export_wanted = Signal()
 
     def __init__(self, about: RunAdvice, onwards: str, parent: QWidget | None = None) -> None:
         """Args: about: is told what the run says. onwards: where a model leads to, in words."""
@@ -36,14 +37,18 @@ class AdviceCard(Card):
         self.outcome.setObjectName("outcome")
         self.onwards = button(onwards, "link", name="try_it_here")
         self.inside = button(self.tr("Look inside"), "link", name="look_inside")
+        self.export = button(self.tr("Export…"), "link", name="export_run")
+        self.export.setToolTip(self.tr("Take the model to another tool: transformers, ONNX, one file"))
         self.folder = button(self.tr("Open folder"), "link", name="open_folder")
         self.inside.clicked.connect(self.inside_wanted)
         self.onwards.clicked.connect(self.try_wanted)
+        self.export.clicked.connect(self.export_wanted)
         self.folder.clicked.connect(self.folder_wanted)
         links = QHBoxLayout()
         links.setSpacing(12)
         links.addWidget(self.onwards)
         links.addWidget(self.inside)
+        links.addWidget(self.export)
         links.addWidget(self.folder)
         links.addStretch(1)
         self._line = QFrame()
@@ -59,7 +64,8 @@ class AdviceCard(Card):
 
     def show_idle(self) -> None:
         """Before training: advice on the data only."""
-        for widget in (self._line, self.result, self.outcome, self.onwards, self.inside, self.folder):
+        links = (self.onwards, self.inside, self.export, self.folder)
+        for widget in (self._line, self.result, self.outcome, *links):
             widget.hide()
         self.refresh()
 
@@ -70,6 +76,7 @@ class AdviceCard(Card):
         self._line.show()
         self.onwards.setVisible(has_model and outcome != "finished")  # there it is the page's primary action
         self.inside.setVisible(has_model)
+        self.export.setVisible(has_model and outcome == "finished")
         self.folder.setVisible(run_dir is not None and run_dir.exists())
 
     def refresh(self) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from PySide6.QtCore import QUrl, Slot
+from PySide6.QtCore import QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
@@ -20,6 +20,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import tip
 from app.look.layout import row
 from app.look.widgets import GAP, SETTINGS_WIDTH, Page, button, set_role
+from app.pages.export.dialog import export_model
 from app.pages.run.card import RunCard
 from app.pages.run.charts import RunCharts
 from app.pages.run.earlier_runs import EarlierRuns, state_words
@@ -32,7 +33,10 @@ from app.work.titles import run_title
 from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
+from engine.runs.follow import News, news
 from engine.train.run.runs import CONFIG, RunInfo
+
+FOLLOW_MS = 1000  # between two looks at a run that another process trains
 
 
 class TrainingPage(Page):
@@ -58,6 +62,10 @@ class TrainingPage(Page):
         self._started: Started | None = None
         self._step: Step | None = None  # the last that was heard of it
         self._past = Channel(self, session.workers.quick)
+        self._following: tuple[Path, int] | None = None  # a run of another process, and how far it is read
+        self._said_running = False  # that it runs elsewhere
+        self._again = QTimer(self, singleShot=True, interval=FOLLOW_MS)
+        self._again.timeout.connect(self._look_again)
         self._waiting: list[Event] | None = None  # events that came while the past of a resumed run is read
         self.failure = Banner(name="failure")
         self.run_card = RunCard()
@@ -79,6 +87,7 @@ class TrainingPage(Page):
         self.charts.watching.try_wanted.connect(self._try)
         self.charts.watching.folder_wanted.connect(self.open_folder)
         self.charts.watching.inside_wanted.connect(self.look_inside)
+        self.charts.watching.export_wanted.connect(self.export)
 
     def reason(self) -> str:
         """Return why no run can be started yet; "" where one can."""
@@ -260,6 +269,10 @@ class TrainingPage(Page):
                 self.failure.show_text("note", text.format(name=run_title(info.path)))
             return
         self._take_run(info.path, info.state, config)
+        if info.state == "running":
+            self._follow(info.path, 0)
+            self.refresh()
+            return
         self._waiting = []
         self._past.ask(
             info.path,
@@ -270,8 +283,50 @@ class TrainingPage(Page):
         )
         self.refresh()
 
+    def _follow(self, run_dir: Path, offset: int) -> None:
+        """Draw what a run says that another process trains, and look again in a moment."""
+        self._following = (run_dir, offset)
+        self._past.drop()
+        self._past.ask(
+            (run_dir, offset, object()),
+            partial(news, run_dir, offset),
+            heard=self._take_news,
+            refused=self._set_failure,
+        )
+
+    def _take_news(self, heard: News) -> None:
+        if self._following is None or self.run_dir is None:
+            return
+        if heard.is_anew:
+            self.charts.clear()
+        self._following = (self.run_dir, heard.offset)
+        self._feed(list(heard.events))
+        if heard.has_more:
+            self._look_again()
+        elif heard.state == "running":
+            if not self._said_running:
+                self._show_end(0.0)
+                self._said_running = True
+            self._again.start()
+        else:
+            self._following, self._outcome = None, heard.state
+            self._show_end(self._step.elapsed_s if self._step is not None else 0.0)
+            self.session.find_runs()
+        self.refresh()
+
+    @Slot()
+    def _look_again(self) -> None:
+        if self._following is None:
+            return
+        if self.isVisible():
+            self._follow(*self._following)
+        else:
+            self._again.start()
+
     def _take_run(self, run_dir: Path, outcome: str, config: Any) -> None:
         self.run_dir, self._outcome, self._has_run = run_dir, outcome, True
+        self._following, self._said_running = None, False
+        self._again.stop()
         for figure in self.findChildren(Figure):
             figure.set_caption([(self.tr("run"), run_dir.name)])
         self._set_failure(None)
@@ -287,6 +342,8 @@ class TrainingPage(Page):
         if self.is_running:
             return
         self._past.drop()
+        self._following = None
+        self._again.stop()
         self._waiting = None
         self._has_run, self.run_dir, self.run_config, self._outcome = False, None, None, ""
         self.charts.clear()
@@ -415,6 +472,12 @@ class TrainingPage(Page):
     @Slot()
     def _try(self) -> None:
         self.use_model()
+
+    @Slot()
+    def export(self) -> None:
+        """Offer to take the model that the shown run has left to another tool."""
+        if self.model_folder is not None:
+            export_model(self.session, self.model_folder, self)
 
     @Slot()
     def look_inside(self) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from app.work.worker import Answer
-from engine.errors import UserError, marked
-from engine.events import Evaluated, Event, Finished, Noted, Pinned, Progress, Started, Step
-from engine.train.run.runs import RunInfo, list_runs, read_config, read_events
+from engine.errors import UserError
+from engine.events import Evaluated, Event, Finished, Noted, Pinned, Started, Step
+from engine.runs.index import index_of
+from engine.settings.pretrain import PretrainConfig
+from engine.train.run.runs import RunInfo, read_config, read_events, run_info
 
 CHUNK = 2_000  # events in one answer
 
@@ -37,14 +40,13 @@ def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
 def earlier_runs(root: Path, kind: type, most: int) -> Generator[Event, None, list[tuple[RunInfo, Any]]]:
     """Return (run, settings) of the newest runs of a kind under `root`; damaged ones are passed over."""
     found: list[tuple[RunInfo, Any]] = []
-    for info in list_runs(root):
-        try:
-            config = read_config(info.path)
-        except UserError:
+    for facts in (yield from index_of(root)):
+        is_pretraining = facts.kind == "pretrain"
+        if is_pretraining != (kind is PretrainConfig) or "/" in facts.folder:  # within a comparison
             continue
-        if isinstance(config, kind):
-            found.append((info, config))
+        path = Path(facts.path)
+        with suppress(UserError):
+            found.append((run_info(path), read_config(path)))
         if len(found) == most:
             break
-        yield Progress(stage=marked("engine", "Reading"), done=len(found), total=0)
     return found

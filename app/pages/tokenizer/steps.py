@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look.labels import label
 from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import Card
+from app.look.widgets import Card, button
 from app.pages.tokenizer.requests import Tokenization
 from app.pages.tokenizer.rows import LinesModel, RowsView
 from app.pages.tokenizer.words import (
@@ -91,6 +91,7 @@ class StepCard(Card):
 
     word_chosen = Signal(int, int)  # segment, word
     change_chosen = Signal(int, int)  # segment, change
+    anatomy_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
@@ -128,6 +129,15 @@ class StepCard(Card):
                 column.addStretch(1)
             assert self._stack.addWidget(page) == number
         self.add(self._stack, 1)
+        self.anatomy_link = button(
+            self.tr("On to the sum of the embeddings"),
+            "link",
+            name="tokenizer_to_anatomy",
+            tool_tip=self.tr("What the model makes of this row first, number by number, on Anatomy"),
+        )
+        self.anatomy_link.clicked.connect(self.anatomy_wanted)
+        self.anatomy_link.hide()  # until there are pieces
+        self.add(self.anatomy_link)
 
     @Slot(str)
     def show_step(self, key: str) -> None:

@@ -31,6 +31,7 @@ from app.pages.tokenizer.words import summary
 from app.plots.buttons import yield_to_layout
 from app.plots.pieces import PiecesPlot
 from app.session import Session
+from app.work.inspector import AnatomyPlace
 from app.work.worker import Channel
 from engine.text.wordpiece import TRUNCATIONS
 
@@ -50,7 +51,7 @@ class TextView(QWidget):
 
     def __init__(self, session: Session, bar: VocabularyBar, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inspector, self._bar = session.inspector, bar
+        self._session, self._inspector, self._bar = session, session.inspector, bar
         self._quick = Channel(self, session.workers.quick)
         self._long = Channel(self, session.workers.files)  # a text that takes its time
         self.found: Tokenization | None = None
@@ -106,6 +107,8 @@ class TextView(QWidget):
         is_same = found is not None and self.found is not None and _is_same(found, self.found)
         before = self._row if is_same else -1
         self.found, self._row = found, -1
+        first = self._bar.first
+        self.detail.anatomy_link.setVisible(found is not None and first is not None and first.path.is_dir())
         self.strip.set_tokenization(found)
         self.detail.set_tokenization(found)
         self.rows.set_tokenization(found)
@@ -174,6 +177,17 @@ class TextView(QWidget):
         self._mark(row)
         one = self.found.rows[row]
         self.detail.set_word(one.segment, one.word)
+
+    @Slot()
+    def show_anatomy(self) -> None:
+        """Go on to what the vocabulary's model makes of the chosen piece first."""
+        first = self._bar.first
+        if first is None:
+            return
+        if first.path != self._inspector.folder:
+            self._inspector.choose(first.path)
+        self._inspector.want_anatomy(AnatomyPlace("sum", piece=max(0, self._row)))
+        self._session.page_requested.emit("anatomy")
 
     @Slot(int)
     def _hover(self, row: int) -> None:
@@ -306,6 +320,7 @@ class TextView(QWidget):
         self.strip.chosen.connect(self.detail.show_step)
         self.detail.word_chosen.connect(self._word_chosen)
         self.detail.change_chosen.connect(self._change_chosen)
+        self.detail.anatomy_wanted.connect(self.show_anatomy)
         self.plot.chosen.connect(self.choose_row)
         self.plot.hovered.connect(self._hover)
         self.rows_view.walked.connect(self.choose_row)

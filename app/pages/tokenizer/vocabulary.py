@@ -61,8 +61,10 @@ class VocabularyBar(QWidget):
         """Choose a first vocabulary, if there is none yet: that of the model which is looked into."""
         self._follow()
         if self._wanted[0] is None:
-            known = self._session.library.offered()
-            self.choose(known[0].path if known else vocabularies(self._session.settings)[0])
+            offered = [str(entry.path) for entry in self._session.library.offered()]
+            known = [*offered, *vocabularies(self._session.settings)]
+            if known:
+                self.choose(known[0])
         self._fill()
 
     def choose(self, path: Path | str) -> None:

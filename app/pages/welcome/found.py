@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app import words
+from app.work.later import later
 from app.work.titles import run_title
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
@@ -15,6 +17,11 @@ from engine.settings.pretrain import PretrainConfig
 from engine.train.run.kept import history
 from engine.train.run.runs import RunInfo, list_runs
 from engine.train.run.runs import read_config as read_run_config
+
+if TYPE_CHECKING:
+    from app.pages.tasks.known import metric_words
+else:
+    metric_words = later("app.pages.tasks.known", "metric_words")  # it brings torch with it
 
 MOST_RUNS, MOST_TABLES = 6, 6
 LONGEST_NAME = 60
@@ -154,4 +161,4 @@ def _reached(info: RunInfo) -> str:
         return words.translate("WelcomePage", "guesses {share} right").format(
             share=words.share(info.best_metric)
         )
-    return f"{info.metric_name.replace('_', ' ')} {words.decimal(info.best_metric)}"
+    return metric_words(info.metric_name, info.best_metric)

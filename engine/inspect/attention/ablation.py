@@ -283,8 +283,8 @@ def _read(
     if with_pair and subject.has_next_sentence:
         follows = subject.next_sentence_head().next_sentence(pooled).softmax(-1)[:, 0]
     if subject.labels:
-        every = [first.expand(len(hidden), -1) for first in firsts]
-        classes = subject.label_head().of_firsts(every).softmax(-1)
+        head, every = subject.label_head(), [first.expand(len(hidden), -1) for first in firsts]
+        classes = head.of_firsts([hidden.mean(1)] if head.config.pooling else every).softmax(-1)
     return _Answers(tuple(places), masked, follows, classes)
 
 

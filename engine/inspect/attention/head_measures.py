@@ -24,9 +24,11 @@ from engine.inspect.attention.weights import (
     read_only,
 )
 from engine.inspect.loaded_model import LoadedModel, looking
-from engine.text.example_rows import Example, ExampleRows
+from engine.text.example_rows import Example
 from engine.text.examples import Roles, finding_examples
 from engine.text.table import Table
+from engine.text.wordpiece import Encoding
+from engine.train.metrics import student_interval
 from engine.train.prepare import check_fit
 
 # L layers, H heads, T tokens
@@ -79,6 +81,11 @@ MEASURES: Mapping[str, Measure] = {
         Measure(
             "self", marked("engine", "Itself"), marked("engine", "The share that stays on the token itself.")
         ),
+        Measure(
+            "same",
+            marked("engine", "Same word"),
+            marked("engine", "The share that goes to the same word elsewhere in the text."),
+        ),
         Measure("cls", "[CLS]", marked("engine", "The share that goes to [CLS].")),
         Measure(
             "sep",
@@ -114,11 +121,19 @@ class TableMeasures:
     num_texts: int
     num_cut: int
 
+    def half_interval(self, name: str) -> Floats:
+        """Return (L, H): so far to either side of a mean its 95 % interval goes, over texts; NaN for one."""
+        if self.num_texts < 2:
+            return np.full_like(self.spread[name], np.nan)
+        width = student_interval(0.0, 1.0, self.num_texts)[1]
+        return np.asarray(self.spread[name] * width / np.sqrt(self.num_texts - 1))
+
 
 def measure(seen: AttentionMaps) -> dict[str, Floats]:
     """Return each measure's value for each head, name -> (L, H). Its names are keys of MEASURES."""
     groups = token_groups(seen.encoding)
-    layers = [_measured(maps, groups) for maps in seen.attentions]
+    same = _same_elsewhere(seen.encoding, groups)
+    layers = [_measured(maps, groups, same) for maps in seen.attentions]
     return {
         name: read_only(np.stack([found[name] for found in layers]))
         for name in MEASURES
@@ -162,7 +177,7 @@ def over_table(
     found = yield from finding_examples(table, replace(roles, label=""))
     for bad in found.reported:
         yield Noted(sentence=bad.sentence)
-    examples = _spread_out(found.examples, limit)
+    examples = found.examples.spread_out(limit)
     shape = (3, subject.config.num_hidden_layers, subject.config.num_attention_heads)
     sums = {name: np.zeros(shape) for name in MEASURES}  # of weights, weighted values, weighted squares
     num_cut = 0
@@ -189,22 +204,15 @@ def _add(subject: LoadedModel, example: Example, sums: Mapping[str, np.ndarray])
     """Measure one text and add it to the sums; return whether it was cut."""
     encoding = subject.wordpiece.encode(example.text, example.text_pair, max_length=subject.max_length)
     groups = token_groups(encoding)
-    weights = _num_queries(groups)
+    weights, same = _num_queries(groups), _same_elsewhere(encoding, groups)
     with explained_memory(len(encoding.input_ids)), looking(subject):
         layers = layers_of(subject.bert, embedded(subject.bert, encoding), None)
-        found = [_measured(maps[0].cpu().numpy(), groups) for maps, _ in layers]
+        found = [_measured(maps[0].cpu().numpy(), groups, same) for maps, _ in layers]
     for name, weight in weights.items():
         if weight:
             values = np.stack([layer[name] for layer in found]).astype(np.float64)
             sums[name] += weight * np.stack([np.ones_like(values), values, values**2])
     return encoding.num_cut > 0
-
-
-def _spread_out(examples: ExampleRows, limit: int) -> ExampleRows:
-    """Return at most `limit` examples, evenly spread; all if that is 0."""
-    if not limit or limit >= len(examples):
-        return examples
-    return examples.take(np.linspace(0, len(examples) - 1, limit).astype(int))
 
 
 def _num_queries(groups: Floats) -> dict[str, int]:
@@ -216,8 +224,18 @@ def _num_queries(groups: Floats) -> dict[str, int]:
     return numbers
 
 
-def _measured(maps: Floats, groups: Floats) -> dict[str, Floats]:
-    """Return each measure of one layer's heads, name -> (H,). Args: maps: (H, T, T). groups: (T, 4)."""
+def _same_elsewhere(encoding: Encoding, groups: Floats) -> Floats:
+    """Return (T, T), 1 where another place holds the same piece of a word."""
+    ids, is_word = np.array(encoding.input_ids), groups[:, 0] + groups[:, 1] > 0
+    same = (ids[:, None] == ids) & is_word & ~np.eye(len(ids), dtype=bool)
+    return np.asarray(same, np.float32)
+
+
+def _measured(maps: Floats, groups: Floats, same: Floats) -> dict[str, Floats]:
+    """Return each measure of one layer's heads, name -> (H,).
+
+    Args: maps: (H, T, T). groups: (T, 4). same: (T, T), of `_same_elsewhere`.
+    """
     in_a, in_b = np.flatnonzero(groups[:, 0]), np.flatnonzero(groups[:, 1])
     words = np.concatenate([in_a, in_b])
     away = np.abs(np.subtract.outer(words, np.arange(len(groups)))).astype(np.float32)  # (words, T)
@@ -232,6 +250,7 @@ def _measured(maps: Floats, groups: Floats) -> dict[str, Floats]:
             "previous": weights[words, words - 1].mean(),
             "next": weights[words, words + 1].mean(),
             "self": weights[words, words].mean(),
+            "same": np.vdot(rows, same[words]) / len(words),
         }
         to = weights @ groups  # (T, 4)
         values["cls"], values["sep"] = to[words, 2].mean(), to[words, 3].mean()

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from engine.errors import Sentence, UserError, marked
 from engine.inspect.loaded_model import LoadedModel, looking
+from engine.model.info import temperature_in
 from engine.text.batch import Bounds
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word
@@ -124,7 +125,7 @@ def logits_of(subject: LoadedModel, asked: Asked, words: Tensor) -> Tensor:
     if asked.target.question == LABELS:
         head = subject.label_head()
         logits: Tensor = head(inputs_embeds=rows, token_type_ids=types, bounds=bounds, rows=bounds.firsts)
-        return logits[:, None]
+        return logits[:, None] / temperature_in(subject.info)
     masked = torch.tensor(
         [copy * length + place for copy in range(count) for place in asked.places],
         dtype=torch.long,

@@ -112,7 +112,7 @@ def compare_poolings(
     """
     taken, notes = _take(texts, groups, most)
     numbers = np.asarray(groups)[taken]
-    kinds = [Pooling(kind, layer) for kind in kinds_of(subject)]
+    kinds = [Pooling(kind, layer) for kind in kinds_of(subject.about)]
     found = yield from embed(subject, [texts[place] for place in taken], kinds, max_length=max_length)
     numbers, taken = numbers[found.places], taken[found.places]
     measured = []

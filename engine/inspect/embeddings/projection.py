@@ -21,6 +21,7 @@ from engine.events import Event, Progress
 Floats = npt.NDArray[np.float32]
 
 METHODS = ("pca", "tsne")
+FEW = 1000  # points that one thread arranges as fast as two
 MOST_TSNE = 5000  # points; 2,000 take 4 seconds on two cores, 5,000 a quarter of a minute
 PERPLEXITY = 30.0
 EXAGGERATION = 12.0  # of the first part
@@ -139,14 +140,18 @@ def _arranged(
         init=points,
         random_state=seed,
     )
-    with _two_threads():
+    with _threads(len(points)):
         arranged = fitted.fit_transform(reduced)
     return np.ascontiguousarray(arranged, np.float32), float(fitted.kl_divergence_)
 
 
-def _two_threads() -> AbstractContextManager[Any]:
-    """With more, sums come in another order each time, and the same seed would not give the same map."""
+def _threads(count: int) -> AbstractContextManager[Any]:
+    """Compute on one thread where points are few, else on two.
+
+    With more than two, sums come in another order each time, and the same seed would not give the same map.
+    Of few points two threads mostly wait for one another: a minute and more where others use the cores too.
+    """
     from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
-    limits: AbstractContextManager[Any] = threadpool_limits(limits=2, user_api="openmp")
+    limits: AbstractContextManager[Any] = threadpool_limits(limits=1 if count < FEW else 2, user_api="openmp")
     return limits

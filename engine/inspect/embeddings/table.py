@@ -12,7 +12,7 @@ import numpy as np
 from engine.durable import check_writable, replaced_file
 from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
-from engine.inspect.embeddings.vectors import Embedded, Pooling, embed
+from engine.inspect.embeddings.vectors import Embedded, Pooling, embed, usual_kind
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.table import Table, reading_table
 
@@ -27,7 +27,7 @@ def embed_table(
     text: str,
     text_pair: str = "",
     label: str = "",
-    pooling: str = "mean",
+    pooling: str = "",
     layer: int = -1,
     max_length: int | None = None,
     encoding: str = "",
@@ -44,7 +44,8 @@ def embed_table(
     the model are cut and counted. Where the longest text would make `texts` too large, what is written of the
     long ones is shorter, and a note says so; the vectors do not change by that.
 
-    Args:   text, text_pair, label: columns by name or 1-based number. pooling, layer: see `Pooling`.
+    Args:   text, text_pair, label: columns by name or 1-based number. pooling, layer: see `Pooling`; "":
+            the pooling that the model was made for.
     Raises: DataError, ModelError; UserError if `out` cannot be written.
     """
     start = time.perf_counter()
@@ -56,7 +57,7 @@ def embed_table(
     )
     names = [table.column(name) if name else "" for name in (text, text_pair, label)]
     subject = LoadedModel.open(model, device)
-    chosen = Pooling(pooling, layer).of(subject.about)
+    chosen = Pooling(pooling or usual_kind(subject.about), layer).of(subject.about)
     told = [Noted(sentence=note) for note in (*subject.notes, *table.notes)]
     told += [Noted(sentence=bad.sentence) for bad in table.reported]
     yield from told

@@ -28,6 +28,7 @@ from engine.events import Event, Progress
 from engine.inspect.loaded_model import LoadedModel, ModelSummary, looking
 from engine.model.bert import Bert
 from engine.model.kernels import ROW_MULTIPLE
+from engine.model.sentence_files import SentenceVectors
 from engine.text.batch import Batch, Bounds, EncodedSet, by_length, collate
 from engine.text.wordpiece import WordPiece
 
@@ -38,7 +39,15 @@ Floats = npt.NDArray[np.float32]
 TEXTS_AT_ONCE = 512  # cut into WordPieces between two yields
 LAST = 4  # layers that "last_four" takes the mean of
 LAYERED = ("cls", "mean", "max")  # these are taken from one layer; the others say themselves which
+SENTENCE = "sentence"
 KINDS = {  # how a text's vectors become one, and what that means
+    SENTENCE: (
+        marked("engine", "As sentence-transformers"),
+        marked(
+            "engine",
+            "The pooling that the model was made for, as its files for sentence-transformers name it.",
+        ),
+    ),
     "mean": (
         marked("engine", "Mean of all pieces"),
         marked("engine", "The mean of the vectors of all WordPieces, [CLS] and [SEP] among them."),
@@ -87,6 +96,13 @@ class Pooling:
         if self.kind == "mix" and not layer_mix(about):
             raise ModelError(
                 marked("engine", "{name} has learned no mix of its layers. Choose another pooling."),
+                name=about.name,
+            )
+        if self.kind == SENTENCE and about.sentence is None:
+            raise ModelError(
+                marked(
+                    "engine", "{name} does not say how sentence-transformers pools. Choose another pooling."
+                ),
                 name=about.name,
             )
         depth = about.config.num_hidden_layers
@@ -150,12 +166,15 @@ def layer_mix(about: ModelSummary) -> tuple[float, ...]:
     return (*(0.0,) * (depth + 1 - len(found)), *map(float, found))
 
 
-def kinds_of(subject: LoadedModel) -> tuple[str, ...]:
-    """Return the poolings that a model can give."""
-    lacking = {"pooled"} if subject.bert.pooler is None else set()
-    if not subject.info.get("layer_mix"):
-        lacking.add("mix")
-    return tuple(kind for kind in KINDS if kind not in lacking)
+def kinds_of(about: ModelSummary) -> tuple[str, ...]:
+    """Return the poolings that a model can give, the one it was made for first."""
+    has = {"pooled": about.has_pooler, "mix": bool(about.info.get("layer_mix")), SENTENCE: about.sentence}
+    return tuple(kind for kind in KINDS if has.get(kind, True))
+
+
+def usual_kind(about: ModelSummary) -> str:
+    """Return the pooling where none is asked for: the one the model was made for, else the mean."""
+    return "mean" if about.sentence is None else SENTENCE
 
 
 def every_layer(about: ModelSummary, kind: str) -> tuple[Pooling, ...]:
@@ -190,6 +209,9 @@ def embed(
     chosen = tuple(dict.fromkeys(pooling.of(subject.about) for pooling in poolings))
     _check(subject, chosen, with_pair=pairs is not None)
     longest = subject.max_length if max_length is None else min(max_length, subject.max_length)
+    sentence = subject.about.sentence
+    if sentence is not None and sentence.max_length and any(one.kind == SENTENCE for one in chosen):
+        longest = min(longest, sentence.max_length)  # as sentence-transformers cuts
     encoded, empty, num_cut = yield from _cut_texts(subject.wordpiece, texts, pairs, longest)
     vectors = _room(len(chosen), len(encoded), subject.config.hidden_size)
     done, stage = 0, marked("engine", "Computing vectors")
@@ -299,7 +321,8 @@ def _pooled(
 
 def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[Pooling]) -> Tensor:
     depth = subject.config.num_hidden_layers
-    weights = {kind: _weights(subject.about, kind) for kind in {one.kind for one in poolings} - set(LAYERED)}
+    several = {one.kind for one in poolings} & {"last_four", "mix"}
+    weights = {kind: _weights(subject.about, kind) for kind in several}
     found: dict[Pooling, Tensor] = {}
     for layer, hidden in states(subject.bert, batch, max(one.layer for one in poolings)):
         parts = _Parts(hidden, batch.bounds)
@@ -310,10 +333,26 @@ def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[Pooling]) -> Te
             elif kind == "pooled" and layer == depth:
                 assert subject.bert.pooler is not None
                 found[pooling] = torch.tanh(subject.bert.pooler(parts.first()))
-            elif kind in ("last_four", "mix") and weights[kind][layer]:
+            elif kind == SENTENCE and layer == depth:
+                assert subject.about.sentence is not None
+                found[pooling] = _as_sentence(parts, subject.about.sentence)
+            elif kind in several and weights[kind][layer]:
                 share = weights[kind][layer] * parts.mean()
                 found[pooling] = found[pooling] + share if pooling in found else share
     return torch.stack([found[pooling] for pooling in poolings])
+
+
+def _as_sentence(parts: _Parts, how: SentenceVectors) -> Tensor:
+    """Return (B, D) as sentence-transformers makes it."""
+    found = {
+        "cls": parts.first,
+        "mean": parts.mean,
+        "max": parts.max,
+        "mean_sqrt_len_tokens": parts.mean_sqrt,
+        "weightedmean": parts.weighted,
+        "lasttoken": parts.last,
+    }[how.pooling]()
+    return torch.nn.functional.normalize(found, dim=-1) if how.is_normed else found
 
 
 def _weights(about: ModelSummary, kind: str) -> tuple[float, ...]:
@@ -343,6 +382,18 @@ class _Parts:
         """Return (B, D), the largest value of each dimension."""
         return torch.cat([run.amax(1) for run in self._runs])
 
+    def mean_sqrt(self) -> Tensor:
+        """Return (B, D), the sum of each text's tokens over the root of how many there are."""
+        return torch.cat([run.sum(1) / math.sqrt(run.shape[1]) for run in self._runs])
+
+    def weighted(self) -> Tensor:
+        """Return (B, D), the mean in which the second token counts twice, the third three times."""
+        return torch.cat([_rising(run) for run in self._runs])
+
+    def last(self) -> Tensor:
+        """Return (B, D), of each text's last token."""
+        return torch.cat([run[:, -1] for run in self._runs])
+
     @cached_property
     def _mean(self) -> Tensor:
         return torch.cat([run.mean(1) for run in self._runs])
@@ -353,3 +404,9 @@ class _Parts:
         parts = self._hidden[: sum(sizes)].split(sizes)
         runs = zip(parts, self._bounds.runs, strict=True)
         return [part.view(count, length, -1) for part, (count, length) in runs]  # (count, length, D)
+
+
+def _rising(run: Tensor) -> Tensor:
+    """Return (count, D) of (count, length, D): the mean by weights 1, 2, 3 and so on."""
+    weights = torch.arange(1, run.shape[1] + 1, dtype=run.dtype, device=run.device)
+    return torch.einsum("l,cld->cd", weights / weights.sum(), run)

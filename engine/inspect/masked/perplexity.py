@@ -75,7 +75,7 @@ def pseudo_perplexity(
     whole = Row(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
     places = tuple(place for word in words for place in word.pieces)
     rows = [
-        whole.filled(dict.fromkeys(_hidden(word.pieces, place, within_words), mask_id), (place,))
+        whole.filled(dict.fromkeys(hidden_with(word.pieces, place, within_words), mask_id), (place,))
         for word in words
         for place in word.pieces
     ]
@@ -86,7 +86,7 @@ def pseudo_perplexity(
     return PseudoPerplexity(places, scores, words, logs, within_words)
 
 
-def _hidden(pieces: tuple[int, ...], place: int, within_words: str) -> tuple[int, ...]:
+def hidden_with(pieces: tuple[int, ...], place: int, within_words: str) -> tuple[int, ...]:
     """Return the places that are hidden when one piece of a word is asked for."""
     if within_words == ALONE:
         return (place,)

@@ -70,6 +70,19 @@ def train_vocabulary(corpus: Corpus, *, size: int, lowercase: bool) -> Generator
     return WordPiece(tuple(tokens), lowercase=lowercase)
 
 
+def whole_words(corpus: Corpus, *, size: int, lowercase: bool) -> Generator[Event, None, WordPiece]:
+    """Return a WordPiece of the special five and the commonest whole words, the commonest first.
+
+    It cuts no word: one that is not among them is [UNK]. Of words equally common those stand first that sort
+    first. Raises: DataError as `Corpus.documents`.
+    """
+    words = yield from _count_words(corpus, lowercase)
+    for special in SPECIAL_TOKENS:
+        words.pop(special, None)
+    most = heapq.nsmallest(size - len(SPECIAL_TOKENS), words.items(), key=lambda one: (-one[1], one[0]))
+    return WordPiece((*SPECIAL_TOKENS, *(word for word, _ in most)), lowercase=lowercase)
+
+
 def write_vocab(path: Path, wordpiece: WordPiece) -> None:
     """Write a vocab.txt, a token a line, whole or not at all. Raises: UserError if the disk refuses."""
     write_text(path, "".join(token + "\n" for token in wordpiece.tokens))

@@ -55,18 +55,32 @@ class QuestionColumns:
     title: str = ""
     impossible: str = ""
 
+    def given(self) -> dict[str, str]:
+        """Return role -> column of those that are."""
+        named = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return {role: name for role, name in named if name}
+
+    def in_table(self, table: Table) -> QuestionColumns:
+        """Return them by the table's own names. Raises: DataError if one is not there."""
+        return QuestionColumns(
+            **{"question": "", "context": ""}
+            | {role: table.column(name) for role, name in self.given().items()}
+        )
+
     def resolved(self, table: Table) -> QuestionColumns:
         """Return them by the table's own names. Raises: DataError if one is missing or has two roles."""
-        named = {one.name: getattr(self, one.name) for one in fields(self)}
-        found = {role: table.column(name) if name else "" for role, name in named.items()}
+        named = self.in_table(table)
+        found = {one.name: getattr(named, one.name) for one in fields(self)}
         for role in ("question", "context"):
             if not found[role]:
                 raise DataError(_NOT_CHOSEN[role], names=list(table.columns[:20]))
         taken = [name for name in found.values() if name]
         if twice := [name for name in taken if taken.count(name) > 1]:
-            template = marked("engine", "Column {name} has two roles. Choose another column for one of them.")
-            raise DataError(template, name=twice[0])
-        return QuestionColumns(**found)
+            template = marked(
+                "engine", "Column {column} has two roles. Choose another column for one of them."
+            )
+            raise DataError(template, column=twice[0])
+        return named
 
 
 _NOT_CHOSEN = {
@@ -81,19 +95,30 @@ _STANDS = marked(
 _ASKS = marked("engine", "{question} asks, {context} is what is asked about; no column stands in it.")
 
 
-def guess_columns(table: Table) -> tuple[QuestionColumns, Sentence] | None:
-    """Return the columns that a table of questions most likely has, and why; None if it looks like none."""
+def guess_columns(
+    table: Table, chosen: QuestionColumns | None = None
+) -> tuple[QuestionColumns, Sentence] | None:
+    """Return the columns that a table of questions most likely has, and why; None if it looks like none.
+
+    Args: chosen: those that are known, by the table's own names.
+    """
     step = -(-table.num_rows // LOOKED_AT) or 1
     cells = {name: table.frame[name].iloc[::step].tolist() for name in table.columns}
-    return columns_of(cells)
+    return columns_of(cells, chosen)
 
 
-def columns_of(cells: Mapping[str, Sequence[str]]) -> tuple[QuestionColumns, Sentence] | None:
-    """Return the columns of questions among some columns of cells, all of one length, and why."""
-    plain = {_plain(name): name for name in reversed(list(cells))}
+def columns_of(
+    cells: Mapping[str, Sequence[str]], chosen: QuestionColumns | None = None
+) -> tuple[QuestionColumns, Sentence] | None:
+    """Return the columns of questions among some columns of cells, all of one length, and why.
+
+    Args: chosen: those that are known.
+    """
+    given = chosen.given() if chosen else {}
+    plain = {_plain(name): name for name in reversed(list(cells)) if name not in given.values()}
     named = {
         role: next((plain[name] for name in names if name in plain), "") for role, names in _NAMES.items()
-    }
+    } | given
     if not (named["question"] and named["context"]):
         named |= _by_content(cells, named)
     if not (named["question"] and named["context"]) or named["question"] == named["context"]:

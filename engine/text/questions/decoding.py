@@ -6,7 +6,7 @@ out of the passage by the characters of its pieces, never put together from the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -91,15 +91,18 @@ def answering(
     with_none: bool,
     most: int = MOST_ANSWERS,
     longest: int = LONGEST_ANSWER,
+    kept: int = MOST_ANSWERS,
 ) -> Steps[list[Answered]]:
-    """Return what scores answer to each question that is asked, step by step. Args: as `answer`."""
+    """Return what scores answer to each question that is asked, step by step.
+
+    Args: kept: how many candidates of each are, once they are ranked. The others as in `answer`.
+    """
     found: list[Answered] = []
     rows = windows.rows[windows.window_bounds[:-1]]
     for asked, row in enumerate(rows.tolist()):
         passage = questions.passage_of(questions.questions[row])
-        found.append(
-            answer(windows, asked, passage, start, end, with_none=with_none, most=most, longest=longest)
-        )
+        one = answer(windows, asked, passage, start, end, with_none=with_none, most=most, longest=longest)
+        found.append(replace(one, candidates=one.candidates[:kept]))
         if asked % _AT_ONCE == 0:
             yield Beat()
     return found

@@ -6,7 +6,8 @@ only those whose answer was found in the passage, or of which the file says that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.errors import Sentence, marked
@@ -111,6 +112,7 @@ class Questions:
     reported: tuple[Remark, ...]
     notes: tuple[Sentence, ...]
     sha256: str  # of the file's bytes
+    columns: Mapping[str, str] = field(default_factory=dict)  # of a table: what each role's is called
 
     @property
     def num_used(self) -> int:
@@ -124,6 +126,19 @@ class Questions:
     @property
     def num_without_answer(self) -> int:
         return sum(question.has_none for question in self.questions)
+
+    def take(self, places: Sequence[int]) -> Questions:
+        """Return some of the questions, in that order, with the passages that they are about."""
+        some = [self.questions[place] for place in places]
+        numbers = {old: new for new, old in enumerate(dict.fromkeys(one.passage for one in some))}
+        return replace(
+            self,
+            passages=tuple(self.passages[old] for old in numbers),
+            questions=tuple(replace(one, passage=numbers[one.passage]) for one in some),
+            repaired=(),
+            reported=(),
+            notes=(),
+        )
 
     def passage_of(self, question: Question) -> str:
         return self.passages[question.passage].text

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from engine.text.questions.squad import reading_squad
 from engine.text.reading.encoding import check_kind, cut_note, decode, encoding_name, guess_note
 from engine.text.reading.file_check import opened
 from engine.text.reading.whole import reading_whole
-from engine.text.table import reading_table
+from engine.text.table import Table, reading_table
 
 _HEAD = 1 << 20  # bytes that are looked at, for a passage may be long
 _FEW = 20  # rows
@@ -55,46 +56,65 @@ def read_questions(
 
 
 def reading_questions(
-    path: str | Path, *, columns: QuestionColumns | None = None, encoding: str = "", separator: str = ""
+    path: str | Path,
+    *,
+    columns: QuestionColumns | None = None,
+    encoding: str = "",
+    separator: str = "",
+    quoting: str = "",
+    header: str = "",
 ) -> Steps[Questions]:
     """Read a file of questions, step by step.
 
-    Args:   columns: of a table; None: guessed. encoding, separator: "" to detect them.
+    Args:   columns: of a table; what is not given is guessed. encoding, separator, quoting, header: of a
+            table; "" to detect them.
     Raises: DataError if the file cannot be read, is laid out otherwise, breaks off, or none of its questions
             can be used.
     """
     path = Path(path)
-    if columns is None and not separator and (layout := _document_layout(_head(path, encoding))):
+    if not separator and (layout := document_layout(path, encoding)):
         return (yield from _document(path, layout, encoding))
-    gathering = Gathering()
-    table = yield from reading_table(path, encoding=encoding, separator=separator)
-    notes = list(table.notes)
-    if columns is None:
-        guess = guess_columns(table)
-        if guess is None:
-            raise DataError(_NO_COLUMNS, path=path, names=list(table.columns[:20]))
-        columns, reason = guess
-        notes.append(reason)
+    table = yield from reading_table(
+        path, encoding=encoding, separator=separator, quoting=quoting, header=header
+    )
+    return (yield from questions_in(table, columns))
+
+
+def questions_in(table: Table, columns: QuestionColumns | None = None) -> Steps[Questions]:
+    """Take the questions of a table. Args, Raises: as `reading_questions`."""
+    gathering, notes = Gathering(), list(table.notes)
+    columns = columns.in_table(table) if columns else QuestionColumns("", "")
+    guess = guess_columns(table, columns)
+    if guess is not None:
+        if not (columns.question and columns.context and columns.answer):
+            notes.append(guess[1])
+        columns = guess[0]
+    elif not (columns.question or columns.context):
+        raise DataError(_NO_COLUMNS, path=table.path, names=list(table.columns[:20]))
     yield from reading_rows(table, columns, gathering)
-    return gathering.finish(path, layout_of(table), table.format.encoding, table.sha256, notes)
+    found = gathering.finish(table.path, layout_of(table), table.format.encoding, table.sha256, notes)
+    return replace(found, columns=columns.given())
 
 
-def looks_like_questions(path: str | Path) -> Sentence | None:
+def looks_like_questions(path: str | Path, chosen: QuestionColumns | None = None) -> Sentence | None:
     """Return why a file looks like questions with answers in passages, by its beginning; None if it does not.
 
     A file that cannot be read looks like nothing: whoever reads it says what is wrong with it.
+    Args: chosen: the columns that are to be read: with others, a table does not look like questions.
     """
     try:
         head = _head(Path(path), "")
     except DataError:
         return None
-    layout = _document_layout(head)
+    layout = _layout_of(head)
     if layout:
         return Sentence(_LOOKS_CMRC if layout == _CMRC else _LOOKS_SQUAD)
     for cells in _samples(head):
         found = columns_of(cells)
         if found and found[0].answer and share_standing(cells, found[0]) >= 0.5:
             columns = found[0]
+            if chosen and not _agree(columns, chosen, list(cells)):
+                return None
             values = {"question": columns.question, "context": columns.context, "answer": columns.answer}
             return Sentence(_LOOKS_TABLE, values)
     return None
@@ -117,8 +137,28 @@ def _head(path: Path, encoding: str) -> str:
     return data.decode(encoding_name(encoding), "replace") if encoding else decode(data, path).text
 
 
-def _document_layout(head: str) -> str:
-    """Return which layout of passages with questions a JSON file has by its beginning; "" for none."""
+def _agree(found: QuestionColumns, chosen: QuestionColumns, names: list[str]) -> bool:
+    """Whether columns that were chosen, by name or 1-based number, have the roles that were found for them.
+
+    A text without a second one is to be classified.
+    """
+    given = chosen.given()
+    if "question" in given and "context" not in given:
+        return False
+    numbers = {str(place): name for place, name in enumerate(names, 1)}
+    named = {role: name if name in names else numbers.get(name, name) for role, name in given.items()}
+    return found.given() | named == found.given()
+
+
+def document_layout(path: Path, encoding: str = "") -> str:
+    """Return which layout of passages with questions a file has, as a marked word; "" for a table's.
+
+    Raises: DataError if it cannot be read.
+    """
+    return _layout_of(_head(path, encoding))
+
+
+def _layout_of(head: str) -> str:
     if not head.lstrip().startswith(("{", "[")):
         return ""
     if _PARAGRAPHS.search(head):

@@ -30,24 +30,18 @@ _AT_ONCE = 256  # texts between two steps
 _LEAST_ROOM = 8  # pieces of the passage that a window shows
 
 
-@dataclass(frozen=True)
-class Windows:
-    """The windows of some questions, in the order these are asked.
+@dataclass(frozen=True, kw_only=True)
+class Windows(EncodedSet):
+    """The windows of some questions, in the order these are asked; all their tokens are answered for.
 
-    input_ids: (sum of lengths,) int32. bounds: (W + 1,) int64. num_a: (W,) int32, tokens of [CLS] question
-    [SEP]. targets: (W, 2) int64, the first and last token of the answer within the window; 0, which is [CLS],
-    where it stands elsewhere or nowhere; UNKNOWN where it is not known or too long for any window. rows: (W,)
-    int64, places in the questions of the file. window_bounds: (Q + 1,) int64, the windows of each question
-    that is asked. first: (W,) int64, the piece of its passage that a window shows first. owned: (W, 2) int64,
-    from which piece of its passage and up to which a window decides. passages: (Q,) int64. spans: (P, 2)
-    int32, characters. span_bounds: int64, the pieces of each passage.
+    num_a: (W,), tokens of [CLS] question [SEP]. targets: (W, 2) int64, the first and last token of the answer
+    within the window; 0, which is [CLS], where it stands elsewhere or nowhere; UNKNOWN where it is not known
+    or too long for any window. rows: (W,) int64, places in the questions of the file. window_bounds: (Q + 1,)
+    int64, the windows of each question that is asked. first: (W,) int64, the piece of its passage that a
+    window shows first. owned: (W, 2) int64, from which piece of its passage and up to which a window decides.
+    passages: (Q,) int64. spans: (P, 2) int32, characters. span_bounds: int64, the pieces of each passage.
     """
 
-    input_ids: npt.NDArray[np.int32]
-    bounds: Numbers
-    num_a: npt.NDArray[np.int32]
-    targets: Numbers
-    rows: Numbers
     window_bounds: Numbers
     first: Numbers
     owned: Numbers
@@ -55,23 +49,45 @@ class Windows:
     spans: Spans
     span_bounds: Numbers
 
-    def __len__(self) -> int:
-        return len(self.num_a)
-
     @property
     def num_questions(self) -> int:
         return len(self.passages)
 
     @property
-    def encoded(self) -> EncodedSet:
-        """The windows as what batches are made of."""
-        return EncodedSet(
-            input_ids=self.input_ids,
-            bounds=self.bounds,
-            num_a=self.num_a,
-            targets=self.targets,
-            rows=self.rows,
-        )
+    def num_rows(self) -> int:
+        return self.num_questions
+
+    @property
+    def answer_bounds(self) -> Numbers:  # type: ignore[override]
+        """(W + 1,): every token has an answer."""
+        return self.bounds
+
+    def fits(self, vocab_size: int) -> bool:
+        """Whether the arrays belong together, as windows over the passages of questions."""
+        if not super().fits(vocab_size) or not self._have_kinds():
+            return False
+        count, pieces = len(self), np.diff(self.span_bounds)
+        is_asked = np.diff(self.window_bounds).min(initial=1) > 0 and _ends(self.window_bounds, count)
+        if not is_asked or len(self.window_bounds) != self.num_questions + 1 or self.targets.shape[1] != 2:
+            return False
+        if not _ends(self.span_bounds, len(self.spans)) or pieces.min(initial=0) < 0:
+            return False
+        if self.passages.min() < 0 or self.passages.max() >= len(pieces):
+            return False
+        num_shown = self.lengths - self.num_a - 1
+        of_passage = np.repeat(pieces[self.passages], np.diff(self.window_bounds))
+        begin, stop = self.owned.T
+        shows = (self.first >= 0) & (num_shown >= 0) & (self.first + num_shown <= of_passage)
+        decides = (begin >= self.first) & (begin <= stop) & (stop <= self.first + num_shown)
+        is_place = (self.targets >= UNKNOWN) & (self.targets < self.lengths[:, None])
+        return bool(shows.all() and decides.all() and is_place.all())
+
+    def _have_kinds(self) -> bool:
+        flat = (self.window_bounds, self.first, self.passages, self.span_bounds)
+        pairs = (self.targets, self.owned, self.spans)
+        whole = all(one.dtype.kind in "iu" for one in (*flat, *pairs))
+        shaped = all(one.ndim == 1 for one in flat) and all(one.ndim == 2 for one in pairs)
+        return whole and shaped and len(self.first) == len(self.owned) == len(self) and len(self.passages) > 0
 
     def of(self, asked: int) -> range:
         """Return the windows of the question that is asked in this place."""
@@ -117,6 +133,10 @@ def cutting(
             num_cut += len(pieces) > max_question
             made.add(place, pieces[:max_question])
     return made.windows(), _notes(made, num_cut, max_question)
+
+
+def _ends(bounds: Numbers, count: int) -> bool:
+    return bool(len(bounds) and bounds[0] == 0 and bounds[-1] == count)
 
 
 def check_room(max_length: int, stride: int, max_question: int) -> None:

@@ -44,9 +44,10 @@ class CellArray(ExtensionArray):  # type: ignore[misc]
     @classmethod
     def of(cls, cells: Sequence[str]) -> CellArray:
         """Return texts as a column."""
-        data, lengths = joined(cells)
+        blocks = [joined(cells[start : start + _AT_ONCE]) for start in range(0, len(cells), _AT_ONCE)]
+        lengths = np.concatenate([each for _, each in blocks]) if blocks else np.zeros(0, np.int64)
         ends = np.cumsum(lengths)
-        return cls(data, ends - lengths, ends)
+        return cls(b"".join(data for data, _ in blocks), ends - lengths, ends)
 
     @classmethod
     def _from_sequence(cls, scalars: Any, *, dtype: Any = None, copy: bool = False) -> CellArray:

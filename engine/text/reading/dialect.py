@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.errors import Sentence, marked
 from engine.events import Beat, Steps, result_of
-from engine.text.reading.lines import Lines, Numbers, lines_since
+from engine.text.reading.lines import Lines, Numbers, counting, lines_since, searching
 from engine.text.reading.rows import Rows
 
 SEPARATORS = ("\t", ";", "|", ",")  # what is rarer in prose first: it wins a draw
@@ -381,10 +381,11 @@ def cut(lines: Lines, separator: str, quoting: str = "") -> Steps[tuple[str, Rec
     how, found = yield from _cut_plainly(lines, separator, quoting)
     if quoting or not separator or b"\\" not in lines.utf8:
         return how, found
-    if not re.search(rf'\\["{re.escape(separator)}\r\n]'.encode(), lines.utf8):
+    escaping = re.compile(rf'\\["{re.escape(separator)}\r\n]'.encode())
+    if not (yield from searching(lines.utf8, escaping)):
         return how, found
     lost = yield from num_lost(found, lines, separator)
-    if lost or _all_escaped(lines.utf8, separator):
+    if lost or (yield from _all_escaped(lines.utf8, separator)):
         escaped = yield from _escaped(lines, separator)
         lost_escaped = yield from num_lost(escaped, lines, separator)
         if lost_escaped < lost or not lost_escaped:
@@ -392,18 +393,19 @@ def cut(lines: Lines, separator: str, quoting: str = "") -> Steps[tuple[str, Rec
     return how, found
 
 
-def _all_escaped(utf8: bytes, separator: str) -> bool:
+def _all_escaped(utf8: bytes, separator: str) -> Steps[bool]:
     """Whether quotes stand within cells, and each of them behind a backslash."""
     cut = re.escape(separator) + r"\r\n"
     bare = re.compile(rf'(?<![\\{cut}])"(?![{cut}])(?!\Z)'.encode())
-    return b'\\"' in utf8 and bare.search(utf8, 1) is None
+    return b'\\"' in utf8 and not (yield from searching(utf8, bare, 1))
 
 
 def _cut_plainly(lines: Lines, separator: str, quoting: str) -> Steps[tuple[str, Records]]:
     """Return "csv" or "none", and the records read so."""
     opened = 0
     if separator and quoting != "none" and b'"' in lines.utf8:
-        opened = lines.utf8.count(f'{separator}"'.encode()) + lines.num_beginning('"')
+        opened = yield from counting(lines.utf8, f'{separator}"'.encode())
+        opened += lines.num_beginning('"')
     if not opened:
         usual = "csv" if separator not in ("", "\t") else "none"
         return quoting or usual, (yield from _plain(lines, separator, Records()))

@@ -14,7 +14,7 @@ import numpy as np
 from engine.errors import Sentence, marked
 from engine.events import Beat, Steps
 from engine.text.reading.dialect import Records
-from engine.text.reading.lines import Lines, Numbers
+from engine.text.reading.lines import Lines, Numbers, counting
 from engine.text.reading.rows import Rows
 
 _AT_ONCE = 4096  # rows between two steps
@@ -25,9 +25,13 @@ def join_broken(records: Records, lines: Lines, width: int) -> Steps[list[Senten
 
     A kind of line end is text if it is rarer than another, and no whole row ends in it.
     """
-    num_both = lines.utf8.count(b"\r\n")
-    num_cr, num_lf = lines.utf8.count(b"\r") - num_both, lines.utf8.count(b"\n") - num_both
-    notes = []
+    notes: list[Sentence] = []
+    num_cr = yield from counting(lines.utf8, b"\r")
+    if not num_cr:  # all end in LF
+        return notes
+    num_both = yield from counting(lines.utf8, b"\r\n")
+    num_lf = (yield from counting(lines.utf8, b"\n")) - num_both
+    num_cr -= num_both
     for end, count in (("\r", num_cr), ("\n", num_lf)):
         if not 0 < count < max(num_both, num_cr, num_lf):
             continue

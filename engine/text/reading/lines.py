@@ -6,6 +6,7 @@ A line that is asked for is made anew; those that follow each other are cheapest
 from __future__ import annotations
 
 import io
+import re
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
@@ -17,6 +18,7 @@ from engine.events import Beat, Steps
 Numbers = np.ndarray[Any, np.dtype[np.int64 | np.int32]]
 
 _BLOCK = 1 << 22  # bytes between two steps
+_REACH = 8  # bytes beyond a block that a search looks at
 _FEWEST, _MOST = 4, 4096  # lines made at once
 _LF, _CR = 10, 13
 
@@ -92,6 +94,29 @@ def split_lines(utf8: bytes) -> Steps[Lines]:
     if firsts[-1] != len(data):
         firsts.append(len(data))
     return Lines(utf8, np.frombuffer(firsts, np.int64))
+
+
+def counting(utf8: bytes, what: bytes) -> Steps[int]:
+    """Return how often a few bytes, none of which begins anew within them, stand in a text, step by step.
+
+    A search through all of it at once would hold up every other thread.
+    """
+    found = 0
+    for start in range(0, len(utf8), _BLOCK):
+        found += utf8.count(what, start, start + _BLOCK + len(what) - 1)
+        if len(utf8) > _BLOCK:
+            yield Beat()
+    return found
+
+
+def searching(utf8: bytes, pattern: re.Pattern[bytes], begin: int = 0) -> Steps[bool]:
+    """Return whether a pattern stands in a text, step by step. It has to be of few bytes (`_REACH`)."""
+    for start in range(begin, len(utf8), _BLOCK):
+        if pattern.search(utf8, start, start + _BLOCK + _REACH):
+            return True
+        if len(utf8) > _BLOCK:
+            yield Beat()
+    return False
 
 
 def lines_since(lines: Sequence[str], begin: int) -> Iterator[str]:

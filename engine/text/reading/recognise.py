@@ -215,14 +215,13 @@ _PICKLE = marked(
 )
 _CONLL = marked(
     "engine",
-    "{path} holds a word and its tag in each line (CoNLL): data for token classification, such as finding "
-    "names, which Cloze does not train yet. To classify texts, put a text and its label in each line. "
-    "{unless}",
+    "{path} holds a word and its tag in each line (CoNLL). To learn tags of words, such as names, choose the "
+    "task token-labels. To classify texts, put a text and its label in each line. {unless}",
 )
 _SQUAD = marked(
     "engine",
-    "{path} holds passages with questions and answers (SQuAD): data for question answering, which Cloze does "
-    "not train yet. To classify texts, put a text and its label in each line.",
+    "{path} holds passages with questions and answers (SQuAD): data for question answering. Choose the task "
+    "questions for it. To classify texts, put a text and its label in each line.",
 )
 _JSON = marked(
     "engine",

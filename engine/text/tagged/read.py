@@ -38,6 +38,12 @@ _JSON_LIST = re.compile(r"\[\s*(\{|\[\s*\"|$)")
 _NO_SCHEME = Sentence(marked("engine", "The spans become IOB2."))
 
 
+WORD_NAMES = {"word", "words", "token", "tokens", "form"}  # of columns, where a table is guessed to hold tags
+TAG_NAMES = {
+    *("tag", "tags", "ner", "ner_tag", "ner_tags", "pos", "pos_tag", "pos_tags", "upos", "xpos", "chunk")
+}
+
+
 @dataclass(frozen=True, slots=True)
 class TaggedGuess:
     """What a file of tagged words looks like, before it is read. word, tag: numbers from 1, or names."""
@@ -45,7 +51,7 @@ class TaggedGuess:
     kind: str  # as in TaggedFormat
     word: str
     tag: str
-    sentence: Sentence  # "looks like a CoNLL file: word in column 1, tag in column 4"
+    sentence: Sentence  # "It looks like a CoNLL file: the word in column 1, ..."
 
 
 def looks_tagged(path: str | Path) -> TaggedGuess | None:
@@ -269,7 +275,7 @@ def _json_guess(lines: Sequence[str], path: Path) -> TaggedGuess | None:
     objects = list(islice(_objects("\n".join(filled)), _ROWS))
     names = dict.fromkeys(name for one in objects for name in one)
     head = {name: [_cell(one.get(name)) for one in objects] for name in names}
-    return _layout_guess(head, path, marked("engine", "looks like JSON with tagged words: {why}"))
+    return _layout_guess(head, path, marked("engine", "It looks like JSON with tagged words: {why}."))
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
@@ -298,16 +304,23 @@ def _table_guess(lines: Sequence[str], path: Path) -> TaggedGuess | None:
     columns = [name.strip(" \ufeff") for name in rows[0]]
     even = [row for row in rows[1 : _ROWS + 1] if len(row) == len(columns)]
     head = {name: [row[place] for row in even] for place, name in enumerate(columns)}
-    return _layout_guess(head, path, marked("engine", "looks like a table of tagged words: {why}"))
+    return _layout_guess(head, path, marked("engine", "It looks like a table of tagged words: {why}."))
+
+
+def _is_plain(word: str, tag: str, cells: Sequence[str]) -> bool:
+    """Whether columns plainly hold words and tags: a text and its label are two such columns, too."""
+    tags = [one for cell in cells for one in re.split(r"[\s,'\"\[\]]+", cell) if one]
+    few = len(set(tags)) <= max(3, len(tags) // 3)
+    if word.strip().lower() in WORD_NAMES and tag.strip().lower() in TAG_NAMES:
+        return few or all(map(IOB.fullmatch, tags))
+    return set(tags) > {"O"} and all(map(IOB.fullmatch, tags))
 
 
 def _layout_guess(head: Mapping[str, Sequence[str]], path: Path, template: str) -> TaggedGuess | None:
     if not any(head.values()):
         return None
     layout = find_layout(head, path)  # raises where it is none
-    tags = [tag.strip() for tag in head[layout.tag] if tag.strip()]
-    few = len(set(tags)) <= max(3, len(tags) // 3)
-    if layout.kind == "tokens" and not (few or all(map(IOB.fullmatch, tags))):
+    if layout.kind != "spans" and not _is_plain(layout.word, layout.tag, head[layout.tag]):
         return None
     return TaggedGuess(layout.kind, layout.word, layout.tag, Sentence(template, {"why": layout.reasons[0]}))
 
@@ -318,12 +331,14 @@ def _conll_guess(lines: Sequence[str], path: Path) -> TaggedGuess | None:
     if not is_tagged(texts) and not is_tagged([line for line in texts if not COMMENT.match(line)]):
         return None
     columns = guess_columns(texts, path)
-    template = marked("engine", "looks like a CoNLL file: the word in column {word}, its tag in column {tag}")
+    template = marked(
+        "engine", "It looks like a CoNLL file: the word in column {word}, its tag in column {tag}."
+    )
     kind = "conll"
     if columns.is_conllu:
         kind = "conllu"
         template = marked(
-            "engine", "looks like a CoNLL-U file: the word in column {word}, its tag in column {tag}"
+            "engine", "It looks like a CoNLL-U file: the word in column {word}, its tag in column {tag}."
         )
     word, tag = str(columns.word), str(columns.tag)
     return TaggedGuess(kind, word, tag, Sentence(template, {"word": word, "tag": tag}))

@@ -171,6 +171,42 @@ class Store:
             starts, stops = characters[starts], characters[stops]
         return data.decode(), tuple(zip(starts.tolist(), stops.tolist(), strict=True))
 
+    def words(self) -> list[bytes]:
+        """Return all words in UTF-8, end to end."""
+        steps = np.concatenate([[0], np.cumsum(self.steps, dtype=np.int64)])
+        before = steps[self.firsts[:-1]]  # bytes stepped over in the texts above
+        starts = steps[1:] + np.repeat(self.begins[:-1] - before, np.diff(self.firsts))
+        stops = starts + self.lengths
+        data = bytes(self.utf8)
+        return [data[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
+
+    def take(self, places: Numbers) -> Store:
+        """Return some texts. Of their lines only each text's first is known."""
+        which, firsts = self._words_of(places)
+        utf8, begins = bytearray(), np.zeros(len(places) + 1, np.int64)
+        for number, place in enumerate(places.tolist()):
+            utf8 += self.utf8[self.begins[place] : self.begins[place + 1]]
+            begins[number + 1] = len(utf8)
+        return Store(
+            utf8,
+            begins,
+            firsts,
+            self.steps[which],
+            self.lengths[which],
+            self.first_lines[places],
+            np.zeros((0, 2), np.int64),
+            0,
+        )
+
+    def word_places(self, places: Numbers) -> Numbers:
+        """Return which of all words are those of some texts, end to end."""
+        return self._words_of(places)[0]
+
+    def _words_of(self, places: Numbers) -> tuple[Numbers, Numbers]:
+        counts = self.firsts[places + 1] - self.firsts[places]
+        firsts = np.concatenate([[0], np.cumsum(counts)])
+        return np.repeat(self.firsts[places] - firsts[:-1], counts) + np.arange(firsts[-1]), firsts
+
     def lines(self, place: int) -> Numbers:
         """Return the line of each word of a text."""
         return self.lines_of(np.arange(self.firsts[place], self.firsts[place + 1]))

@@ -23,7 +23,7 @@ from engine.model.kernels import ROW_MULTIPLE
 from engine.text.corpus.instances import MaskedBatch
 from engine.train.pretraining.teacher import Teacher
 from engine.train.ranks import ALONE, Ranks
-from engine.train.tasks import Measures, Readings
+from engine.train.task import Measures, Readings
 
 
 @dataclass(frozen=True)

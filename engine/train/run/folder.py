@@ -17,6 +17,7 @@ from engine.errors import RunError, Sentence, UserError, marked
 from engine.events import Event, Noted
 from engine.files import open_regular
 from engine.model.weights import save_tensors
+from engine.train.run.answers import save_answers
 from engine.train.run.checkpoint import MANIFEST, Checkpoint, manifest, state_in
 from engine.train.run.lock import locked
 from engine.train.run.records import record_of
@@ -29,18 +30,19 @@ from engine.train.run.runs import (
     MOST_STATUS,
     STATUS,
     TAIL,
-    AnyConfig,
+    RunConfig,
     document_of,
-    read_config,
+    read_any_config,
     read_status,
     texts_noted,
 )
+from engine.train.scored import Each
 
 
 class Run:
     """One run folder, held by this process. Make it with `create` or `reopen`, in a `with`."""
 
-    def __init__(self, path: Path, config: AnyConfig) -> None:
+    def __init__(self, path: Path, config: RunConfig) -> None:
         self.path = path
         self.config = config
         self.notes: list[Noted] = []  # told so far, each once
@@ -49,7 +51,7 @@ class Run:
 
     @classmethod
     @contextmanager
-    def create(cls, path: Path, config: AnyConfig) -> Iterator[Run]:
+    def create(cls, path: Path, config: RunConfig) -> Iterator[Run]:
         """Make a new run folder. Raises: RunError if `path` is not empty; UserError if it cannot be
         written.
         """
@@ -65,7 +67,7 @@ class Run:
     @contextmanager
     def reopen(cls, path: Path) -> Iterator[Run]:
         """Hold an existing run folder. Raises: RunError if it is none, or another process works in it."""
-        with cls(path, read_config(path))._held() as run:
+        with cls(path, read_any_config(path))._held() as run:
             yield run
 
     @contextmanager
@@ -146,6 +148,10 @@ class Run:
             ),
             path=self.path / METRICS if self.path.is_dir() else self.path,
         )
+
+    def keep_answers(self, split: str, step: int, each: Each) -> None:
+        """Keep what the weights of a step answered to a part, in the place of what was kept before."""
+        save_answers(self.path, split, step, each)
 
     def set_status(self, state: str, **more: Any) -> None:
         """Write status.json, keeping what it said and is not said again."""
@@ -235,6 +241,9 @@ class FollowedRun(Run):
     def metrics_bytes(self) -> int:
         """Return 0."""
         return 0
+
+    def keep_answers(self, split: str, step: int, each: Each) -> None:
+        """Do nothing."""
 
     def set_status(self, state: str, **more: Any) -> None:
         """Do nothing."""

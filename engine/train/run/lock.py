@@ -66,6 +66,11 @@ def is_locked(path: Path) -> bool:
     return False
 
 
+def holder(path: Path) -> str:
+    """Return the id of the process that holds the lock file; "" where nobody does."""
+    return _owner(path) if is_locked(path) else ""
+
+
 def _owner(path: Path) -> str:
     try:
         owner = read_regular(path, most=MOST_LOCK).decode().strip()

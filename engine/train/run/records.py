@@ -94,6 +94,14 @@ def real_number(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
+def real_numbers(value: Any, count: int | None = None) -> list[float]:
+    """Return measures that somebody wrote, none where any is no finite number. Args: count: how many."""
+    if not isinstance(value, list) or (count is not None and len(value) != count):
+        return []
+    found = [real_number(one) for one in value]
+    return [one for one in found if one is not None] if None not in found else []
+
+
 # --- back ---------------------------------------------------------------------------------------------
 
 

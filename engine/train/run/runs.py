@@ -6,6 +6,7 @@ runs/<time>-<name>/
     metrics.jsonl      append-only truth; on resume it is cut back to the checkpoint's byte offset. What was
                        noted stands in it too, that of preparing before all else
     checkpoints/       step-00000120/: weights, optimizer, state.json and, last, manifest.json with sha256
+    answers/           what the best weights answered to validation and test texts; see answers.py
     history/           copies of the weights along the way, each a model folder; see history.py
     model/             the result
     status.json        running, stopped, finished or failed; `lock` is held while a process works here
@@ -26,6 +27,7 @@ from engine.errors import ModelError, RunError, Sentence, UserError, marked
 from engine.events import Event, Noted
 from engine.files import open_regular, read_json_object
 from engine.settings.config import from_toml, to_toml, with_values
+from engine.settings.family import FamilyConfig
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.lock import is_locked
@@ -41,6 +43,7 @@ from engine.train.run.records import (
 
 CONFIG, METRICS, STATUS, LOCK = "config.toml", "metrics.jsonl", "status.json", "lock"
 AnyConfig = FineTuneConfig | PretrainConfig
+RunConfig = AnyConfig | FamilyConfig
 SETUP, CHECKPOINTS, MODEL = "setup", "checkpoints", "model"
 HISTORY = "history"  # see history.py
 STATES = ("running", "finished", "stopped", "failed")  # a run that says "running" and is not, has crashed
@@ -83,6 +86,16 @@ def new_run_dir(root: Path, name: str) -> Path:
 
 
 def read_config(path: Path) -> AnyConfig:
+    """Return the settings of a run that trains a BERT. Raises: as `read_any_config`; RunError: a family's."""
+    config = read_any_config(path)
+    if isinstance(config, FamilyConfig):
+        raise RunError(
+            marked("engine", "{path} is a member of a family, which is trained as a whole."), path=path
+        )
+    return config
+
+
+def read_any_config(path: Path) -> RunConfig:
     """Return the settings of a run. Raises: RunError if `path` is not a run folder; ConfigError."""
     if not (path / CONFIG).is_file():
         raise RunError(
@@ -90,8 +103,13 @@ def read_config(path: Path) -> AnyConfig:
             path=path,
         )
     values = from_toml(path / CONFIG)
-    is_pretraining = values.pop("task", "finetune") == "pretrain"
-    return with_values(PretrainConfig() if is_pretraining else FineTuneConfig(), values)
+    return with_values(plain_config(str(values.pop("kind", ""))), values)
+
+
+def plain_config(kind: str) -> RunConfig:
+    """Return the settings of a kind of run at their defaults; of one that is none, those of fine-tuning."""
+    plain: dict[str, RunConfig] = {"pretrain": PretrainConfig(), "family": FamilyConfig()}
+    return plain.get(kind, FineTuneConfig())
 
 
 def chain_of(model: str) -> list[dict[str, Any]]:
@@ -110,10 +128,15 @@ def origin_of(model: str) -> str:
     return model if model.startswith("new:") else path.parent.name if path.name == MODEL else path.name
 
 
-def document_of(config: AnyConfig) -> str:
+def document_of(config: RunConfig) -> str:
     """Return config.toml as `read_config` reads it."""
-    kind = "pretrain" if isinstance(config, PretrainConfig) else "finetune"
-    return f'task = "{kind}"\n' + to_toml(config)
+    return f'kind = "{kind_of(config)}"\n' + to_toml(config)
+
+
+def kind_of(config: RunConfig) -> str:
+    """Return what config.toml calls the kind of a run, of KINDS."""
+    kinds = {PretrainConfig: "pretrain", FamilyConfig: "family", FineTuneConfig: "finetune"}
+    return kinds[type(config)]
 
 
 def read_status(path: Path) -> dict[str, Any]:
@@ -187,7 +210,7 @@ def list_runs(root: Path) -> list[RunInfo]:
     if not root.is_dir():
         return []
     entries = sorted(root.iterdir(), key=lambda entry: entry.name, reverse=True)
-    return [_info(path) for path in entries if _is_run(path)]
+    return [run_info(path) for path in entries if _is_run(path)]
 
 
 def _is_run(path: Path) -> bool:
@@ -197,7 +220,7 @@ def _is_run(path: Path) -> bool:
         return False
 
 
-def _info(path: Path) -> RunInfo:
+def run_info(path: Path) -> RunInfo:
     """Return what a run's files say, each held to what it can be."""
     status, problem = dict[str, Any](), None
     try:

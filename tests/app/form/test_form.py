@@ -197,7 +197,7 @@ def test_a_locked_form_shows_its_values(form: SettingsForm) -> None:
 def test_limits_are_the_engines_and_can_be_narrowed(form: SettingsForm) -> None:
     field = form.widget("max_length")
     assert isinstance(field, QSpinBox)
-    assert (field.minimum(), field.maximum()) == (3, 8192)
+    assert (field.minimum(), field.maximum()) == (0, 8192)
     form.set_limits("max_length", maximum=512)
     assert field.maximum() == 512
 

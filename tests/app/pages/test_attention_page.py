@@ -371,6 +371,29 @@ def test_heads_are_measured_over_the_open_table(looking: AttentionPage, qtbot: Q
     assert "7 texts" in looking.heads.help.text()
 
 
+@pytest.mark.slow
+def test_heads_are_weighed_and_switched_off_over_the_open_table(
+    looking: AttentionPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    click(looking, qtbot, "attention_without_over_table")
+    told = looking.effects.table_words
+    assert "Open a table" in told.text()
+    (tmp_path / "films.csv").write_text("text\n" + "good bad film playing\n" * 9, encoding="utf-8")
+    looking.session.open_table(tmp_path / "films.csv")
+    qtbot.waitUntil(lambda: looking.session.summary is not None)
+    choose(looking, qtbot, "attention_sort", "importance")
+    held = looking.heads.list.head_values
+    assert held is not None and held.half is not None and "9 texts" in looking.heads.help.text()
+    first = looking.heads.list.order[0]
+    assert held.values[first] == held.values.max() > 0 and "to" in held.interval_words(first)
+    looking.heads.head_chosen.emit(*first)
+    settle(looking, qtbot)
+    click(looking, qtbot, "attention_without_over_table")
+    assert told.text().startswith("Right hidden words: ") and "points" in told.text()
+    press(looking, qtbot, "]")  # another head: what was said was said of that one
+    assert not told.text()
+
+
 # ---- what is missing
 
 

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.look import theme
 from app.pages.attention import attribution as attention_attribution
 from app.pages.attention.attribution import AttributionCard
+from app.pages.attention.resting_words import RestingWordsDialog
 from app.plots.attribution import AttributedBars, AttributedText, Scored, signed
 from app.plots.figure import save_figure
 from app.session import Session
@@ -287,3 +288,28 @@ def test_the_caption_names_model_question_and_residual(qtbot, session, card, tmp
 
 def test_signs_are_written_out() -> None:
     assert [signed(value) for value in (1.005, -0.5, -0.001)] == ["+1.00", "−0.50", "+0.00"]
+
+
+def test_the_words_of_a_whole_table_are_listed_with_the_texts_that_hold_them(
+    qtbot, session, card, tmp_path
+) -> None:
+    show(qtbot, session, card, model_folder(tmp_path / "labels", seed=5), TEXT)
+    answered(qtbot, card)
+    over = card.findChild(QPushButton, "attribution_over_table")
+    qtbot.mouseClick(over, Qt.MouseButton.LeftButton)
+    assert "Open a table" in said(card, "attribution_refusal")
+    (tmp_path / "films.csv").write_text("text\n" + "good film\nbad film\ngood play\n" * 4, encoding="utf-8")
+    session.open_table(tmp_path / "films.csv")
+    qtbot.waitUntil(lambda: session.summary is not None)
+    qtbot.mouseClick(over, Qt.MouseButton.LeftButton)
+    dialog = card.findChild(RestingWordsDialog)
+    qtbot.mouseClick(dialog.run, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(dialog.save.isEnabled)
+    shown = {dialog.rows.index(row, 0).data(): dialog.rows.index(row, 3).data() for row in range(4)}
+    assert shown == {"good": "8", "film": "8", "bad": "4", "play": "4"}
+    assert "4 of 4 different words" in dialog.said.text() and "12 texts" in dialog.said.text()
+    dialog.save_file(str(tmp_path / "words.csv"))
+    qtbot.waitUntil((tmp_path / "words.csv").exists)
+    dialog.method.activated.emit(1)
+    assert not dialog.save.isEnabled() and not dialog.rows.rowCount()
+    dialog.close()

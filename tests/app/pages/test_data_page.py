@@ -488,14 +488,13 @@ def test_a_right_click_on_a_line_makes_it_the_header(qtbot: QtBot, page: DataPag
     menu.close()
 
 
-def test_a_file_of_tagged_words_says_so_and_can_be_read_as_a_table(page: DataPage, tmp_path: Path) -> None:
+def test_a_file_of_tagged_words_is_opened_as_one(page: DataPage, tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_text("EU\tB-ORG\nrejects\tO\nGerman\tB-MISC\ncall\tO\n\nPeter\tB-PER\n", encoding="utf-8")
     session = open_file(page, path)
-    assert session.table is None and "token classification" in page.banner.text()
-    page.banner.findChild(QPushButton, "data_banner_action_1").click()  # type: ignore[union-attr]
-    assert session.wait_idle() and session.table is not None
-    assert session.table.num_rows + session.table.format.has_header == 5
+    assert session.table is None and session.task_name == "token-labels"
+    assert session.task_file is not None and session.task_file.content.num_examples == 2
+    assert "IOB2" in page.findChild(QWidget, "token_how").text()  # type: ignore[union-attr]
 
 
 @pytest.mark.slow
@@ -507,7 +506,9 @@ def test_combinations_of_labels_are_refused_until_they_are_taken_as_classes(
     rows = [f"text number {number},{label}\n" for number, label in enumerate(labels)]
     path.write_text("text,label\n" + "".join(rows), encoding="utf-8")
     session = open_file(page, path)
-    said = "multi-label classification, which Cloze does not train yet"
+    session.set_task("classification")
+    assert session.wait_idle()
+    said = "look like several in one"
     assert session.wait_idle() and said in remark(page, said)
     links(page, said)["Take as classes"].click()
     assert session.wait_idle() and session.values()["whole_labels"] is True

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QApplication, QFrame, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import session as session_module
 from app.pages.advice.remark import Remark
 from app.pages.advice.table import on_table
+from app.pages.finetune import model as finetune_model
 from app.pages.finetune.advice import FineTuneAdvice, ValidationRows, on_validation
 from app.pages.finetune.facts import facts_of
 from app.pages.finetune.page import FineTunePage
@@ -99,6 +100,18 @@ def test_data_without_a_model_can_start_from_random_weights(
     qtbot.mouseClick(page.findChild(QPushButton, "random_weights"), Qt.MouseButton.LeftButton)
     assert session.wait_idle()
     assert session.model is not None and session.model.is_new and page.start_button.isEnabled()
+
+
+def test_random_weights_without_any_vocabulary_ask_for_one(
+    page: FineTunePage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finetune_model, "vocabularies", lambda _settings: [])
+    session = page.session
+    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    assert session.wait_idle()
+    qtbot.mouseClick(page.findChild(QPushButton, "random_weights"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.findChild(QFileDialog, "vocab_dialog") is not None)
+    page.findChild(QFileDialog, "vocab_dialog").reject()
 
 
 def test_data_without_a_model_can_start_from_the_model_that_ships(
@@ -221,9 +234,10 @@ def test_a_finished_run_offers_its_model_onwards(
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30))
     assert hand.shown(*ACTIONS) == ["copy_command", "try_it", "new_run"]
+    assert hand.shown("try_it_here", "look_inside", "export_run") == ["look_inside", "export_run"]
     assert "(95 %: " in page.charts.watching.result.text()
     assert "95 times in a hundred" in page.charts.watching.result.toolTip()
-    assert not page.charts.confusion.is_empty
+    assert not page.charts.scores_card.confusion.is_empty
     with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
     assert asked.args == ["predict"]

@@ -22,14 +22,15 @@ from app.pages.predict.requests import choose_label, choose_roles, free_path
 from app.session import Session
 from app.work.titles import model_title
 from engine.events import Beat, Evaluated, Event
-from engine.inspect import predict
-from engine.inspect.predict import evaluate_file, predict_file
+from engine.inspect.predict import evaluate_file
 from engine.model.source import Source
 from engine.model.weights import save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
 from engine.text.table import read_table, reading_table
+from engine.train.tasks.rows import predict
+from engine.train.tasks.rows.predict import predict_file
 from tests.app.hand import ShowPage
 from tests.fakes import LABELS, tiny_classifier, tiny_wordpiece
 

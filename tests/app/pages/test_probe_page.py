@@ -10,24 +10,27 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.look import theme
+from app.pages.probe.page import GAME, NEXT, OVER_TABLE, TEMPLATES, WORDS, ProbePage
 from app.pages.probe.page import LAYERS as LAYERS_TAB
-from app.pages.probe.page import NEXT, TEMPLATES, WORDS, ProbePage
 from app.pages.probe.page import SURPRISE as SURPRISE_TAB
 from app.pages.probe.question import Question
 from app.pages.probe.requests import GapsAnswer
 from app.pages.probe.sentence import SentenceCard
 from app.plots.word_chips import Chip, WordChips
-from app.words import probability
+from app.words import decimal, probability
+from engine.events import result_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
+from engine.inspect.masked.perplexity import pseudo_perplexity
 from engine.inspect.masked.probe import probe
 from engine.model.weights import save_model
 from tests.app.hand import ShowPage
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
+from tests.looks.looking_scenes import language_model
 
 LEFT = Qt.MouseButton.LeftButton
 TEXT = "good film ! bad play"
@@ -433,3 +436,100 @@ def test_the_tabs_and_what_is_below_them_stay_where_they_are(probing: ProbePage,
         card = probing.sentence if probing.sentence.isVisible() else probing.stack
         below.add((probing.tabs.mapTo(probing, QPoint()).y(), card.mapTo(probing, QPoint()).y()))
     assert len(below) == 1, below
+
+
+@pytest.mark.slow
+def test_the_words_of_a_whole_table_are_foreseen_and_its_pairs_compared_by_clicks(
+    probing: ProbePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path, view = tmp_path / "pairs.csv", probing.over_table_view
+    path.write_text("good,worse\ngood film,bad playing\nfilm,film\nbad film !,good\n", encoding="utf-8")
+    probing.tabs.setCurrentIndex(OVER_TABLE)
+    assert not view.run.isEnabled() and "Open a table" in view.said.text()
+    probing.session.open_table(path)
+    qtbot.waitUntil(lambda: view.run.isEnabled())
+    qtbot.mouseClick(view.run, LEFT)
+    qtbot.waitUntil(lambda: view.save.isEnabled())
+    subject = LoadedModel.open(probing.inspector.folder or path)
+    alone = {
+        line: result_of(pseudo_perplexity(subject, text)).perplexity
+        for line, text in ((2, "good film"), (3, "film"), (4, "bad film !"))
+    }
+    shown = {int(view.rows.index(row, 0).data()): view.rows.index(row, 3).data() for row in range(3)}
+    assert shown == {line: decimal(value, 1) for line, value in alone.items()}
+    assert int(view.rows.index(0, 0).data()) == max(alone, key=lambda line: alone[line])
+    view.save_file(str(tmp_path / "out.csv"))
+    qtbot.waitUntil((tmp_path / "out.csv").exists)
+    view.list.doubleClicked.emit(view.rows.index(0, 0))
+    assert probing.tabs.currentIndex() == SURPRISE_TAB
+    qtbot.waitUntil(lambda: probing.state.question.text == view.rows.index(0, 4).data())
+    probing.tabs.setCurrentIndex(OVER_TABLE)
+    qtbot.mouseClick(view.kind.buttons["pairs"], LEFT)
+    assert not view.save.isEnabled() and view.rows.rowCount() == 0  # what was found was of another question
+    qtbot.mouseClick(view.run, LEFT)
+    qtbot.waitUntil(lambda: view.save.isEnabled())
+    assert view.rows.rowCount() == 2 and "1 line is left out" in view.said.text()
+    qtbot.mouseClick(probing.copy_button, LEFT)
+    assert "engine pairs" in QApplication.clipboard().text()
+
+
+@pytest.mark.slow
+def test_templates_of_a_file_say_what_an_alternative_does_to_each_word_over_all_of_them(
+    probing: ProbePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path, view = tmp_path / "templates.csv", probing.templates_view
+    path.write_text(
+        "template,targets\n{good|bad} [MASK],film|play\n{good|bad} [MASK] !,film|play\n", encoding="utf-8"
+    )
+    probing.tabs.setCurrentIndex(TEMPLATES)
+    qtbot.waitUntil(lambda: probing.inspector.workers.is_idle)
+    assert not view.what.buttons["over_all"].isVisible()  # of one template nothing can be said
+    view.open_file(str(path))
+    qtbot.waitUntil(lambda: len(view.grids) == 2)
+    qtbot.mouseClick(view.what.buttons["over_all"], LEFT)
+    logs = [[row[0].score.log_probability for row in grid.scores] for grid in view.grids]
+    film = next(row for row in range(2) if view.over_all.index(row, 0).data() == "film")
+    mean = sum(good - bad for good, bad in logs) / 2
+    assert view.table.model() is view.over_all
+    assert view.over_all.index(film, 2).data() == f"{mean:+.2f}".replace("-", "−")
+    view.template.setText("{good|bad} [MASK]")
+    view.template.textEdited.emit("{good|bad} [MASK]")
+    qtbot.waitUntil(lambda: len(view.grids) == 1)
+    assert view.table.model() is view.model and not view.what.buttons["over_all"].isVisible()
+
+
+PASSAGES = [f"{who} sat by the old river bank {when}." for who in ("She", "He", "I") for when in "abcde"]
+
+
+@pytest.mark.slow
+def test_ten_hidden_words_are_guessed_before_the_model_does(
+    page: ProbePage, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.pages.probe.requests.sample_passages", lambda: (tuple(PASSAGES), ("银行",)))
+    page.inspector.choose(language_model(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.state.about is not None)
+    page.tabs.setCurrentIndex(GAME)
+    game = page.game_view
+    qtbot.waitUntil(lambda: len(game.rounds) == 10)
+    assert not game.guesses.isVisible() and not page.copy_button.isEnabled()
+    for number in range(1, 11):
+        one = game.round
+        assert one is not None and one.answer not in game.sentence.text()
+        if number % 2:
+            game.guess.setText(one.answer if number == 1 else "boat")
+            qtbot.keyClick(game.guess, Qt.Key.Key_Return)
+        else:
+            qtbot.mouseClick(game.skip, LEFT)
+        qtbot.waitUntil(lambda number=number: len(game.verdicts) == number)  # type: ignore[misc]
+        assert one.answer in game.sentence.text() and game.guesses.isVisible()
+        if number < 10:
+            qtbot.mouseClick(game.next, LEFT)
+    _header, *rows = game.tally.numbers()
+    assert len(rows) == 10 and [row[3] for row in rows] == [1] + [0] * 9
+    assert "you 1, the model" in game.card.hint_label.text()
+    for row, verdict in zip(rows, game.verdicts, strict=True):
+        assert row[4] == verdict.model.guesses[0].word and row[5] == int(verdict.model_is_right)
+    before = game.rounds
+    qtbot.mouseClick(game.again, LEFT)
+    qtbot.waitUntil(lambda: game.rounds != before and not game.verdicts)
+    assert game.tally.is_empty and game.guess.isVisible()

@@ -76,9 +76,9 @@ def test_what_is_refused_is_not_asked_again_until_something_has_changed(
 
     page.inspector.set_text(TEXT, PAIR)
     page.inspector.choose(tmp_path / "model")
-    assert session.wait_idle(60)
+    assert session.wait_idle()
     open_view(page, view)
-    assert session.wait_idle(60)
+    assert session.wait_idle()
     (tmp_path / "model" / "model.safetensors").write_bytes(b"broken while it is open")
     monkeypatch.setattr(Channel, "ask", count)
     for change in (
@@ -90,5 +90,5 @@ def test_what_is_refused_is_not_asked_again_until_something_has_changed(
         change()
         assert session.wait_idle(30), "it asks without end"
         qtbot.wait(REST_MS)
-        assert session.wait_idle(60) and len(asked) == len(set(asked))
+        assert session.wait_idle() and len(asked) == len(set(asked))
     assert page.inspector.refusal is not None

@@ -15,14 +15,15 @@ from sklearn.metrics import accuracy_score, classification_report, confusion_mat
 
 from app.pages.finetune.charts import FineTuneCharts
 from app.pages.run.past_run import past_events
-from app.pages.run.scores import F1, LABEL, PRECISION, PREDICTED, RECALL, ROWS, ScoresCard
+from app.pages.tasks.classification.scores import F1, LABEL, PRECISION, PREDICTED, RECALL, ROWS, ScoresCard
 from app.words import score
 from app.work.worker import Answer
 from engine.events import Evaluated, Finished
 from engine.inspect.predict import predict_file
+from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune
 from engine.train.loop import evaluated
-from engine.train.tasks import Classification
+from engine.train.tasks.classification.task import Classification
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 
 
@@ -33,7 +34,7 @@ def evaluation(confusion: list[list[int]], step: int = 7, split: str = "validati
     targets, said = np.array(pairs).T
     task = Classification(labels)
     answers = np.eye(len(labels), dtype=np.float32)[said]
-    return evaluated(step, 1.0, split, task.measure(answers, targets), task)
+    return evaluated(step, 1.0, split, task.score(answers, targets), task)
 
 
 @pytest.fixture
@@ -100,11 +101,11 @@ def test_a_runs_scores_are_scikit_learns_live_and_reopened(qtbot: QtBot, tmp_pat
         charts.end("finished", tmp_path / "run", 1.0, has_model=True)
     for split, file in (("validation", "held"), ("test", "test")):
         out = tmp_path / f"{file}-answers.csv"
-        list(predict_file(tmp_path / "run" / "model", tmp_path / f"{file}.csv", out))
+        list(predict_file(tmp_path / "run" / "model", DataConfig(data=str(tmp_path / f"{file}.csv")), out))
         with out.open(encoding="utf-8", newline="") as opened:
             found = list(csv.DictReader(opened))
         for charts in (live, reopened):
-            card = charts.confusion_card
+            card = charts.scores_card
             card.split_choice.buttons[split].click()
             true, said = ([row[key] for row in found] for key in ("label", "prediction"))
             assert_equals_scikit_learn(card, true, said, ["bad", "good", "odd"])
@@ -119,17 +120,17 @@ def test_the_matrix_is_the_newest_while_it_trains_and_the_kept_models_when_it_is
     qtbot.addWidget(charts)
     best = replace(evaluation([[9, 1], [2, 8]], step=10), is_best=True)
     charts.hear([best, evaluation([[10, 0], [9, 1]], step=20)])
-    assert charts.confusion.numbers()[1] == ["a", 10, 0]
-    assert "after step 20" in charts.confusion_card.accuracy.caption.text()
-    assert "click" not in charts.confusion_card.hint_label.text()
+    assert charts.scores_card.confusion.numbers()[1] == ["a", 10, 0]
+    assert "after step 20" in charts.scores_card.accuracy.caption.text()
+    assert "click" not in charts.scores_card.hint_label.text()
     done = Finished(path=None, seconds=1.0, best_step=10)
     charts.hear([done])
     charts.end("finished", None, 1.0, has_model=True)
-    assert charts.confusion.numbers()[1] == ["a", 9, 1]
-    assert "best step 10" in charts.confusion_card.accuracy.caption.text()
+    assert charts.scores_card.confusion.numbers()[1] == ["a", 9, 1]
+    assert "best step 10" in charts.scores_card.accuracy.caption.text()
     assert charts.accuracy_card.hint_label.text() == "best step 10: 0.850"
     charts.clear()
-    assert charts.confusion.is_empty and charts.confusion_card.current is None
+    assert charts.scores_card.confusion.is_empty and charts.scores_card.current is None
 
 
 def test_a_table_of_labels_is_sorted_by_a_click_and_the_means_stay_below(

@@ -17,9 +17,11 @@ from app.settings import AppSettings
 from app.work.library import OPENED, TRAINED, Looked, ModelLibrary, look
 from app.work.titles import model_title, run_title
 from engine.events import Event
+from engine.runs.marks import set_marks
 from engine.settings.config import to_toml
 from engine.settings.finetune import FineTuneConfig
 from tests.app.hand import OpenWindow
+from tests.engine.made_runs import made_run
 from tests.fakes import model_folder
 
 RUN = "20250102-030405-films"
@@ -146,21 +148,21 @@ def test_a_folder_that_is_no_model_is_refused_in_the_same_words_below_every_box(
     said = set()
     for page in ("finetune", "pretrain", "predict", "probe", "attention", "embeddings", "tokenizer"):
         window.show_page(page)
-        assert window.session.wait_idle(60)
+        assert window.session.wait_idle()
         for box in window.page(page).findChildren(ModelBox):
             before = box.currentData()
             box.question.read(tmp_path / "nothing")
-            assert window.session.wait_idle(60)
+            assert window.session.wait_idle()
             assert box.refusal.isVisible() and box.currentData() == before, page
             assert box.refusal.mapTo(window, QPoint()).y() > box.mapTo(window, QPoint()).y(), page
             said.add(box.refusal.text())
     window.show_page("data")
     window.page("data").model_question.read(tmp_path / "nothing")
-    assert window.session.wait_idle(60)
+    assert window.session.wait_idle()
     said.add(window.page("data").banner.text())
     window.show_page("models")
     window.page("models").open_folder(str(tmp_path / "nothing"))
-    assert window.session.wait_idle(60)
+    assert window.session.wait_idle()
     said.add(window.page("models").banner.text())
     assert len(said) == 1 and "config.json" in said.pop()
 
@@ -215,3 +217,11 @@ def list_of(steps: Generator[Event, None, Looked]) -> Looked:
         except StopIteration as end:
             found: Looked = end.value
             return found
+
+
+def test_a_run_that_was_given_a_name_has_it_on_every_page(tmp_path: Path) -> None:
+    run = made_run(tmp_path, "films")
+    before = run_title(run)
+    set_marks(run, name="two epochs")
+    assert run_title(run) == before.replace("films", "two epochs")
+    assert model_title(run / "model").startswith("two epochs · ")

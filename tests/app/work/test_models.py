@@ -17,10 +17,10 @@ from app.settings import AppSettings
 from app.work import models as models_module
 from app.work.models import OpenModels
 from engine.errors import ModelError
-from engine.inspect.predict import Predictor
 from engine.model.guess import Pins
 from engine.model.source import Source
 from engine.model.weights import load_pretraining, save_model
+from engine.train.tasks.known import CLASSIFICATION
 from tests.fakes import LABELS, model_folder, tiny_classifier, tiny_pretraining, tiny_wordpiece
 
 TEXT = "good film"
@@ -84,7 +84,7 @@ def test_a_classifier_is_loaded_once_for_all_pages_that_ask_it(
 
 def test_a_predictor_over_an_open_model_answers_as_one_that_loads_its_own(tmp_path: Path) -> None:
     folder, models = model_folder(tmp_path / "model"), OpenModels()
-    subject, ours, own = models.subject(folder), models.predictor(folder), Predictor.from_folder(folder)
+    subject, ours, own = models.subject(folder), models.predictor(folder), CLASSIFICATION.predictor(folder)
     assert ours.model is subject.classifier and models.predictor(folder) is ours
     assert ours.device == own.device and ours.info == own.info and ours.labels == own.labels == LABELS
     for text in (TEXT, "bad play!", "film " * 100):
@@ -97,7 +97,7 @@ def test_what_is_no_classifier_predicts_nothing_and_says_so_as_ever(tmp_path: Pa
     with pytest.raises(ModelError) as ours:
         OpenModels().predictor(tmp_path / "lm")
     with pytest.raises(ModelError) as own:
-        Predictor.from_folder(tmp_path / "lm")
+        CLASSIFICATION.predictor(tmp_path / "lm")
     assert str(ours.value) == str(own.value)
 
 

@@ -216,3 +216,24 @@ def test_a_mistake_costs_one_sentence_and_leaves_no_file(place: Path, engine: En
 
 def test_a_share_that_is_not_all_is_not_printed_as_all() -> None:
     assert [percent(share) for share in (0.99967, 0.0001, 1.0, 0.0)] == ["99.97%", "0.01%", "100.0%", "0.0%"]
+
+
+@pytest.mark.slow
+def test_anatomy_writes_every_number_and_tells_what_a_change_does(place: Path, engine: Engine) -> None:
+    asked = ("anatomy", "--model", "language", "good [MASK]", "playing !")
+    code, out, err = engine(*asked, "--out", "a.npz")
+    assert (code, out) == (0, "") and "a.npz" in err
+    found = np.load("a.npz", allow_pickle=False)
+    assert found["pieces"].tolist() == ["[CLS]", "good", "[MASK]", "[SEP]", "play", "##ing", "!", "[SEP]"]
+    assert found["segments"].tolist() == [0] * 4 + [1] * 4
+    assert found["layer.2.softmax"].shape == (3, 8, 8) and found["masked_word.logits"].shape == (8, 37)
+    changed = json.loads(engine(*asked, "--scale", "1.2=0", "--no-residual", "2.attention", "--json")[1])
+    answers = changed["ends"][0]["answers"]
+    assert changed["ends"][0]["token"] == 2 and abs(answers[0]["before"] - answers[0]["now"]) > 1e-6
+    weight = "bert.encoder.layer.0.attention.self.query.weight[1,2]"
+    lesson = json.loads(engine(*asked, "--learn", "film", "--weight", weight, "--json")[1])["lesson"]
+    assert lesson["after"] == pytest.approx(lesson["before"] - 0.1 * lesson["gradient"], abs=1e-6)
+    wrong = ((("--scale", "1=2"), "LAYER.HEAD"), (("--learn", "film"), "give both"), ((), "--out"))
+    for flags, words in wrong:
+        code, _out, err = engine(*asked, *flags)
+        assert code != 0 and words in err

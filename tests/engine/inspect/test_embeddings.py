@@ -113,11 +113,11 @@ def test_what_a_model_cannot_give_is_refused_in_words(subject: LoadedModel) -> N
 
 def test_a_learned_mix_of_layers_is_offered_only_by_a_model_that_has_one(tmp_path: Path) -> None:
     plain = LoadedModel.open(model_folder(tmp_path / "plain"), "cpu")
-    assert "mix" not in kinds_of(plain)
+    assert "mix" not in kinds_of(plain.about)
     about = {"task": "pretraining", "layer_mix": [0.25, 0.5]}
     save_model(tmp_path / "mixed", tiny_pretraining(), tiny_wordpiece(), about)
     mixed = LoadedModel.open(tmp_path / "mixed", "cpu")
-    assert "mix" in kinds_of(mixed)
+    assert "mix" in kinds_of(mixed.about)
     mean = done(embed(mixed, TEXTS, [*every_layer(mixed.about, "mean"), Pooling("mix")])).vectors
     np.testing.assert_allclose(mean[3], 0.25 * mean[1] + 0.5 * mean[2], atol=1e-5)
     (tmp_path / "mixed" / "cloze.json").write_text(json.dumps({**about, "layer_mix": [1.0]}))
@@ -252,7 +252,7 @@ def test_poolings_are_measured_on_each_text_once_and_the_difference_has_an_inter
     found = done(compare_poolings(subject, texts, [0, 0, 0, 1, 1, 1, 2]))
     assert found.num_texts == 4 and found.num_classes == 2
     assert found.chance == pytest.approx(1 / 3)  # one other of three
-    assert {one.pooling.kind for one in found.measured} == set(kinds_of(subject))
+    assert {one.pooling.kind for one in found.measured} == set(kinds_of(subject.about))
     assert len(found.notes) == 2
     difference = found.difference("mean", "cls")
     assert difference is not None and difference.low <= difference.value <= difference.high

@@ -169,5 +169,5 @@ def test_a_weight_is_found_by_any_of_its_names_and_strangers_are_nobodys() -> No
         assert part_of_weight(name) == "qkv"
     assert part_of_weight("bert.embeddings.LayerNorm.gamma") == "embedding_norm"
     assert part_of_weight("cls.predictions.bias") == part_of_weight("bias") == "masked_words"
-    for stranger in ("qa_outputs.weight", "weight", "encoder.layer.0.lora.weight", "pooler.dense.scale"):
+    for stranger in ("vision_outputs.weight", "weight", "encoder.layer.0.lora.weight", "pooler.dense.scale"):
         assert part_of_weight(stranger) is None

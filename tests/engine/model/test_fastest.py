@@ -59,6 +59,17 @@ def test_each_way_there_is_here_is_timed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert set(times) == ways and all(0.0 < seconds < 10.0 for seconds in times.values())
 
 
+def test_who_asks_with_gradients_off_has_the_machine_measured_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "MOST_S", 0.0)
+    monkeypatch.setattr(subject.platformdirs, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
+    subject.forget()
+    with torch.inference_mode():
+        assert MEASURED(tiny_config())[TORCH] > 0.0
+    subject.forget()
+
+
 def test_a_machine_is_measured_once_unless_it_was_crowded_or_the_record_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

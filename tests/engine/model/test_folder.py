@@ -346,7 +346,7 @@ HOSTILE = {
     a_thousand_layers: "lacks 16352 of the 163[89]. weights",
     other_width: r"word_embeddings.weight in .* has the shape \(37, 12\); config.json asks for \(37, 15\)",
     many_words: r"word_embeddings.weight in .* has the shape \(37, 12\)",
-    other_kind: "not a plain BERT .model_type llama",
+    other_kind: "is no BERT .Llama.: it reads from left to right",
     no_config: "holds no config.json, so it is no model",
     no_weights: "holds no weights: expected model.safetensors or pytorch_model.bin",
     a_weight_missing: r"lacks 1 of the 3[79] weights .*\(encoder\.layer\.1\.attention\.self\.key\.bias\)\.",

@@ -1,10 +1,12 @@
-"""What the starter is made by beside training: a mixture of two models, and pieces that trimming left out."""
+"""What the starter is made by beside training: mixtures, and the pieces that trimming had left out."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 
 from assets.models.mix import mix
@@ -51,14 +53,15 @@ def test_a_mixture_has_its_share_of_both_by_the_pieces_themselves(tmp_path: Path
     assert torch.allclose(norm, 0.875 * first + 0.125 * encoder.bert.layers[0].output_norm.weight, atol=1e-6)
 
 
-def test_more_pieces_leave_what_was_known_as_it_was(tmp_path: Path) -> None:
+def test_the_whole_vocabulary_comes_back_and_leaves_what_was_known_as_it_was(tmp_path: Path) -> None:
     encoder_folder(tmp_path / "encoder")
     starter, fewer = starter_of(tmp_path / "encoder", tmp_path / "starter")
-    (tmp_path / "pieces.tsv").write_text("".join(f"{word}\t40\n" for word in LEFT_OUT))
-    widen(tmp_path / "starter", tmp_path / "encoder", tmp_path / "wider", tmp_path / "pieces.tsv")
+    pieces = WordPiece.from_folder(tmp_path / "encoder")
+    counts = np.full(pieces.vocab_size, 40)
+    widen(tmp_path / "starter", tmp_path / "encoder", counts, tmp_path / "wider")
     wider, report = load_pretraining(tmp_path / "wider")
     more = WordPiece.from_folder(tmp_path / "wider")
-    assert not report.missing and set(more.tokens) == {*fewer.tokens, *LEFT_OUT}
+    assert not report.missing and more.tokens == pieces.tokens
     places = torch.tensor([more.tokens.index(token) for token in fewer.tokens])
     with torch.inference_mode():
         before, after = (
@@ -68,3 +71,23 @@ def test_more_pieces_leave_what_was_known_as_it_was(tmp_path: Path) -> None:
         assert torch.allclose(after.hidden, before.hidden, atol=1e-5)
         assert torch.allclose(wider.logits(after.hidden)[:, places], starter.logits(before.hidden), atol=1e-4)
     assert more.encode_ids(["cat"])[0].tolist() == [more.tokens.index("cat")]
+
+
+def test_the_bias_of_a_new_piece_follows_from_how_frequent_it_is(tmp_path: Path) -> None:
+    encoder_folder(tmp_path / "encoder")
+    starter, fewer = starter_of(tmp_path / "encoder", tmp_path / "starter")
+    pieces = WordPiece.from_folder(tmp_path / "encoder")
+    counts = np.arange(100, 100 + pieces.vocab_size)
+    ids = {token: number for number, token in enumerate(pieces.tokens)}
+    with torch.no_grad():
+        starter.bias.copy_(
+            torch.tensor([2.0 * math.log(counts[ids[token]] + 1) - 9 for token in fewer.tokens])
+        )
+    save_model(tmp_path / "starter", starter, fewer, {"task": "pretraining"})
+    counts[ids["cat"]] = 0
+    widen(tmp_path / "starter", tmp_path / "encoder", counts, tmp_path / "wider")
+    wider, _ = load_pretraining(tmp_path / "wider")
+    assert wider.bias[ids["dog"]].item() == pytest.approx(
+        2.0 * math.log(counts[ids["dog"]] + 1) - 9, abs=1e-4
+    )
+    assert wider.bias[ids["cat"]].item() == pytest.approx(-9.0, abs=1e-3)

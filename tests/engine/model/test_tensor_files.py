@@ -18,6 +18,7 @@ def test_tensors_of_all_types_and_shapes_come_back_bit_for_bit(tmp_path: Path) -
         "rng": torch.arange(7, dtype=torch.uint8),
         "mask": torch.tensor([True, False]),
         "half": torch.randn(3, 5).bfloat16(),
+        "byte": torch.randn(3, 5).to(torch.float8_e4m3fn),
         "turned": torch.randn(5, 3).t(),
         "empty": torch.zeros(0, 4),
     }

@@ -23,7 +23,7 @@ from engine.text import batch
 from engine.text.batch import Bounds, EncodedSet, collate
 from engine.text.corpus.instances import MaskedBatch
 from engine.train.pretraining.language import LanguageModel
-from engine.train.tasks import Classification
+from engine.train.tasks.classification.task import Classification
 from tests.fakes import LABELS, scramble, tiny_classifier, tiny_config
 
 # real tokens of each example, longest first as batches are, and the rows of filler that make it 32 or 64

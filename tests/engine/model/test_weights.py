@@ -19,6 +19,7 @@ from engine.model.weights import (
     LoadReport,
     load_classifier,
     load_encoder,
+    load_pretraining,
     read_config,
     save_model,
     save_tensors,
@@ -32,6 +33,7 @@ from tests.fakes import (
     stored_tensors,
     tiny_classifier,
     tiny_config,
+    tiny_pretraining,
     tiny_wordpiece,
 )
 
@@ -181,7 +183,7 @@ def test_sharded_bin_files_give_the_same_model(folder: Path) -> None:
     assert same_weights(load_classifier(folder)[0], tiny_classifier())
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64, torch.float8_e4m3fn])
 def test_other_float_types_become_float32_and_are_reported(
     tmp_path: Path, folder: Path, dtype: torch.dtype
 ) -> None:
@@ -192,6 +194,30 @@ def test_other_float_types_become_float32_and_are_reported(
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
     kind = str(dtype).removeprefix("torch.")
     assert f"The weights are stored as {kind} and were converted to float32." in said(report)
+
+
+@pytest.mark.parametrize("asked", [{}, {"dtype": torch.float32}])
+def test_word_vectors_may_take_a_byte_a_value_and_transformers_opens_them(
+    tmp_path: Path, asked: dict[str, torch.dtype]
+) -> None:
+    ours = tiny_pretraining()
+    save_model(tmp_path / "small", ours, tiny_wordpiece(), dtype=torch.float16, words=torch.float8_e4m3fn)
+    stored = stored_tensors(tmp_path / "small")
+    words = stored.pop("bert.embeddings.word_embeddings.weight")
+    assert words.dtype == torch.float8_e4m3fn
+    assert {value.dtype for value in stored.values()} == {torch.float16}
+    loaded, report = load_pretraining(tmp_path / "small")
+    assert torch.equal(loaded.bert.embeddings.word.weight, words.float()) and not report.missing
+    assert torch.allclose(
+        loaded.bert.embeddings.word.weight, ours.bert.embeddings.word.weight, rtol=1 / 16, atol=1e-3
+    )
+    theirs, info = transformers.BertForPreTraining.from_pretrained(
+        tmp_path / "small", output_loading_info=True, **asked
+    )
+    assert not info["missing_keys"] and not info["unexpected_keys"]
+    kind = asked.get("dtype", torch.float16)  # that of config.json
+    assert {value.dtype for value in theirs.parameters()} == {kind}
+    assert torch.equal(theirs.bert.embeddings.word_embeddings.weight.float(), words.float())
 
 
 def test_heads_of_pretraining_are_named_as_not_needed(tmp_path: Path, folder: Path) -> None:

@@ -14,12 +14,15 @@ from app.shipped import SENTENCES, TABLES, Sample
 from assets.samples import make
 from engine.events import Finished, Step, result_of
 from engine.settings.config import with_values
-from engine.settings.finetune import FineTuneConfig
+from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.example_rows import ExampleRows, count_duplicates, text_keys
 from engine.text.examples import Roles, examples_from, guess_roles
+from engine.text.questions.reading import read_questions
 from engine.text.table import read_table
 from engine.text.wordpiece import WordPiece
 from engine.train.finetune import fine_tune
+from engine.train.tasks.known import guess_task
+from engine.train.tasks.rows.kind import OfRows
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "assets" / "samples"
@@ -31,6 +34,12 @@ LABELS = {
     "chinese_question_passage": {"no": 421, "yes": 421},
 }
 NUM_STEPS = 3
+TASKS = {  # of the other samples: what is guessed, and how many examples it has
+    "emotions": ("multi-label", 2000),
+    "similarity": ("regression", 64),
+    "names": ("token-labels", 800),
+    "questions": ("questions", 493),
+}
 
 
 def find(name: str) -> Path:
@@ -54,9 +63,10 @@ def examples_of(key: str) -> ExampleRows:
 
 
 def test_the_list_names_every_table_once() -> None:
-    assert tuple(sample.key for sample in TABLES) == KEYS
+    assert tuple(sample.key for sample in TABLES) == (*KEYS, *TASKS)
     assert all(sample.title and sample.words and sample.licence for sample in TABLES)
-    assert {path.name for path in FOLDER.glob("*.csv")} == {sample.file for sample in TABLES}
+    assert {path.name for path in FOLDER.glob("*.csv")} <= {sample.file for sample in TABLES}
+    assert all(sample.path.is_file() for sample in TABLES)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -73,6 +83,27 @@ def test_a_sample_opens_without_a_remark_and_its_roles_are_guessed(key: str) -> 
     assert counts == LABELS[key]
     said = re.match(r"[\d,]+", sample_of(key).words)
     assert said is not None and int(said[0].replace(",", "")) == table.num_rows
+
+
+@pytest.mark.parametrize("key", TASKS)
+def test_a_sample_of_another_task_is_known_for_it_and_all_of_it_can_be_used(key: str) -> None:
+    roles, path = roles_of(key), find(sample_of(key).file)
+    data = DataConfig(data=str(path), text=roles.text, text_pair=roles.text_pair, label=roles.label)
+    kind, reason = guess_task(data)
+    assert (kind.name, reason is not None) == (TASKS[key][0], True)
+    if isinstance(kind, OfRows):
+        table = read_table(path)
+        assert guess_roles(table) == roles and not table.reported and not table.notes
+        found = result_of(kind.reading.finding(table, roles))
+        assert not found.reported and not found.notes and len(found.examples) == TASKS[key][1]
+        assert count_duplicates(result_of(text_keys(found.examples))) == 0
+    elif key == "names":
+        opened = result_of(kind.open(data))
+        assert not opened.reported and opened.num_examples == TASKS[key][1]
+    else:
+        asked = read_questions(path)
+        assert not asked.reported and len(asked.questions) == TASKS[key][1]
+    assert path.stat().st_size < 400_000
 
 
 @pytest.mark.parametrize("key", KEYS)

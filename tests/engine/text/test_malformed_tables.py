@@ -179,7 +179,7 @@ REFUSED: dict[str, tuple[str, bytes | Callable[[Path], bytes], str]] = {
     "SQuAD of a list": ("a.json", b'[{"paragraphs": [{"context": "x", "qas": []}]}]', "question answering"),
     "a JSON list that breaks off": ("a.json", b'[{"text": "a"},\n{"te', "not valid JSON in line 2"),
     "JSON nested without end": ("a.json", b"[" * 200_000, "nested too deep"),
-    "CoNLL": ("a.txt", b"EU B-ORG\nsays O\nno O\n. O\n\nPeter B-PER\nis O\n", "token classification"),
+    "CoNLL": ("a.txt", b"EU B-ORG\nsays O\nno O\n. O\n\nPeter B-PER\nis O\n", "task token-labels"),
     "an encoding it is not in": ("a.csv", "text,label\né,1\n".encode("utf-16"), "Line 1 of"),
 }
 # fmt: on

@@ -19,7 +19,6 @@ from engine.errors import ConfigError
 from engine.events import Evaluated, Noted, Step
 from engine.inspect.attention.ablation import outcome
 from engine.inspect.loaded_model import LoadedModel
-from engine.inspect.predict import Predictor
 from engine.model.bert import initialize
 from engine.model.heads import SequenceClassifier
 from engine.model.inventory import take_stock
@@ -33,7 +32,8 @@ from engine.train.feed import EpochFeed
 from engine.train.finetune import fine_tune, resume
 from engine.train.frozen import with_states
 from engine.train.plan import plan
-from engine.train.tasks import Classification
+from engine.train.tasks.classification.task import Classification
+from engine.train.tasks.known import CLASSIFICATION
 from tests.engine.tiny_runs import tiny_config
 from tests.engine.tiny_texts import result_of
 from tests.fakes import tiny_classifier, tiny_wordpiece
@@ -228,6 +228,29 @@ def test_kept_states_give_the_logits_and_gradients_of_the_whole_model(frozen: in
         assert torch.allclose(slope, same[name], rtol=1e-4, atol=1e-7), name
 
 
+@pytest.mark.parametrize("frozen", [0, 1, 2])
+def test_a_mean_is_of_each_texts_own_tokens_padded_packed_or_kept(frozen: int) -> None:
+    model = tiny_classifier(("a", "b", "c"), pooling="mean")
+    data = examples(np.array([0, 1, 2, 1, 0]))
+    if frozen:
+        adapted(model, with_values(FineTuneConfig(), {"frozen_layers": frozen}), is_begun=True)
+    device = replace(open_device(DeviceConfig(device="cpu", num_threads=1)), micro_batch_tokens=16)
+    kept = result_of(with_states(model, data, device))
+    task, order = Classification(("a", "b", "c")), np.array([4, 2, 0, 3])
+    with torch.no_grad():
+        found = [task.forward(model, collate(one, order, multiple=32)) for one in (data, kept)]
+        for place, which in enumerate(order):
+            ids = torch.from_numpy(data.input_ids[data.bounds[which] : data.bounds[which + 1]]).long()[None]
+            second = (torch.arange(ids.shape[1]) >= int(data.num_a[which])).long()[None]
+            hidden = model.bert(ids, second).last_hidden_state
+            wanted = model.classifier(torch.tanh(model.bert.pooler(hidden.mean(1))))[0]
+            filler, mask = torch.nn.functional.pad(ids, (0, 3)), torch.ones_like(ids)
+            mask = torch.nn.functional.pad(mask, (0, 3))
+            padded = model(filler, torch.nn.functional.pad(second, (0, 3)), mask)[0]
+            for one in (*(each[place] for each in found), padded):
+                assert torch.allclose(one, wanted, atol=1e-5)
+
+
 def test_states_that_are_too_many_are_computed_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     model, data = tiny_classifier(), examples(np.array([0, 1]))
     device = open_device(DeviceConfig(device="cpu", num_threads=1))
@@ -289,7 +312,7 @@ def test_a_mix_is_learned_told_and_answers_alike_wherever_it_is_asked(tmp_path: 
     assert any(said.startswith("The mix of layers, from the embeddings to the last layer:") for said in told)
     model, _ = load_classifier(tmp_path / "run" / "model")
     assert len(set(mix_shares(model))) > 1
-    predictor = Predictor.from_folder(tmp_path / "run" / "model", "cpu")
+    predictor = CLASSIFICATION.predictor(tmp_path / "run" / "model", "cpu")
     answer = predictor.predict("good film")
     subject = LoadedModel.open(tmp_path / "run" / "model", "cpu")
     found = outcome(subject, "good film")

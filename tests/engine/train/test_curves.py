@@ -22,7 +22,11 @@ from engine.train.feed import EpochFeed
 from engine.train.loop import Loop
 from engine.train.run.folder import Run
 from engine.train.schedule import Epochs
-from engine.train.tasks import Classification
+from engine.train.task import Answering
+from engine.train.tasks.classification.task import Classification
+from engine.train.tasks.known import TASKS
+from engine.train.tasks.multi_label.task import MultiLabel
+from engine.train.tasks.regression.task import Regression
 from tests.fakes import LABELS, tiny_config, tiny_wordpiece
 
 transformers = pytest.importorskip("transformers")
@@ -31,6 +35,7 @@ from benchmarks.peers import Curve, Recipe, train_by_hand  # noqa: E402  # it ne
 
 RECIPE = Recipe(learning_rate=2e-2)  # a small model wants much; so the loss moves and clipping bites
 NUM_EXAMPLES = 53  # with batches of 7 the last of an epoch is smaller
+ONE_LABEL = Classification(LABELS)
 CONFIG = TrainingConfig(learning_rate=RECIPE.learning_rate, batch_size=7, num_epochs=3, seed=11)
 
 
@@ -54,23 +59,29 @@ def examples(with_pairs: bool) -> EncodedSet:
     return EncodedSet.from_pieces(pieces, num_a, targets, range(NUM_EXAMPLES))
 
 
-def classifier() -> SequenceClassifier:
+def classifier(task: Answering = ONE_LABEL) -> SequenceClassifier:
     """Return a classifier that starts like a published one does, dropout 0."""
     dropouts = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    model = SequenceClassifier(tiny_config(id2label=LABELS, **dropouts))
+    problem = TASKS[task.name].problem
+    model = SequenceClassifier(tiny_config(id2label=task.labels, problem_type=problem, **dropouts))
     initialize(model, 0.2, seed=3)
     return model
 
 
-def train(path: Path, config: TrainingConfig, data: EncodedSet, micro_batch_tokens: int) -> Trained:
+def train(
+    path: Path,
+    config: TrainingConfig,
+    data: EncodedSet,
+    micro_batch_tokens: int,
+    task: Answering = ONE_LABEL,
+) -> Trained:
     """Run the engine's loop to its end."""
-    model = classifier()
+    model = classifier(task)
     device = Device(torch.device("cpu"), torch.float32, torch.get_num_threads(), micro_batch_tokens)
     with Run.create(path, FineTuneConfig(training=config)) as run:
         run.open_metrics(0)
         feed = EpochFeed(data, config.batch_size, config.gradient_accumulation_steps, config.seed)
         schedule = Epochs(feed.steps_per_epoch, config.num_epochs, config.warmup_ratio)
-        task = Classification(LABELS)
         loop = Loop(run, model, task, feed, schedule, None, config, device, RECIPE.learning_rate)
         steps = [event for event in loop.train() if isinstance(event, Step)]
     losses = np.array([step.loss for step in steps])
@@ -82,9 +93,11 @@ def train(path: Path, config: TrainingConfig, data: EncodedSet, micro_batch_toke
     return Trained(Curve(losses, norms), weights)
 
 
-def train_theirs(folder: Path, config: TrainingConfig, data: EncodedSet) -> Curve:
+def train_theirs(
+    folder: Path, config: TrainingConfig, data: EncodedSet, task: Answering = ONE_LABEL
+) -> Curve:
     """Train the same weights on the same batches with the parts of `transformers` and torch."""
-    save_model(folder, classifier(), tiny_wordpiece(), {})
+    save_model(folder, classifier(task), tiny_wordpiece(), {})
     model: Any = transformers.BertForSequenceClassification.from_pretrained(folder)
     steps = []
     for epoch in range(config.num_epochs):
@@ -113,6 +126,24 @@ def test_the_loss_is_that_of_transformers_at_every_step(
     assert np.abs(ours.norms / theirs.norms - 1).max() < 1e-3
     assert theirs.norms.min() < RECIPE.max_gradient_norm < theirs.norms.max()  # some are clipped, some not
     assert theirs.losses[-5:].mean() < theirs.losses[:5].mean()  # something was learned, so the weights moved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("micro_batch_tokens", [37, 2048])
+@pytest.mark.parametrize("task", [MultiLabel(LABELS), Regression()], ids=lambda task: task.name)
+def test_several_labels_and_numbers_are_learned_as_by_transformers_at_every_step(
+    task: MultiLabel | Regression, micro_batch_tokens: int, tmp_path: Path
+) -> None:
+    found = examples(with_pairs=True)
+    numbers = found.targets / 2 + 3.25
+    sets = found.targets[:, None] != np.arange(len(LABELS))  # two labels of three
+    data = replace(found, targets=sets if task.name == "multi-label" else numbers)
+    ours = train(tmp_path / "run", CONFIG, data, micro_batch_tokens, task).curve
+    theirs = train_theirs(tmp_path / "model", CONFIG, data, task)
+    assert len(ours.losses) == len(theirs.losses) >= 20
+    assert np.abs(ours.losses / theirs.losses - 1).max() < 1e-4
+    assert np.abs(ours.norms / theirs.norms - 1).max() < 1e-3
+    assert theirs.losses[-5:].mean() < theirs.losses[:5].mean()
 
 
 @pytest.mark.slow

@@ -430,7 +430,7 @@ def test_a_column_of_measurements_is_no_label(tmp_path: Path) -> None:
     rows = [(f"good film {i}", f"{i % 60 / 7:.3f}") for i in range(120)]
     write_table(tmp_path / "reviews.csv", rows)
     with pytest.raises(DataError, match="not a label"):
-        list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
+        list(fine_tune(tiny_config(tmp_path, task="classification"), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from engine.device import Device
 from engine.model.bert import initialize
@@ -143,12 +143,24 @@ def test_the_forecast_measures_the_model_that_the_run_trains(
     assert optimizer.betas == (0.9, 0.9)
 
 
+class Unmoved(PreTraining):
+    """A model that stays where it is, whatever device there is."""
+
+    bert: Any = None
+
+    def __init__(self) -> None:
+        nn.Module.__init__(self)
+
+    def to(self, *_: Any, **__: Any) -> Unmoved:
+        return self
+
+
 def test_a_model_is_compiled_where_the_settings_ask_for_it_and_there_is_a_gpu(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name, asked, wanted in (("cuda", True, 1), ("cuda", False, 0), ("cpu", True, 0)):
         compiled: list[Any] = []
         monkeypatch.setattr(lifecycle, "compile_blocks", compiled.append)
-        model: Any = SimpleNamespace(to=lambda _: None, bert=None)
+        model = Unmoved()
         config, device = DeviceConfig(compile=asked), Device(torch.device(name), torch.float32, 1, 64)
         assert lifecycle.placed(model, config, device) is model and len(compiled) == wanted

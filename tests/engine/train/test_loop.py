@@ -25,7 +25,8 @@ from engine.train.loop import Loop, TrainingError
 from engine.train.optimizer import Optimizer, learning_rate_at
 from engine.train.prepare import Setup
 from engine.train.run.runs import read_metrics, read_status
-from engine.train.tasks import Classification, Measures
+from engine.train.task import Measures
+from engine.train.tasks.classification.task import Classification
 from tests.engine.tiny_runs import losses, outcome, tiny_config
 
 NO_DROPOUT = {"hidden_dropout": 0.0, "attention_dropout": 0.0}

@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import classification_report
 
 from engine.train.metrics import score_classes, student_interval, wilson_interval
-from engine.train.tasks import Classification
+from engine.train.tasks.classification.task import Classification
 
 #            right: 0 at 1 of 2, 1 at 2 of 3, 2 at 0 of 1; 3 never occurs
 TARGETS = np.array([0, 0, 1, 1, 1, 2])
@@ -72,7 +72,7 @@ def test_no_examples_give_zeros() -> None:
 
 def test_an_evaluation_holds_the_loss_and_the_scores_of_each_label() -> None:
     answers = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]], np.float32)
-    found = Classification(("bad", "good", "odd")).measure(answers, np.array([0, 1, 1]))
+    found = Classification(("bad", "good", "odd")).score(answers, np.array([0, 1, 1]))
     assert found.loss == pytest.approx(-(math.log(0.7) + math.log(0.3) + math.log(0.5)) / 3)
     assert found.per_label is not None
     assert found.per_label["good"] == (1.0, 0.5, pytest.approx(2 / 3), 2)
@@ -81,7 +81,7 @@ def test_an_evaluation_holds_the_loss_and_the_scores_of_each_label() -> None:
 
 def test_a_certain_mistake_has_a_loss_that_is_a_number() -> None:
     answers = np.array([[1.0, 0.0]], np.float32)
-    assert math.isfinite(Classification(("bad", "good")).measure(answers, np.array([1])).loss)
+    assert math.isfinite(Classification(("bad", "good")).score(answers, np.array([1])).loss)
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ def test_each_parameter_has_its_published_name_and_the_shared_ones_are_stored_on
     assert sorted([*published, *names.SHARED.values()]) == sorted(reference.state_dict())
     assert {names.part_of(name) for name in published} == {"encoder", *names.PARTS} - {
         "classifier",
+        "answers",
         "layer_mix",
     }
 

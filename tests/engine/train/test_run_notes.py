@@ -14,12 +14,12 @@ import pytest
 from engine.errors import Sentence
 from engine.events import Event, Noted, Step
 from engine.train.finetune import fine_tune, resume
-from engine.train.prepare import prepare
 from engine.train.pretrain import pretrain
 from engine.train.resume import resume as resume_any
 from engine.train.run.folder import Run
 from engine.train.run.records import event_from_record
 from engine.train.run.runs import read_metrics
+from engine.train.tasks.known import CLASSIFICATION
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.engine.tiny_texts import text_config
 
@@ -75,7 +75,7 @@ def one_of(sentences: list[str], words: str) -> str:
 
 def test_every_pair_of_parts_is_checked_for_shared_texts(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, num_epochs=1, **planted(tmp_path))
-    told = noted(prepare(config))
+    told = noted(CLASSIFICATION.prepare(config))
     for one, other, words in (
         ("train", "validation", "validation texts also stand in the training data"),
         ("train", "test", "test texts also stand in the training data"),
@@ -96,14 +96,16 @@ def test_a_pair_with_its_sides_swapped_is_shared_too(tmp_path: Path) -> None:
     swapped = [(pair, text, label) for text, pair, label in pairs[:3]]
     write_table(tmp_path / "test.csv", [*swapped, ("x", "y", "bad"), ("y", "z", "good")], header)
     names = {"data": str(tmp_path / "train.csv"), "test_data": str(tmp_path / "test.csv")}
-    told = noted(prepare(tiny_config(tmp_path, text_pair="other", validation_share=0.0, **names)))
+    told = noted(
+        CLASSIFICATION.prepare(tiny_config(tmp_path, text_pair="other", validation_share=0.0, **names))
+    )
     sentence = one_of(told, "test texts also stand in the training data")
     assert sentence.startswith("3 of 5 ") and "sides swapped" in sentence
 
 
 def test_parts_that_share_nothing_are_said_to_be_apart_because_it_was_counted(tmp_path: Path) -> None:
     write_table(tmp_path / "reviews.csv", [(f"good {n} film", ("bad", "good")[n % 2]) for n in range(40)])
-    told = noted(prepare(tiny_config(tmp_path, test_share=0.2)))
+    told = noted(CLASSIFICATION.prepare(tiny_config(tmp_path, test_share=0.2)))
     assert "Validation is kept apart: 8 rows, no text shared with training." in told
     assert "The test is kept apart: 8 rows, no text shared with training." in told
     assert "No text of the 8 test rows stands in the validation data." in told
@@ -112,7 +114,7 @@ def test_parts_that_share_nothing_are_said_to_be_apart_because_it_was_counted(tm
 def test_without_validation_a_test_is_not_said_to_tell_nobody_how_good_the_result_is(tmp_path: Path) -> None:
     write_table(tmp_path / "reviews.csv", reviews(40))
     for share, is_told in ((0.0, True), (0.2, False)):
-        told = noted(prepare(tiny_config(tmp_path, validation_share=0.0, test_share=share)))
+        told = noted(CLASSIFICATION.prepare(tiny_config(tmp_path, validation_share=0.0, test_share=share)))
         sentence = one_of(told, "Nothing is kept apart for validation")
         assert ("nobody can tell" in sentence) == is_told
         assert ("the last weights are the result" in sentence) != is_told

@@ -91,7 +91,7 @@ def test_spans_are_of_the_same_pieces_in_order_and_within_the_text(text: str) ->
 
 def test_a_window_is_the_question_and_a_stretch_of_the_passage_with_its_target(tmp_path: Path) -> None:
     windows = windows_of(questions_of(tmp_path, ("Who?", "café")), max_length=17, stride=5, max_question=2)
-    assert windows.encoded.lengths.max() == 17 and (windows.num_a == 4).all()
+    assert windows.lengths.max() == 17 and (windows.num_a == 4).all()
     spans = windows.spans_of(0)
     for window in windows.of(0):
         tokens = windows.input_ids[windows.bounds[window] : windows.bounds[window + 1]]

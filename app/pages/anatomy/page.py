@@ -1,0 +1,520 @@
+"""The Anatomy page: one text through BERT, a step at a time, every number real and worked out.
+
+The page holds one `Walk`. Every number of the text is there once it is asked, so that a step, a piece, a
+layer or a head is painted at once; only a model, a text or a change asks the worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QSignalBlocker, Qt, Slot
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QPlainTextEdit, QToolButton, QWidget
+
+from app import words
+from app.look import theme
+from app.look.boxes import ElidedBox
+from app.look.copy_command import CopyCommandButton
+from app.look.labels import label
+from app.look.layout import column, row, set_margins
+from app.look.widgets import CARD_X, GAP, Card, Pane, button, named, set_role
+from app.pages.anatomy import requests, steps, vectors
+from app.pages.anatomy.happens import HappensCard
+from app.pages.anatomy.lesson import WeightDialog
+from app.pages.anatomy.pictures import answer_words, step_of
+from app.pages.anatomy.requests import Asked, Found
+from app.pages.anatomy.state import ORDER, STEPS, Walk
+from app.pages.anatomy.sums import Told, tell
+from app.pages.anatomy.what_if import WhatIfCard, changes_words
+from app.pages.inside.model_bar import model_caption
+from app.pages.inside.page import LookingPage
+from app.pages.inside.texts import TextPair
+from app.plots.before_now import Outcome
+from app.plots.buttons import save_icon, yield_to_layout
+from app.plots.step_chips import StepChips
+from app.plots.vector_rows import VectorRows
+from app.session import Session
+from app.work.worker import Channel
+from engine.commands.anatomy import anatomy_command
+from engine.errors import UserError
+from engine.inspect.anatomy.changes import Changes
+from engine.inspect.anatomy.effect import LABEL, MASKED, NEXT, effect, heads_of, masks
+from engine.inspect.anatomy.working import vector_of
+from engine.inspect.loaded_model import ModelSummary
+
+COMMAND_FILE = "anatomy.npz"
+STEP = "anatomy/step"  # kept for the next start
+RIGHT, LEAST_RIGHT = 328, 290  # px
+LEAST_PICTURE = 240
+NARROW = 860  # px of the page
+
+
+class AnatomyPage(LookingPage):
+    """The strip of steps; the picture; what happens; what if."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent=parent)
+        self.setObjectName("anatomy_page")
+        self.header.title_label.setText(self.tr("Anatomy"))
+        self.header.set_sentence(
+            self.tr(
+                "One text through BERT, every number real. Keys: ← → step · ↑ ↓ piece · PgUp PgDn layer · "
+                "[ ] head"
+            )
+        )
+        kept = session.settings.value(STEP, ORDER[0])
+        self.walk = Walk(step=kept if kept in STEPS else ORDER[0])
+        self.found: Found | None = None  # an old answer stays until a new one comes
+        self.told: Told | None = None
+        self._ended: object = None  # what the end is shown of
+        self._names: tuple[str, ...] = ()  # of the vectors in the picture's columns
+        self._about: ModelSummary | None = None
+        self._asked = Channel(self, session.workers.models)
+        self._make_actions()
+        self._make_cards()
+        self._lay_out()
+        self._connect()
+        self._add_keys()
+        self._set_filled(False)
+        self._take_wanted()
+
+    def _make_actions(self) -> None:
+        self.copy_button = CopyCommandButton()
+        self.copy_button.setObjectName("copy_anatomy_command")
+        self.save_button = button(self.tr("Save figure…"), icon="save", name="anatomy_save")
+        for action in (self.copy_button, self.save_button):
+            self.header.add_action(action)
+
+    def _make_cards(self) -> None:
+        self.texts = TextPair(self.session, name="anatomy")
+        self.count = label("", "muted", name="anatomy_count")
+        self.count.setFixedHeight(self.texts.box_a.one_line)
+        self.strip = named(StepChips(self.tr("Steps")), "anatomy_steps")
+        self.picture = Card()
+        self.picture.setObjectName("anatomy_picture")
+        self.rows = named(VectorRows(self.tr("Step")), "anatomy_rows")
+        yield_to_layout(self.rows, LEAST_PICTURE)
+        self.boxes = {
+            name: named(ElidedBox(), f"anatomy_{name}", said)
+            for name, said in (
+                ("piece", self.tr("Piece")),
+                ("layer", self.tr("Layer")),
+                ("head", self.tr("Head")),
+                ("answer", self.tr("Head on top")),
+            )
+        }
+        self.copy_vector = named(QToolButton(), "anatomy_copy_vector")
+        said = self.tr("Copy the vector in the frame")
+        self.copy_vector.setToolTip(said)
+        self.copy_vector.setAccessibleName(said)
+        set_role(self.copy_vector, "corner")
+        theme.on_theme_change(self.copy_vector, self._draw_copy)
+        self.happens = HappensCard()
+        self.what_if = WhatIfCard()
+
+    def _draw_copy(self) -> None:
+        self.copy_vector.setIcon(theme.icon("copy", "muted"))
+
+    def _lay_out(self) -> None:
+        strip = self.strip_card = Card()
+        strip.add(self.strip)
+        inside = strip.layout()
+        assert inside is not None  # the card made it
+        set_margins(inside, (CARD_X, 8, CARD_X, 8))
+        for box in self.boxes.values():
+            self.picture.add_corner(box)
+        self.picture.add_corner(self.copy_vector)
+        self.picture.add_corner(save_icon(self.rows))
+        self.picture.add(self.rows, 1)
+        self.happens.setFixedWidth(RIGHT)
+        inner = QWidget()
+        both = row((self.picture, 1), self.happens, gap=GAP)
+        column(strip, (both, 1), self.what_if, gap=GAP, parent=inner)
+        self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
+        self.work.addWidget(Pane(inner), 1)  # a low window scrolls
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_wide = event.size().width() >= NARROW
+        self.happens.setFixedWidth(RIGHT if is_wide else LEAST_RIGHT)
+        self.picture.title_label.setVisible(is_wide)  # the strip says it too
+        for name, box in self.boxes.items():
+            wide, narrow = (150, 104) if name in ("piece", "answer") else (96, 92)
+            box.setFixedWidth(wide if is_wide else narrow)
+
+    def _connect(self) -> None:
+        self.copy_button.clicked.connect(self.copy_command)
+        self.save_button.clicked.connect(self.rows.save_picture)
+        self.copy_vector.clicked.connect(self.copy_chosen_vector)
+        self.strip.step_chosen.connect(self._choose_step)
+        self.rows.number_chosen.connect(self._choose_number)
+        self.rows.foot_chosen.connect(self._choose_foot)
+        self.rows.row_chosen.connect(self._choose_row)
+        self.rows.room_changed.connect(self._paint)
+        self.happens.stepped.connect(self.step)
+        self.happens.number_chosen.connect(self._turn_number)
+        self.happens.term_chosen.connect(self._open_weight)
+        self.happens.weight_wanted.connect(self._open_last_weight)
+        self.happens.target_typed.connect(lambda typed: self._go(self.walk.changed(target=typed)))
+        self.happens.hide_wanted.connect(self._hide_piece)
+        self.what_if.changed.connect(self._change)
+        self.boxes["piece"].activated.connect(lambda place: self._go(self.walk.on_piece(place)))
+        self.boxes["layer"].activated.connect(lambda place: self._go(self.walk.in_layer(place + 1)))
+        self.boxes["head"].activated.connect(lambda place: self._go(self.walk.in_head(place + 1)))
+        self.boxes["answer"].activated.connect(self._choose_answer)
+        self.inspector.anatomy_wanted.connect(self._take_wanted)
+
+    def _add_keys(self) -> None:
+        for keys, call in (
+            ("PgUp", lambda: self._go(self.walk.in_layer(self.walk.layer - 1))),
+            ("PgDown", lambda: self._go(self.walk.in_layer(self.walk.layer + 1))),
+            ("[", lambda: self._go(self.walk.in_head(self.walk.head - 1))),
+            ("]", lambda: self._go(self.walk.in_head(self.walk.head + 1))),
+        ):
+            self._add_key(keys, call)
+
+    def _add_key(self, keys: str, call: Callable[[], None]) -> None:
+        shortcut = QShortcut(QKeySequence(keys), self)
+        shortcut.setContext(Qt.ShortcutContext.WindowShortcut)  # while the page is shown, whatever has focus
+        shortcut.activated.connect(call)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Walk by the arrow keys that nothing else on the page has taken."""
+        by = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        down = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        if self.found is None or not (by or down):
+            super().keyPressEvent(event)
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier and by:
+            self._turn_number((self.happens.number.value() - 1 + by) % max(1, self.happens.number.maximum()))
+        elif by:
+            self.step(by)
+        else:
+            self._go(self.walk.on_piece(self.walk.piece + down))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        held = self.window().focusWidget()
+        if not isinstance(held, QPlainTextEdit):  # so that the arrow keys walk at once
+            self.rows.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # ---- model and text
+
+    def model_ready(self, about: ModelSummary) -> None:
+        """Look into another model."""
+        self._about = about
+
+    def text_ready(self) -> None:
+        """Look at the shared text."""
+        about, inspector = self._about, self.inspector
+        if about is None:
+            return
+        try:
+            encoding = about.encode(inspector.text, inspector.pair)
+        except UserError as error:
+            self._asked.drop()
+            self._show_nothing(words.say_error(error))
+            self.offer_beginning(error)
+            return
+        count = len(encoding.input_ids)
+        self.count.setText(self.tr("{count} pieces").format(count=words.number(count)))
+        self._ask()
+
+    def _ask(self) -> None:
+        about, inspector = self._about, self.inspector
+        if about is None:
+            return
+        asked = Asked(about.folder, inspector.text, inspector.pair, self.walk.changes)
+        known = self.found.before if self.found is not None and self._is_of(asked, self.found) else None
+        work = partial(requests.find, inspector.open_models, asked, known)
+        self._asked.ask((about.fingerprint, asked), work, heard=self._take, refused=self._refuse)
+
+    def _is_of(self, asked: Asked, found: Found) -> bool:
+        before = found.before
+        return (before.about.folder, before.text, before.text_pair) == (
+            asked.folder,
+            asked.text,
+            asked.text_pair,
+        )
+
+    def _take(self, found: Found) -> None:
+        self.accept()
+        self.found = found
+        config = found.now.config
+        shape = (config.num_hidden_layers, config.num_attention_heads)
+        self.walk = self.walk.fitted(shape, found.now.num_tokens).changed(changes=found.now.changes)
+        self._fill_boxes()
+        self._show()
+
+    def _refuse(self, error: BaseException) -> None:
+        self.refuse(error)
+        self._show_nothing(words.say_error(error))
+
+    def _show_nothing(self, why: str) -> None:
+        self.found = self.told = None
+        self.count.setText("")
+        self.rows.set_empty_text(why)
+        self.rows.clear()
+        self._set_filled(False)
+
+    def _set_filled(self, is_filled: bool) -> None:
+        """Show what belongs to numbers where there are some, else the picture's reason alone."""
+        for part in (self.strip_card, self.happens, self.what_if, self.copy_vector):
+            part.setVisible(is_filled)
+        for box in self.boxes.values():
+            box.setVisible(is_filled)
+        for action in (self.copy_button, self.save_button):
+            action.setEnabled(is_filled)
+        if not is_filled:
+            self.picture.set_title("")
+
+    @Slot()
+    def _take_wanted(self) -> None:
+        """Go where another page leads to."""
+        wanted, self.inspector.wanted_anatomy = self.inspector.wanted_anatomy, None
+        if wanted is None:
+            return
+        walk = self.walk.at(wanted.step if wanted.step in STEPS else self.walk.step)
+        shape = (max(walk.shape[0], wanted.layer), max(walk.shape[1], wanted.head))
+        pieces = max(walk.num_pieces, wanted.piece + 1)
+        walk = walk.changed(shape=shape, num_pieces=pieces, layer=wanted.layer, head=wanted.head)
+        self.walk = walk.on_piece(wanted.piece)
+        if self.found is not None:
+            now = self.found.now
+            self.walk = self.walk.fitted(
+                (now.config.num_hidden_layers, now.config.num_attention_heads), now.num_tokens
+            )
+            self._show()
+
+    # ---- walking
+
+    @Slot(int)
+    def step(self, by: int) -> None:
+        """Go to the step before or after."""
+        self._go(self.walk.stepped(by))
+
+    @Slot(int)
+    def _choose_step(self, place: int) -> None:
+        self._go(self.walk.at(ORDER[place]))
+
+    @Slot(int, int)
+    def _choose_number(self, column: int, number: int) -> None:
+        names = self._names
+        if column < len(names) and names[column]:
+            walk = self.walk.changed(vector=names[column])
+            self._go(walk.with_number(vectors.width_of(names[column]), number))
+
+    @Slot(int, int)
+    def _choose_foot(self, column: int, number: int) -> None:
+        if self.walk.step == "ends":  # below T stands C
+            self._go(self.walk.changed(vector="C").with_number("width", number))
+        else:
+            self._choose_number(column, number)
+
+    @Slot(int)
+    def _choose_row(self, key: int) -> None:
+        if self.walk.step in ("answer", "loss"):
+            chosen = {"said": key} if self.walk.step == "answer" else {"target": self._word(key)}
+            self._go(self.walk.changed(**chosen))
+        elif self.walk.step in ("scores", "softmax"):
+            self._go(self.walk.changed(key=key))
+        else:
+            self._go(self.walk.on_piece(key))
+
+    def _word(self, key: int) -> str:
+        assert self.found is not None
+        return self.found.now.about.wordpiece.tokens[key]
+
+    @Slot(int)
+    def _turn_number(self, number: int) -> None:
+        if self.told is not None and self.told.spot is not None and self.told.size > 1:
+            self._go(self.walk.with_number(vectors.width_of(self.told.spot.name), number))
+
+    @Slot(int)
+    def _choose_answer(self, place: int) -> None:
+        self._go(self.walk.changed(answer=str(self.boxes["answer"].itemData(place)), said=-1))
+
+    @Slot(object)
+    def _change(self, changes: Changes) -> None:
+        self.walk = self.walk.changed(changes=changes)
+        self._ask()
+
+    @Slot()
+    def _hide_piece(self) -> None:
+        """Put [MASK] in the place of the chosen piece, and know what stood there."""
+        found = self.found
+        if found is None:
+            return
+        start, stop = found.now.encoding.offsets[self.walk.piece]
+        if start == stop:
+            return
+        text, pair = found.now.text, found.now.text_pair or ""
+        self.walk = self.walk.changed(target=found.now.pieces[self.walk.piece])
+        if found.now.encoding.token_type_ids[self.walk.piece] and found.now.text_pair is not None:
+            pair = f"{pair[:start]}[MASK]{pair[stop:]}"
+        else:
+            text = f"{text[:start]}[MASK]{text[stop:]}"
+        self.inspector.set_text(text, pair)
+
+    def _go(self, walk: Walk) -> None:
+        if walk != self.walk:
+            self.walk = walk
+            self.session.settings.set_value(STEP, walk.step)
+            self._show()
+
+    # ---- showing
+
+    def _fill_boxes(self) -> None:
+        assert self.found is not None
+        now = self.found.now
+        entries = {
+            "piece": [self.tr("of “{piece}”").format(piece=name) for name in vectors.piece_names(now)],
+            "layer": [self.tr("layer {n}").format(n=n) for n in range(1, self.walk.shape[0] + 1)],
+            "head": [self.tr("head {n}").format(n=n) for n in range(1, self.walk.shape[1] + 1)],
+        }
+        for name, said in entries.items():
+            box = self.boxes[name]
+            if [box.itemText(i) for i in range(box.count())] != said:
+                with QSignalBlocker(box):
+                    box.clear()
+                    box.addItems(said)
+        names = {
+            MASKED: self.tr("Masked word"),
+            LABEL: self.tr("Label"),
+            NEXT: self.tr("Next sentence"),
+        }
+        with QSignalBlocker(self.boxes["answer"]):
+            self.boxes["answer"].clear()
+            for head in heads_of(now):
+                self.boxes["answer"].addItem(names[head], head)
+
+    def _show(self) -> None:
+        """Show where the walk stands; all of it is there, so nothing is asked."""
+        found, walk = self.found, self.walk
+        if found is None:
+            return
+        if self.strip_card.isHidden():
+            self._set_filled(True)
+        self.strip.set_steps(steps.chips(walk, found), walk.place)
+        self.picture.set_title(steps.name_of(walk.step))
+        self._show_boxes(found)
+        self.told = tell(found, walk)
+        self.happens.show_told(self.told, walk.place, len(ORDER))
+        self.happens.show_ways(*steps.neighbours(walk))
+        self._show_target(found)
+        self._paint()
+        self.what_if.show_parts(walk, found.now)
+        self._show_end(found)
+        self.copy_vector.setEnabled(self.told.spot is not None)
+
+    def _show_boxes(self, found: Found) -> None:
+        walk = self.walk
+        for name, place in (("piece", walk.piece), ("layer", walk.layer - 1), ("head", walk.head - 1)):
+            self.boxes[name].setCurrentIndex(place)
+        is_top = walk.step == "answer"
+        head = vectors.answer_head(found.now, walk)
+        is_of_place = walk.step in ("answer", "loss") and (head != MASKED or bool(masks(found.now)))
+        self.boxes["piece"].setVisible(not is_of_place)
+        self.boxes["layer"].setVisible(walk.is_in_layer)
+        self.boxes["head"].setVisible(walk.step in ("qkv", "scores", "softmax", "mixed", "heads"))
+        self.boxes["answer"].setVisible(is_top and len(heads_of(found.now)) > 1)
+        self.boxes["answer"].setCurrentIndex(max(0, self.boxes["answer"].findData(head)))
+
+    def _show_target(self, found: Found) -> None:
+        now = found.now
+        is_asked = self.walk.step == "loss" and MASKED in heads_of(now)
+        hidden = bool(masks(now))
+        guess = ""
+        if is_asked:
+            blank = self.walk.changed(target="")
+            guess = now.about.wordpiece.tokens[vectors.target_id(now, blank)]
+        self.happens.show_target(self.walk.target, guess, is_asked=is_asked, is_hidden=hidden)
+
+    @Slot()
+    def _paint(self) -> None:
+        found = self.found
+        if found is None:
+            return
+        step = step_of(found.now, self.walk, self.rows.most_rows)
+        self._names = step.names
+        self.rows.set_title(steps.title_of(self.walk))
+        self.rows.set_picture(step.picture)
+        self.rows.set_caption(self._caption(found))
+
+    def _caption(self, found: Found) -> list[tuple[str, str]]:
+        now, walk = found.now, self.walk
+        lines = [
+            *model_caption(now.about.name, now.about.fingerprint),
+            (words.translate("anatomy", "text"), now.text),
+            (words.translate("anatomy", "second text"), now.text_pair or ""),
+            (words.translate("anatomy", "step"), steps.name_of(walk.step)),
+            (words.translate("anatomy", "piece"), vectors.piece_names(now)[walk.piece]),
+            (words.translate("anatomy", "layer"), str(walk.layer) if walk.is_in_layer else ""),
+            (words.translate("anatomy", "head"), str(walk.head) if walk.is_in_layer else ""),
+            (words.translate("anatomy", "otherwise"), changes_words(now.changes, now.pieces)),
+        ]
+        return [(name, value) for name, value in lines if value]
+
+    def _show_end(self, found: Found) -> None:
+        """Show what stands at the end; the same for most steps, so it is reckoned once."""
+        now = found.now
+        head = vectors.answer_head(now, self.walk) or vectors.answer_head(now, self.walk.at("answer"))
+        shown = (found, head, vectors.answer_place(now, self.walk) if head == MASKED else 0)
+        if shown == self._ended:
+            return
+        self._ended = shown
+        if not head:
+            self.what_if.show_end(self.tr("At the end"), ())
+            return
+        place = vectors.answer_place(now, self.walk)
+        title = self.tr("At the end")
+        if head == MASKED:
+            title = self.tr("At the end, for {piece}").format(piece=vectors.piece_names(now)[place])
+        found_answers = effect(found.before, now, head, place)
+        outcomes = [Outcome(answer_words(now, head, one.key), one.before, one.now) for one in found_answers]
+        self.what_if.show_end(title, outcomes)
+
+    # ---- taking along
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Put the command that writes every number to a file on the clipboard."""
+        if self.found is not None:
+            now = self.found.now
+            line = anatomy_command(now.about.folder, now.text, now.text_pair, COMMAND_FILE, now.changes)
+            self.copy_button.copy(line)
+
+    @Slot()
+    def copy_chosen_vector(self) -> None:
+        """Put the vector that the frame is in on the clipboard, a number a line."""
+        if self.found is not None and self.told is not None and self.told.spot is not None:
+            numbers = vector_of(self.found.now, self.told.spot)
+            QGuiApplication.clipboard().setText("\n".join(f"{x:.7g}" for x in numbers.tolist()))
+
+    # ---- one weight
+
+    @Slot(int)
+    def _open_weight(self, term: int) -> None:
+        told, found = self.told, self.found
+        if told is not None and found is not None and told.product is not None:
+            self._show_weight(found, told.product.weight, told.row, term)
+
+    @Slot()
+    def _open_last_weight(self) -> None:
+        """Follow the loss back to a weight of the value matrix of the head that is shown."""
+        found = self.found
+        if found is not None:
+            size = found.now.config.hidden_size // found.now.config.num_attention_heads
+            name = f"encoder.layer.{self.walk.layer - 1}.attention.self.value.weight"
+            self._show_weight(found, name, (self.walk.head - 1) * size, 0)
+
+    def _show_weight(self, found: Found, name: str, row_: int, column_: int) -> None:
+        dialog = WeightDialog(self.session, found, self.walk, name, row_, column_, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.went_to.connect(self._follow)
+        dialog.open()
+
+    @Slot(object)
+    def _follow(self, walk: Walk) -> None:
+        self._go(walk)

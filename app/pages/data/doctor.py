@@ -1,0 +1,169 @@
+"""The Data doctor's card: remarks with their rows and mends, and what can be asked for beside them.
+
+The page gives it the remarks; the card asks for wrong labels, for another part to compare with, and for the
+mended table as a new file.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from app import words
+from app.look.files import ask_file, ask_save
+from app.look.labels import label, tip
+from app.look.layout import STRETCH, row
+from app.look.widgets import Advice, Card, button
+from app.session import Session
+from app.shipped import starter_model
+from app.work.later import later
+from app.work.worker import Channel
+
+save_mended = later("app.work.examination", "save_mended")
+TOKENS_A_SECOND, SECONDS_A_ROW = 3000.0, 0.004  # of the starter model and of what follows, on two cores
+MOST_READ = 50_000  # rows that a model reads, as engine/doctor/suspected.py has it
+
+
+class DoctorCard(Card):
+    """What is doubtful in the open table, and what can be done."""
+
+    review_wanted = Signal()
+    refused = Signal(object)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Data doctor"), parent=parent)
+        self.setObjectName("doctor_card")
+        self._session = session
+        self._saving = Channel(self, session.workers.files)
+        self.advice = Advice()
+        self.advice.setObjectName("data_advice")
+        self.add(self.advice, 1)
+        self.bar = QProgressBar(maximum=100, textVisible=False)
+        self.bar.setObjectName("doctor_progress")
+        self.bar.setFixedHeight(4)
+        self.add(self.bar)
+        self.told = label("", "muted", wrap=True, name="doctor_told")
+        self.add(self.told)
+        self.suspect_button = button(self.tr("Look for wrong labels"), name="look_for_wrong_labels")
+        self.suspect_button.clicked.connect(self._suspect)
+        self.stop_button = button(self.tr("Stop"), name="stop_looking")
+        self.stop_button.clicked.connect(session.doctor.stop)
+        self.review_button = button(self.tr("Review labels"), name="review_labels")
+        self.review_button.clicked.connect(self.review_wanted)
+        self.body.addLayout(row(self.suspect_button, self.stop_button, self.review_button, gap=6))
+        self.against_button = button(self.tr("Compare…"), "link", name="compare_with_file")
+        self.against_button.setToolTip(self.tr("Look for texts that also stand in a test or validation file"))
+        self.against_button.clicked.connect(self._ask_against)
+        self.save_button = button(self.tr("Save as…"), "link", name="save_mended")
+        self.save_button.setToolTip(self.tr("Write the table as it is mended into a new file"))
+        self.save_button.clicked.connect(self._ask_save)
+        self.body.addLayout(row(self.against_button, STRETCH, self.save_button, gap=6))
+        session.doctor.changed.connect(self.refresh)
+        session.doctor.progressed.connect(self.refresh)
+        session.doctor.recipe_changed.connect(self.refresh)
+        self.refresh()
+
+    @property
+    def num_doubtful(self) -> int:
+        """How many labels are not what a model would answer."""
+        found = self._session.doctor.suspected
+        return 0 if found is None else int((found.suggested != found.labels).sum())
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what can be asked for, and what is under way."""
+        doctor, summary = self._session.doctor, self._session.table_summary
+        is_table = self._session.table is not None
+        can = summary is not None and summary.chooses_one and summary.refusal is None and bool(summary.labels)
+        is_looking = doctor.is_suspecting
+        self.suspect_button.setVisible(is_table and not is_looking and doctor.suspected is None)
+        self.suspect_button.setEnabled(can)
+        self.stop_button.setVisible(is_looking)
+        self.review_button.setVisible(doctor.suspected is not None and not is_looking)
+        self.against_button.setVisible(is_table)
+        self.save_button.setVisible(is_table)
+        self.save_button.setEnabled(bool(doctor.path()))
+        self.bar.setVisible(doctor.done is not None)
+        self.bar.setValue(int(100 * (doctor.done or 0)))
+        self.told.setText(self._told_words(can=can))
+        self.told.setVisible(is_table)
+
+    def _told_words(self, *, can: bool) -> str:
+        doctor, summary = self._session.doctor, self._session.table_summary
+        if doctor.is_suspecting:
+            return self.tr("Looking for wrong labels: {share}").format(share=words.share(doctor.done or 0, 0))
+        if doctor.suspected is not None:
+            count = words.counted(
+                self.num_doubtful,
+                self.tr("One label is not what the other rows say."),
+                self.tr("{count} labels are not what the other rows say."),
+            )
+            return self.tr(
+                "{count} The most doubtful come first; found by counted words and {model}."
+            ).format(count=count, model=doctor.suspected_by)
+        if doctor.done is not None:
+            return self.tr("Comparing texts…")
+        if can and summary is not None:
+            tokens = int(summary.lengths.sum()) if summary.num_examples <= MOST_READ else 0
+            seconds = 5 + summary.num_examples * SECONDS_A_ROW + tokens / TOKENS_A_SECOND
+            about = self.tr("Every mend is recorded and can be undone. Wrong labels take about {time}.")
+            return about.format(time=words.duration(seconds))
+        return self.tr("Every mend is recorded and can be undone.")
+
+    @Slot()
+    def _suspect(self) -> None:
+        roles = self._session.roles
+        chosen = self._session.model
+        folder = Path(chosen.model) if chosen is not None and not chosen.is_new else starter_model()
+        if roles is not None:
+            doctor = self._session.doctor
+            doctor.suspected_by = folder.name if folder is not None else self.tr("nothing else")
+            doctor.suspect(roles, folder, self._session.max_length)
+
+    @Slot()
+    def _ask_against(self) -> None:
+        table = self._session.table
+        tables = self.tr("Tables (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json)")
+        ask_file(
+            self,
+            self.tr("Compare with a file"),
+            self._compare,
+            name="against_dialog",
+            start=table.path.parent if table is not None else "",
+            filters=[tables, self.tr("All files (*)")],
+        )
+
+    def _compare(self, path: str) -> None:
+        doctor, roles = self._session.doctor, self._session.roles
+        doctor.compare_with(Path(path))
+        if roles is not None:
+            doctor.examine(roles, self._session.model, self._session.max_length)
+
+    @Slot()
+    def _ask_save(self) -> None:
+        table = self._session.table
+        if table is not None:
+            start = table.path.with_name(f"{table.path.stem}-mended.csv")
+            title = self.tr("Save the mended table as")
+            ask_save(self, title, self._save, name="mended_dialog", suggested=start)
+
+    def _save(self, path: str) -> None:
+        table, recipe = self._session.table, self._session.doctor.recipe
+        if table is not None and recipe is not None:
+            self._saving.ask(
+                (path, recipe),
+                partial(save_mended, table, recipe, Path(path)),
+                heard=partial(self._say_saved, path),
+                refused=self.refused.emit,
+            )
+
+    def _say_saved(self, path: str, count: int) -> None:
+        said = words.counted(
+            count, self.tr("One row written to {file}"), self.tr("{count} rows written to {file}")
+        )
+        self.told.setText(said.format(file=Path(path).name))
+        self.told.setToolTip(tip(path))
+        self.told.show()

@@ -1,0 +1,130 @@
+"""What the doctor found as remarks: what the page counts by itself gains mends, the rest is said beside it.
+
+A finding that is mended says so, with the way back; steps of the recipe that belong to no finding follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication
+
+from app import words
+from app.pages.advice.remark import Remark
+from app.work.doctor import Doctor
+from app.work.table_rows import Rows
+from app.work.tables import TableSummary
+from engine.text.recipe import DROP, KEEP, MERGE, RELABEL, TOGETHER, Step
+
+if TYPE_CHECKING:
+    from engine.doctor.finding import Finding
+
+translate = QCoreApplication.translate
+
+COUNTED = {  # kinds that the page tells of by itself
+    "missing_texts",
+    "missing_labels",
+    "rare_labels",
+    "imbalance",
+    "too_long",
+    "unknown_pieces",
+    "exact_duplicates",
+    "contradicting_labels",
+}
+
+
+def step_words(step: Step) -> str:
+    """Return what a click that adds a step says."""
+    return {
+        DROP: translate("findings", "Leave out"),
+        TOGETHER: translate("findings", "Keep together"),
+        MERGE: translate("findings", "Merge"),
+    }[step.do]
+
+
+def rows_words(kind: str) -> str:
+    """Return what the rows of a kind of finding are, after their number."""
+    return {
+        "exact_duplicates": translate("findings", "a text that stands in several rows"),
+        "near_duplicates": translate("findings", "nearly the same text, row beside row"),
+        "contradicting_labels": translate("findings", "a text with more than one label, row beside row"),
+        "leaks": translate("findings", "also in the other file"),
+        "similar_labels": translate("findings", "the label may be another one"),
+        "nearly_empty": translate("findings", "hardly a letter"),
+        "header_as_row": translate("findings", "names of columns"),
+        "wrong_case": translate("findings", "all capitals"),
+        "unknown_labels": translate("findings", "a label that is not learned"),
+    }.get(kind, translate("findings", "what was found"))
+
+
+def with_findings(remarks: Sequence[Remark], doctor: Doctor, summary: TableSummary | None) -> list[Remark]:
+    """Return remarks with what the doctor found among them and the mends that there are."""
+    found = {finding.kind: finding for finding in reversed(doctor.findings) if finding.kind in COUNTED}
+    said = [_with_mends(remark, found, doctor.steps) for remark in remarks]
+    merged = {each.label for each in summary.spellings} if summary is not None else set()
+    for finding in doctor.findings:
+        if finding.kind not in COUNTED:
+            said += _of_finding(finding, doctor.steps, merged)
+    said += _of_steps(doctor)
+    return said
+
+
+def _with_mends(remark: Remark, found: Mapping[str, Finding], steps: Sequence[Step]) -> Remark:
+    """Return a remark on copies or contradictions with what a click can do about them."""
+    finding = found.get(remark.kind)
+    if finding is None or remark.rows is None or not len(remark.rows):
+        return remark
+    offered = tuple(step for step in finding.mends if step not in steps)
+    return replace(remark, more=_more(finding), steps=offered)
+
+
+def _of_finding(finding: Finding, steps: Sequence[Step], merged: set[str]) -> Iterator[Remark]:
+    offered = [step for step in finding.mends if step not in steps]
+    if finding.kind == "similar_labels":
+        offered = [step for step in offered if not set(step.labels) <= merged]
+        if finding.mends and not offered:
+            return  # told of, or mended
+    elif len(offered) < len(finding.mends) and any(
+        step.do == DROP for step in finding.mends if step in steps
+    ):
+        return
+    yield Remark(
+        finding.level,
+        words.say(finding.sentence),
+        finding.to_show if len(finding.to_show) else None,
+        rows_words(finding.kind),
+        more=_more(finding),
+        steps=tuple(offered),
+    )
+
+
+def _more(finding: Finding) -> str:
+    return f"{words.say(finding.why)} {words.say(finding.advice)}"
+
+
+def _of_steps(doctor: Doctor) -> Iterator[Remark]:
+    """Say each mend, with the way back."""
+    for step in doctor.steps:
+        text = translate("findings", "Mended: {what}{reason}.")
+        if step.do == KEEP:
+            text = translate("findings", "Looked at: {what}{reason}.")
+        said = text.format(what=words.say(step.words()), reason=_reason(step))
+        yield Remark("note", said, _rows_of(step), translate("findings", "mended"), taken=step)
+
+
+def _rows_of(step: Step) -> Rows | None:
+    return np.array(step.rows, np.int64) if step.rows else None
+
+
+def _reason(step: Step) -> str:
+    said = {
+        "exact_duplicates": translate("findings", "copies"),
+        "near_duplicates": translate("findings", "near copies"),
+        "contradicting_labels": translate("findings", "contradicting labels"),
+        "leaks": translate("findings", "leaks"),
+        "suspected_labels": translate("findings", "labels in doubt"),
+    }.get(step.reason, "")
+    return f" ({said})" if said and step.do in (DROP, TOGETHER, RELABEL) else ""

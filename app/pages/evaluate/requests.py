@@ -1,0 +1,410 @@
+"""What the Evaluate page asks: of models, of files, of answers. Plain Python that touches no Qt object."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from app.pages.evaluate.state import (
+    ANSWER,
+    COLUMN,
+    CONFIDENCE,
+    DIFFER,
+    FILE,
+    LABEL,
+    LENGTH,
+    LONG,
+    RIGHT,
+    SHORT,
+    SURE,
+    WORD,
+    Both,
+    Filter,
+    Found,
+    Listing,
+    Opened,
+    Source,
+)
+from app.plots.attribution import Scored as ScoredWord
+from app.work.models import OpenModels
+from engine.commands.evaluate import write_rows
+from engine.durable import write_text
+from engine.errors import UserError
+from engine.evaluation.baselines import Baseline, can_count_words, counting_words, majority
+from engine.evaluation.comparing import compare_scored
+from engine.evaluation.markdown import report_markdown
+from engine.evaluation.meaning import groups_by_meaning, groups_of_near
+from engine.evaluation.part import check_same_rows, parts_of, run_behind, scoring_part
+from engine.evaluation.report import Report, keep_fitted
+from engine.evaluation.slices import (
+    LANGUAGE,
+    MEANING,
+    MOST_VALUES,
+    by_length,
+    by_value,
+    finding_worse,
+    has_word,
+    languages,
+)
+from engine.events import Beat, Steps, result_of
+from engine.inspect.attribution.gradients import Attribution, attribute
+from engine.inspect.attribution.target import LABELS, Target
+from engine.inspect.predict import evaluate_file
+from engine.model.info import forget_temperature, read_info, temperature_in
+from engine.settings.config import with_values
+from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.text.table import reading_table
+from engine.train.run.runs import SETUP, read_config
+from engine.train.run.setup import read_setup
+from engine.train.scored import Scored
+from engine.train.tasks.multi_label.task import BETWEEN
+
+TEXTS_AT_ONCE = 2048
+Places = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a model's run kept apart. name: of the file that it learned from. folder: the model's."""
+
+    splits: tuple[str, ...]
+    name: str
+    folder: Path = Path()
+
+
+def parts_of_model(folder: Path) -> Parts:
+    """Return what the run behind a model kept apart. Raises: ModelError if its notes are damaged."""
+    run = run_behind(folder)
+    data = read_info(folder).get("data")
+    name = str(data.get("name", "")) if isinstance(data, dict) else ""
+    return Parts(() if run is None else parts_of(run), name, folder)
+
+
+def score(source: Source) -> Steps[Opened]:
+    """Return scored texts with what is shown of them at first. Raises: UserError."""
+    start = time.perf_counter()
+    scored = yield from _scored(source)
+    report = Report(scored, temperature_in(read_info(source.model)))
+    yield from _counted(report)
+    simple = majority(scored, source.model) if report.is_of_classes else None
+    sizes = scored.listed.sizes()
+    lengths = by_length(sizes, scored.each.right >= 1) if report.is_of_classes else ()
+    yield Beat()
+    seconds = time.perf_counter() - start
+    can_count = can_count_words(scored, source.model)
+    is_learned, file = _is_learned(source), _file_of(source)
+    return Opened(source, report, simple, sizes, lengths, is_learned, can_count, file, seconds)
+
+
+def _file_of(source: Source) -> Path | None:
+    """Return the file in which the rows of some texts stand."""
+    if not source.part:
+        return Path(source.data).absolute()
+    run = run_behind(source.model)
+    try:
+        config = None if run is None else read_config(run)
+    except UserError:
+        return None
+    if not isinstance(config, FineTuneConfig):
+        return None
+    own = {"validation": config.data.validation_data, "test": config.data.test_data}[source.part]
+    return Path(own or config.data.data).absolute()
+
+
+def _scored(source: Source) -> Steps[Scored]:
+    run = run_behind(source.model)
+    if source.part:
+        assert run is not None, "a part is offered of a run"
+        return scoring_part(run, source.part)
+    return evaluate_file(source.model, _data(source))
+
+
+def _data(source: Source) -> DataConfig:
+    return with_values(FineTuneConfig(), {"data": source.data, **source.how}).data
+
+
+def _counted(report: Report) -> Steps[None]:
+    """Find what would take long on the window's thread, one after another."""
+    asked: list[Callable[[], object]] = [
+        lambda: report.groups,
+        lambda: report.num_repeating,
+        lambda: report.interval,
+    ]
+    if report.is_of_classes:
+        asked += [
+            lambda: report.classes,
+            lambda: report.mean_f1_interval,
+            lambda: report.calibration,
+            lambda: report.temperature,
+            lambda: report.abstaining,
+        ]
+    for find in asked:
+        find()
+        yield Beat()
+
+
+def f1_intervals(report: Report) -> Steps[tuple[tuple[float, float], ...]]:
+    """Return the interval of each class's F1."""
+    found = []
+    for label in range(len(report.scored.each.names)):
+        found.append(report.f1_interval(label))
+        yield Beat()
+    return tuple(found)
+
+
+def _is_learned(source: Source) -> bool:
+    """Whether a file is the one that the model has learned from."""
+    run = run_behind(source.model)
+    if run is None or not source.data:
+        return False
+    try:
+        config = read_config(run)
+    except UserError:
+        return False
+    own = config.data.data if isinstance(config, FineTuneConfig) else ""
+    return bool(own) and Path(own).absolute() == Path(source.data).absolute()
+
+
+def set_temperature(opened: Opened, *, is_kept: bool) -> bool:
+    """Keep the temperature that was fitted with the model, or take back the one that is kept; return which.
+
+    Raises: UserError.
+    """
+    if is_kept:
+        keep_fitted(opened.report, opened.source.model)
+    else:
+        forget_temperature(opened.source.model)
+    return is_kept
+
+
+def count_words(opened: Opened) -> Steps[Baseline]:
+    """Return what TF-IDF with logistic regression reaches on the same texts. Raises: UserError."""
+    return counting_words(opened.scored, opened.source.model, opened.source.part)
+
+
+def compare(opened: Opened, other: Path) -> Steps[Both]:
+    """Return another model's answers to the same texts beside these. Raises: UserError."""
+    source = opened.source
+    again = Source(other, source.part, source.data, source.how)
+    if source.part:
+        check_same_rows(source.model, other, source.part)
+    second = yield from _scored(again)
+    yield Beat()
+    return Both(compare_scored(opened.scored, second), other)
+
+
+def find_slices(opened: Opened, meaning: tuple[str, ...] = ()) -> Steps[Found]:
+    """Return the slices that are worse than the rest, and the columns beside texts and labels.
+
+    Args: meaning: (E,) what the group of each text is called, where they have been grouped.
+    """
+    try:
+        columns = yield from _columns(opened)
+    except UserError:  # the file has gone, or is another by now
+        columns = {}
+    scored = opened.scored
+    made = {LANGUAGE: (yield from languages(scored.listed.texts)), MEANING: meaning}
+    columns |= {name: values for name, values in made.items() if values}
+    listed, right = scored.listed, scored.each.right >= 1
+    slices, tried = yield from finding_worse(listed.texts, listed.pairs, right, opened.sizes, columns)
+    by_column = {}
+    for name, values in columns.items():
+        by_column[name] = by_value(name, values, right)
+        yield Beat()
+    return Found(slices, tried, columns, by_column)
+
+
+def group_by_meaning(opened: Opened) -> Steps[tuple[str, ...]]:
+    """Return what the group of each text is called, by the model's own vectors. Raises: UserError."""
+    return groups_by_meaning(opened.source.model, opened.scored.listed)
+
+
+def group_near(opened: Opened) -> Steps[Opened]:
+    """Return the same with texts drawn together in each interval that nearly repeat one another."""
+    listed = opened.scored.listed
+    report = replace(opened.report, near=(yield from groups_of_near(listed.texts, listed.pairs)))
+    yield from _counted(report)
+    return replace(opened, report=report)
+
+
+def _columns(opened: Opened) -> Steps[dict[str, tuple[str, ...]]]:
+    """Return the cells of columns of few values, (E,) each, of the file that the texts stand in."""
+    source, data = opened.source, DataConfig()
+    run = run_behind(source.model)
+    taken, sha256 = set[str](), ""
+    if source.part and run is not None:
+        config = read_config(run)
+        assert isinstance(config, FineTuneConfig)
+        data = config.data
+        own = {"validation": data.validation_data, "test": data.test_data}[source.part]
+        if not own:
+            sha256 = str(read_setup(run / SETUP, {"data": dict})["data"].get("sha256"))
+        taken = {data.text, data.text_pair, data.label}
+        path = own or data.data
+    else:
+        data, path = _data(source), source.data
+    if opened.scored.task not in ("classification", "multi-label", "regression"):
+        return {}
+    table = yield from reading_table(
+        path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
+    )
+    rows = opened.scored.listed.rows
+    if (sha256 and table.sha256 != sha256) or rows.max(initial=-1) >= table.num_rows:
+        return {}
+    found = {}
+    for name in table.columns:
+        values = [str(cell) for cell in table.frame[name].array.take(rows)]
+        if name not in taken and 1 < len(set(values)) <= MOST_VALUES:
+            found[name] = tuple(values)
+        yield Beat()
+    true = opened.scored.each
+    labels = tuple(true.names[place] for place in true.true.tolist())
+    return {name: values for name, values in found.items() if values != labels}
+
+
+def choose(
+    opened: Opened, listing: Listing, columns: Mapping[str, Sequence[str]], both: Both | None
+) -> Steps[Places]:
+    """Return the places of the texts that are listed, in their order."""
+    scored = opened.scored
+    chosen = np.ones(len(scored.each), bool)
+    for one in listing.filters:
+        chosen &= yield from _mask(opened, one, columns, both, chosen)
+    if listing.search.strip():
+        chosen &= yield from _of_texts(scored, lambda text: listing_has(text, listing.search), chosen)
+    places = np.flatnonzero(chosen)
+    return places[_ranks(opened, listing.order)[places].argsort(kind="stable")]
+
+
+def listing_has(text: str, wanted: str) -> bool:
+    """Whether what is typed stands in a text, without case."""
+    return wanted.strip().casefold() in text.casefold()
+
+
+def _ranks(opened: Opened, order: str) -> npt.NDArray[np.float64]:
+    each, lengths = opened.scored.each, opened.sizes.astype(np.float64)
+    if order == FILE:
+        return opened.scored.listed.rows.astype(np.float64)
+    if order in (LONG, SHORT):
+        return -lengths if order == LONG else lengths
+    sure = each.sure.astype(np.float64)
+    return -sure if order == SURE else sure
+
+
+def _mask(
+    opened: Opened, one: Filter, columns: Mapping[str, Sequence[str]], both: Both | None, so_far: Mask
+) -> Steps[Mask]:
+    yield Beat()
+    scored = opened.scored
+    each, values = scored.each, one.values
+    everything = np.ones(len(each), bool)
+    if one.kind == ANSWER:
+        true, predicted = (int(value) for value in values)
+        own = everything if true < 0 else each.true == true
+        return own if predicted < 0 else own & (each.predicted == predicted)
+    if one.kind == RIGHT:
+        right = each.right >= 1
+        return right if values[0] else ~right
+    if one.kind in (CONFIDENCE, LENGTH):
+        of = each.sure if one.kind == CONFIDENCE else opened.sizes
+        low, high = (float(value) for value in values)
+        found: Mask = (of >= low - 1e-9) & (of <= high + 1e-9)
+        return found
+    if one.kind == WORD:
+        return (yield from _of_texts(scored, lambda text: has_word(text, str(values[0])), so_far))
+    if one.kind == LABEL:
+        has = np.array([values[0] in name.split(BETWEEN) for name in each.names], bool)
+        return np.asarray(has[each.true] | has[each.predicted])
+    if one.kind == COLUMN:
+        cells = columns.get(str(values[0]), ())
+        return np.array([cell == values[1] for cell in cells], bool) if cells else ~everything
+    assert one.kind == DIFFER
+    return _differing(len(each), str(values[0]), both)
+
+
+def _differing(count: int, who: str, both: Both | None) -> Mask:
+    found = np.zeros(count, bool)
+    if both is None:
+        return found
+    compared = both.compared
+    first = compared.first.each.right[compared.first_rows] >= 1
+    second = compared.second.each.right[compared.second_rows] >= 1
+    if who == "any":
+        found[compared.first_rows[compared.differing]] = True
+    else:
+        only = first & ~second if who == "first" else second & ~first
+        found[compared.first_rows[only]] = True
+    return found
+
+
+def _of_texts(scored: Scored, test: Callable[[str], bool], so_far: Mask) -> Steps[Mask]:
+    """Ask a test of the texts that are still in question, some at a time."""
+    listed, found = scored.listed, np.zeros(len(scored.each), bool)
+    if not len(listed.texts):
+        return found
+    places = np.flatnonzero(so_far)
+    for start in range(0, len(places), TEXTS_AT_ONCE):
+        for place in places[start : start + TEXTS_AT_ONCE].tolist():
+            text = listed.texts[place]
+            if listed.pairs is not None:
+                text = f"{text}\n{listed.pairs[place]}"
+            found[place] = test(text)
+        yield Beat()
+    return found
+
+
+def explain(models: OpenModels, folder: Path, text: str, pair: str | None, label: str) -> Steps[Attribution]:
+    """Return which words an answer rests on. Raises: UserError."""
+    subject, info = models.subject(folder), read_info(folder)
+    longest = subject.config.max_position_embeddings
+    length = min(int(info.get("max_length", longest)), longest)
+    encoding = subject.wordpiece.encode(text, pair, max_length=length, truncation="longest_first")
+    if encoding.num_cut:  # an answer rests on what was read
+        ends = [0, 0]
+        for (_, stop), segment in zip(encoding.offsets, encoding.token_type_ids, strict=True):
+            ends[segment] = max(ends[segment], stop)
+        text, pair = text[: ends[0]], None if pair is None else pair[: ends[1]]
+    return (yield from attribute(subject, text, pair, target=Target(question=LABELS, answer=label)))
+
+
+def scored_words(found: Attribution) -> list[ScoredWord]:
+    """Return the words as a picture shows them."""
+    texts = (found.text, found.text_pair or "")
+    return [
+        ScoredWord(
+            text=word.text,
+            segment=word.segment,
+            score=score,
+            is_joined=word.start > 0 and not texts[word.segment][word.start - 1].isspace(),
+        )
+        for word, score in zip(found.words, found.word_scores.tolist(), strict=True)
+    ]
+
+
+def export(path: Path, scored: Scored, places: Places) -> Path:
+    """Write some texts with their answers as a table. Raises: UserError."""
+    write_rows(path, scored, places.tolist())
+    return path
+
+
+def save_report(
+    path: Path,
+    opened: Opened,
+    titles: tuple[str, str],
+    counted: Baseline | None,
+    found: Found | None,
+    said: str,
+) -> Path:
+    """Write a report as Markdown. Args: titles: of model and texts. said: of a second model."""
+    report = opened.report
+    baselines = [one for one in (opened.majority, counted) if one is not None]
+    intervals = result_of(f1_intervals(report)) if report.is_of_classes else ()
+    slices, tried = ((), 0) if found is None else (found.slices, found.num_tried)
+    write_text(path, report_markdown(report, *titles, baselines, slices, tried, intervals, said))
+    return path

@@ -1,0 +1,213 @@
+"""The score, large, with its interval; what any model has to beat on the same scale; and what that means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.look.labels import label, tip
+from app.look.layout import STRETCH, column, row
+from app.look.widgets import Card, LevelMark, button
+from app.pages.evaluate.state import Opened
+from app.pages.tasks.known import views_of
+from app.plots.score_scale import ScoreLine, ScoreScalePlot
+from engine.evaluation.baselines import Baseline
+from engine.evaluation.comparing import chance_words
+
+
+class ScoreCard(Card):
+    """The score of what is opened. `baseline_wanted`: TF-IDF is asked for, `near_wanted`: near copies."""
+
+    baseline_wanted = Signal()
+    near_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._opened: Opened | None = None
+        self._words: Baseline | None = None
+        self.value = label("", "huge", name="evaluate_score")
+        self.between = label("", "strong", name="evaluate_interval")
+        self.level = label(self.tr("95 % interval"), "muted")
+        self.scale = ScoreScalePlot(self.tr("Scores"))
+        self.scale.setObjectName("evaluate_scale")
+        self.more = button(self.tr("Beside TF-IDF"), "link", name="evaluate_tfidf")
+        self.more.setToolTip(
+            self.tr(
+                "What counting words reaches: TF-IDF with logistic regression, on the rows that the model "
+                "has learned from."
+            )
+        )
+        self.sentence = label("", wrap=True, name="evaluate_sentence")
+        self._mark_place = row(gap=8)
+        self._mark: LevelMark | None = None
+        beside = column(STRETCH, self.between, self.level, STRETCH, gap=0)
+        self.body.addLayout(row(self.value, beside, STRETCH, gap=12))
+        self.add(self.scale)
+        self.near = button(self.tr("Near copies"), "link", name="evaluate_near")
+        self.near.setToolTip(
+            self.tr(
+                "Draw texts together that nearly repeat one another, as the doctor finds them: they tell "
+                "less than as many texts of their own, so the intervals become wider."
+            )
+        )
+        self.near.clicked.connect(self._ask_near)
+        self.body.addLayout(row(self.more, STRETCH, self.near))
+        self.body.addLayout(row((self._mark_place, Qt.AlignmentFlag.AlignTop), (self.sentence, 1)))
+        self.body.addStretch(1)
+        self.more.clicked.connect(self._ask)
+
+    @Slot()
+    def _ask(self) -> None:
+        self.more.setEnabled(False)
+        self.more.setText(self.tr("Counting words…"))
+        self.baseline_wanted.emit()
+
+    @Slot()
+    def _ask_near(self) -> None:
+        self.near.setEnabled(False)
+        self.near_wanted.emit()
+
+    def show_near(self, opened: Opened) -> None:
+        """Show the interval with near copies drawn together."""
+        self._opened, report = opened, opened.report
+        self.near.hide()
+        ends = report.interval_by_group or report.interval
+        if ends is not None:
+            self.between.setText(self._between(ends, opened.scored.task != "regression"))
+        count = report.num_repeating
+        told = words.counted(
+            count,
+            self.tr("One text nearly repeats another and is drawn together with it."),
+            self.tr("{count} texts nearly repeat others and are drawn together with them."),
+        )
+        self.level.setText(self.tr("95 %, by copies") if count else self.tr("95 %, no copies"))
+        self.level.setToolTip(tip(told if count else self.tr("No text nearly repeats another.")))
+
+    def show_opened(self, opened: Opened | None, *, can_count: bool = False) -> None:
+        """Show a score; None: nothing."""
+        self._opened, self._words = opened, None
+        self.more.setVisible(can_count)
+        self.more.setEnabled(True)
+        self.more.setText(self.tr("Beside TF-IDF"))
+        self.near.setVisible(opened is not None and len(opened.scored.listed.texts) > 0)
+        self.near.setEnabled(True)
+        self.level.setText(self.tr("95 % interval"))
+        self.level.setToolTip("")
+        if opened is None:
+            for one in (self.value, self.between, self.sentence):
+                one.setText("")
+            self.scale.set_lines(())
+            self.set_title("")
+            self._set_mark("")
+            return
+        report, views = opened.report, views_of(opened.scored.task)
+        self.set_title(views.metric_title(opened.scored.metric))
+        count = words.counted(report.count, self.tr("1 text"), self.tr("{count} texts"))
+        self.set_hint(count)
+        is_share = opened.scored.task != "regression"
+        self.value.setText(words.share(report.value) if is_share else words.decimal(report.value, 3))
+        self.level.setVisible(report.interval is not None)
+        self.between.setText("" if report.interval is None else self._between(report.interval, is_share))
+        self._show_lines()
+
+    @property
+    def counted(self) -> Baseline | None:
+        """What counting words reaches, where that was asked for."""
+        return self._words
+
+    def set_compact(self, is_compact: bool) -> None:
+        """Leave the sentence to the tip."""
+        self.sentence.setHidden(is_compact)
+        if self._mark is not None:
+            self._mark.setHidden(is_compact)
+        self.scale.setToolTip(self.sentence.text() if is_compact else "")
+
+    def show_words(self, found: Baseline | None) -> None:
+        """Show what counting words reaches; None: it could not be told."""
+        self._words = found
+        self.more.setVisible(False)
+        self._show_lines()
+
+    def _between(self, ends: tuple[float, float], is_share: bool) -> str:
+        if is_share:
+            low, high = words.decimal(100 * ends[0], 1), words.decimal(100 * ends[1], 1)
+        else:
+            low, high = (words.decimal(end, 3) for end in ends)
+        return self.tr("{low} to {high}").format(low=low, high=high)
+
+    def _show_lines(self) -> None:
+        opened = self._opened
+        if opened is None:
+            return
+        report = opened.report
+        low, high = report.interval or (None, None)
+        lines = [ScoreLine(self.tr("this model"), report.value, low, high, words.interval_help())]
+        if self._words is not None:
+            note = self.tr("TF-IDF with logistic regression, learned from {count} rows.")
+            lines.append(self._line(self.tr("TF-IDF"), self._words, note))
+        if opened.majority is not None:
+            name = words.shorten(opened.majority.label, 40)
+            known = self.tr(
+                "Always “{name}”, the commonest label of the {count} rows that it has learned from."
+            )
+            unknown = self.tr("Always “{name}”, the commonest label of these texts.")
+            note = (known if opened.majority.num_rows else unknown).replace("{name}", name)
+            lines.append(self._line(self.tr("largest class"), opened.majority, note))
+        self.scale.set_lines(lines, as_share=opened.scored.task != "regression")
+        self._say(lines)
+
+    def _line(self, name: str, one: Baseline, note: str) -> ScoreLine:
+        return ScoreLine(
+            name, one.accuracy, *one.interval, note=note.replace("{count}", words.number(one.num_rows))
+        )
+
+    def _say(self, lines: Sequence[ScoreLine]) -> None:
+        """Say how far the model is above the best of what it has to beat, and what chance has in that."""
+        opened = self._opened
+        assert opened is not None
+        best = self._words or opened.majority
+        if best is None:
+            self._set_mark("")
+            self.sentence.setText(self._without_baseline())
+            return
+        found = best.difference
+        name = self.tr("TF-IDF") if best is self._words else self.tr("the largest class")
+        between = ""
+        if found.interval is not None:
+            ends = sorted(found.value and end * (1 if found.value > 0 else -1) for end in found.interval)
+            low, high = (words.decimal(100 * end, 1) for end in ends)
+            between = self.tr(" ({low} to {high})").format(low=low, high=high)
+        values = {"name": name, "points": words.decimal(100 * abs(found.value), 1), "between": between}
+        chance = self.tr("chance alone in {share} of cases.").format(share=chance_words(found.p_value))
+        if found.value > 0 and found.is_sure:
+            level, text = "fine", self.tr("{points} points above {name}{between}; {chance}")
+        elif found.value < 0 and found.is_sure:
+            level, text = "wrong", self.tr("{points} points below {name}{between}; {chance}")
+        else:
+            level = "look"
+            text = self.tr("No better than {name}, as far as these texts can show: {points} points{between}.")
+        self._set_mark(level)
+        self.sentence.setText(text.format(**values, chance=chance))
+
+    def _without_baseline(self) -> str:
+        assert self._opened is not None
+        repeating = self._opened.report.num_repeating
+        if not repeating:
+            return ""
+        return words.counted(
+            repeating,
+            self.tr("One text repeats another; the interval draws them together."),
+            self.tr("{count} texts repeat others; the interval draws them together."),
+        )
+
+    def _set_mark(self, level: str) -> None:
+        if self._mark is not None:
+            self._mark_place.removeWidget(self._mark)
+            self._mark.deleteLater()
+            self._mark = None
+        if level:
+            self._mark = LevelMark(level)
+            self._mark_place.addWidget(self._mark)

@@ -1,0 +1,125 @@
+"""What is scored, and which of its texts are listed: immutable values that know no widget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from engine.evaluation.baselines import Baseline
+from engine.evaluation.comparing import Compared
+from engine.evaluation.report import Report
+from engine.evaluation.slices import Slice
+from engine.text.listed import Indices
+from engine.train.scored import Scored
+
+SURE, UNSURE, LONG, SHORT, FILE = ORDERS = ("surest", "least sure", "longest", "shortest", "file")
+ANSWER, RIGHT, CONFIDENCE, LENGTH, WORD, COLUMN, LABEL, DIFFER = (
+    "answer",
+    "right",
+    "confidence",
+    "length",
+    "word",
+    "column",
+    "label",
+    "differ",
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Texts to score: of a run's part, or of a file. how: what a person said of the file, as `DataConfig`."""
+
+    model: Path
+    part: str = ""
+    data: str = ""
+    how: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells it from others."""
+        return self.model, self.part, self.data, tuple(sorted(self.how.items()))
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """Scored texts, and what follows from them at once.
+
+    file: in which their rows stand, None where that is not known. seconds: that it took.
+    """
+
+    source: Source
+    report: Report
+    majority: Baseline | None
+    sizes: Indices  # (E,) characters of each text
+    lengths: tuple[Slice, ...]
+    is_learned: bool  # whether the model has learned from the file
+    can_count: bool  # whether the rows are known that it has learned from
+    file: Path | None
+    seconds: float
+
+    @property
+    def scored(self) -> Scored:
+        return self.report.scored
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Texts that have something in common. kind: one of those above; values: what, by kind.
+
+    ANSWER: true and predicted label, -1 for any. RIGHT: 1 or 0. CONFIDENCE, LENGTH: from and to, both taken.
+    WORD: the word. COLUMN: name and value. LABEL: one of several, true or answered.
+    DIFFER: "any", "first" or "second", who alone is right.
+    """
+
+    kind: str
+    values: tuple[float | str, ...]
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """What it takes the place of: one answer at a time, but any number of words."""
+        if self.kind == WORD:
+            return self.kind, str(self.values[0])
+        return (self.kind, str(self.values[0])) if self.kind == COLUMN else (self.kind,)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Which texts are listed, and in which order."""
+
+    filters: tuple[Filter, ...] = ()
+    search: str = ""
+    order: str = SURE
+
+    def toggled(self, wanted: Filter) -> Listing:
+        """Return with a filter, in the place of one of its kind; without it where it was there."""
+        if wanted in self.filters:
+            return self.without(wanted)
+        others = tuple(one for one in self.filters if one.place != wanted.place)
+        return replace(self, filters=(*others, wanted))
+
+    def without(self, unwanted: Filter) -> Listing:
+        """Return without a filter."""
+        return replace(self, filters=tuple(one for one in self.filters if one != unwanted))
+
+    def of(self, kind: str) -> Filter | None:
+        """Return the filter of a kind."""
+        return next((one for one in self.filters if one.kind == kind), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Slices that are worse than the rest, how many were tried, and columns: their cells, and by value."""
+
+    slices: tuple[Slice, ...]
+    num_tried: int
+    columns: Mapping[str, tuple[str, ...]]
+    by_column: Mapping[str, tuple[Slice, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Both:
+    """Two models on the same texts. other: what the second one is called and answered."""
+
+    compared: Compared
+    other: Path

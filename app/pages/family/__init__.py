@@ -1,0 +1,1 @@
+"""The same question to eight generations of language models, side by side, and their training."""

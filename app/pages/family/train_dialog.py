@@ -1,0 +1,93 @@
+"""What a person says before a family is trained: which text, which members, how many minutes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QWidget
+
+from app.look.files import ask_file
+from app.look.inputs import DoubleSpinBox
+from app.look.labels import label
+from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
+from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, named
+from engine.family.members import ABOUT
+from engine.settings.config import with_values
+from engine.settings.family import MEMBERS, FamilyConfig
+
+PER_ROW = 4
+
+
+class TrainDialog(QDialog):
+    """Asks; the button emits settings of a family."""
+
+    wanted = Signal(object)  # FamilyConfig
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("family_dialog")
+        self.setWindowTitle(self.tr("Train a family"))
+        self.setMinimumWidth(520)
+        self.text = named(QLineEdit(), "family_text", self.tr("Text"))
+        self.text.setPlaceholderText(self.tr("a text file, or a folder of them"))
+        self.browse = button(self.tr("Choose…"), name="family_text_choose")
+        self.minutes = named(DoubleSpinBox(), "family_minutes", self.tr("Minutes"))
+        self.minutes.setRange(0.1, 100_000.0)
+        self.minutes.setDecimals(1)
+        self.minutes.setValue(24.0)
+        self.members = {name: named(QCheckBox(ABOUT[name].said), f"family_member_{name}") for name in MEMBERS}
+        self.said = label("", "muted", wrap=True, name="family_share")
+        boxes = list(self.members.values())
+        lines = [
+            row(*boxes[begin : begin + PER_ROW], STRETCH, gap=14) for begin in range(0, len(boxes), PER_ROW)
+        ]
+        rows = form_rows(
+            (self.tr("Text"), row((self.text, 1), self.browse, gap=8)),
+            (self.tr("Members"), column(*lines, gap=6)),
+            (self.tr("Minutes"), self.minutes),
+        )
+        self.start = button(self.tr("Train"), "primary", name="family_start")
+        cancel = button(self.tr("Cancel"))
+        buttons = dialog_buttons(accept=self.start, reject=cancel)
+        column(rows, self.said, buttons, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
+        for box in boxes:
+            box.setChecked(True)
+            box.toggled.connect(self._show)
+        self.text.textChanged.connect(self._show)
+        self.minutes.valueChanged.connect(self._show)
+        self.browse.clicked.connect(self._choose_text)
+        self.start.clicked.connect(self._accept)
+        cancel.clicked.connect(self.reject)
+        self._show()
+        leave_room(self)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The members that are to learn."""
+        return tuple(name for name, box in self.members.items() if box.isChecked())
+
+    @Slot()
+    def _show(self) -> None:
+        count = len(self.chosen)
+        share = self.minutes.value() / max(1, count)
+        self.said.setText(
+            self.tr(
+                "Each member learns for {minutes} minutes, one after the other, from the same text."
+            ).format(minutes=f"{share:.1f}")
+        )
+        self.start.setEnabled(bool(count and self.text.text().strip()))
+
+    @Slot()
+    def _choose_text(self) -> None:
+        ask_file(self, self.tr("Text to learn from"), self.text.setText, name="family_text_dialog")
+
+    @Slot()
+    def _accept(self) -> None:
+        values = {
+            "text": str(Path(self.text.text().strip()).expanduser()),
+            "members": ",".join(self.chosen),
+            "minutes": self.minutes.value(),
+        }
+        self.wanted.emit(with_values(FamilyConfig(), values))
+        self.accept()

@@ -1,0 +1,304 @@
+"""Ways to adapt side by side: what each has reached so far, in a figure and a table, live or read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QScrollArea, QWidget
+
+from app import words
+from app.look.labels import ElidedLabel, label
+from app.look.layout import column, row
+from app.look.widgets import Card, button, set_role
+from app.pages.run.progress import RunProgress
+from app.pages.tasks.known import views_of
+from app.plots.bars import BarsPlot
+from app.plots.buttons import save_icon
+from app.plots.ways import WayRow, WaysPlot
+from app.session import Session
+from app.work.titles import run_title
+from app.work.worker import Channel
+from engine.errors import UserError
+from engine.events import Event, Gained, Noted, Steps
+from engine.settings.comparison import ComparisonConfig
+from engine.train.comparison import WAYS, beside, is_comparison, read_report
+from engine.train.metrics import mean_interval
+
+EDGE = 8  # px around the rows of a figure
+MOST_EARLIER = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What a way has reached: the figure of each seed; a run's seconds and the mix's shares, once known."""
+
+    values: tuple[float, ...]
+    seconds: float | None = None
+    layer_mix: tuple[float, ...] = ()
+
+
+class ComparisonCard(Card):
+    """One comparison. `closed` when a person goes back to the form."""
+
+    closed = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("comparison")
+        self._session = session
+        self._read = Channel(self, session.workers.quick)
+        self._reached: dict[str, Reached] = {}
+        self._metric = self._split = ""
+        self.folder: Path | None = None
+        self.is_running = False
+        self.set_title(self.tr("Ways to adapt"))
+        self.progress = RunProgress()
+        self.saying = label("", "muted", wrap=True, name="comparison_words")
+        self.plot = WaysPlot(self.tr("Ways to adapt"))
+        self.plot.setObjectName("comparison_plot")
+        self.plot.set_empty_text(self.tr("Each way appears here once its first run has ended."))
+        self.mix_title = label(self.tr("What the mix of layers has learned"), "card-title")
+        self.mix = BarsPlot(self.tr("Learned mix of layers"))
+        self.mix.setObjectName("comparison_mix")
+        self.table = QWidget()
+        self.table.setObjectName("comparison_table")
+        self.stop_button = button(self.tr("Stop"), name="stop_comparison")
+        self.go_on_button = button(self.tr("Go on"), "primary", name="go_on_comparison")
+        self.close_button = button(self.tr("Back to the form"), "link", name="close_comparison")
+        self._lay_out()
+        self.stop_button.clicked.connect(session.stop_training)
+        self.go_on_button.clicked.connect(self._go_on)
+        self.close_button.clicked.connect(self.closed)
+        session.training_heard.connect(self._hear)
+        session.training_changed.connect(self._show_progress)
+        session.training_ended.connect(self._end)
+        self._show()
+
+    def _lay_out(self) -> None:
+        self.add_corner(save_icon(self.plot))
+        self.add(self.saying)
+        self.add(self.progress)
+        inner = QWidget()
+        set_role(inner, "clear")
+        column(self.plot, self.table, self.mix_title, self.mix, (QWidget(), 1), gap=8, parent=inner)
+        area = QScrollArea(widgetResizable=True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(inner)
+        self.add(area, 1)
+        self.body.addLayout(row(self.close_button, (QWidget(), 1), self.stop_button, self.go_on_button))
+
+    def start(self, folder: Path) -> None:
+        """Show the comparison that has just begun."""
+        self._forget(folder)
+        self.is_running = True
+        self._show()
+
+    def show_folder(self, folder: Path) -> None:
+        """Show an earlier comparison as its files tell it."""
+        self._forget(folder)
+        self._show()
+        self._ask_report(folder)
+
+    def _ask_report(self, folder: Path) -> None:
+        self._read.ask(folder, partial(read_report, folder), heard=self._take_report, refused=self._refuse)
+
+    def _forget(self, folder: Path) -> None:
+        self._read.drop()
+        self.folder, self.is_running = folder, False
+        self._reached, self._metric, self._split = {}, "", ""
+        for figure in (self.plot, self.mix):
+            figure.set_caption([(self.tr("comparison"), folder.name)])
+
+    def _take_report(self, report: Mapping[str, Any]) -> None:
+        self._metric, self._split = report["metric"], report["split"]
+        self._reached = {
+            one["way"]: Reached(tuple(one["values"]), one["seconds"], tuple(one["layer_mix"]))
+            for one in report["ways"]
+        }
+        self._show()
+
+    def _refuse(self, error: BaseException) -> None:
+        self._show()
+        self.saying.setText(words.say_error(error))
+
+    @property
+    def _is_mine(self) -> bool:
+        return self.is_running and isinstance(self._session.training_config, ComparisonConfig)
+
+    @Slot(list)
+    def _hear(self, events: list[Event]) -> None:
+        if not self._is_mine:
+            return
+        for event in events:
+            if isinstance(event, Gained):
+                self._metric, self._split = event.metric, event.split
+                self._reached[event.stage] = Reached(event.values)
+                self._show()
+            elif isinstance(event, Noted) and event.level == "fine":
+                self.set_hint(words.say(event.sentence))
+
+    @Slot()
+    def _show_progress(self) -> None:
+        if self._is_mine:
+            self.progress.show_state(self._session.training)
+
+    @Slot()
+    def _end(self) -> None:
+        if not self._is_mine:
+            return
+        self.is_running = False
+        state, folder = self._session.training, self.folder
+        if state.outcome == "finished" and folder is not None:
+            self._read.ask(
+                folder, partial(read_report, folder), heard=self._take_report, refused=self._refuse
+            )
+        self._show()
+        if state.error is not None and isinstance(state.error, UserError):
+            self.saying.setText(words.say_error(state.error))
+
+    @Slot()
+    def _go_on(self) -> None:
+        if self.folder is not None:
+            self._session.resume_comparison(self.folder)
+            self.is_running = True
+            self._show()
+
+    def _show(self) -> None:
+        known = {way.name: words.tr_engine(way.said) for way in WAYS}
+        rows = [
+            WayRow(known[name], one.values, mean_interval(one.values))
+            for name, one in self._reached.items()
+            if name in known
+        ]
+        self.plot.set_rows(rows, self._metric)
+        self.plot.setFixedHeight(self.plot.top_of(max(len(rows), len(WAYS))) + EDGE)
+        self.saying.setText(self._words())
+        self._fill_table(known)
+        shares = next((one.layer_mix for one in self._reached.values() if one.layer_mix), ())
+        self.mix.set_bars(list(zip(self._layer_names(len(shares)), shares, strict=True)), as_share=True)
+        self.mix.setFixedHeight(self.mix.top_of(len(shares)) + EDGE)
+        for part in (self.mix, self.mix_title):
+            part.setVisible(bool(shares))
+        self.progress.setVisible(self.is_running)
+        self.stop_button.setVisible(self.is_running)
+        self.close_button.setVisible(not self.is_running)
+        is_done = any(one.seconds is not None for one in self._reached.values())
+        can_go_on = not self.is_running and not is_done and self.folder is not None
+        self.go_on_button.setVisible(can_go_on and is_comparison(self.folder or Path()))
+        self.go_on_button.setEnabled(not self._session.is_training)
+        if not self.is_running:
+            self.set_hint(run_title(self.folder) if self.folder is not None else "")
+
+    def _layer_names(self, count: int) -> list[str]:
+        names = [self.tr("Layer {number}").format(number=number) for number in range(1, count)]
+        return [self.tr("Embeddings"), *names][:count]
+
+    def _words(self) -> str:
+        if not self._reached:
+            return self.tr(
+                "The same rows, split and seeds are learned from in each way: all weights fine-tuned, or the "
+                "encoder frozen and only what stands on it learned (feature-based)."
+            )
+        views = views_of(self._session.task_name)
+        seeds = max(len(one.values) for one in self._reached.values())
+        split = {"test": self.tr("test rows"), "validation": self.tr("validation rows")}[self._split]
+        said = words.counted(
+            seeds,
+            self.tr("{metric} on the {split}; a dot is a seed. One seed says little."),
+            self.tr("{metric} on the {split}; a dot is a seed, the line the 95 % interval of their mean."),
+        )
+        metric = views.metric(self._metric)
+        return said.format(metric=metric[:1].upper() + metric[1:], split=split)
+
+    def _fill_table(self, known: Mapping[str, str]) -> None:
+        """Show the figures under each other, each way beside the first."""
+        old = self.table.layout()
+        if old is not None:
+            QWidget().setLayout(old)  # takes its labels along
+        grid = QGridLayout(self.table)
+        grid.setContentsMargins(0, 4, 0, 4)
+        grid.setHorizontalSpacing(18)
+        heads = (self.tr("Way"), self.tr("Beside fine-tuned (95 %)"), self.tr("Time a run"))
+        base = next(iter(self._reached.values()), None)
+        lines: list[Sequence[str]] = [heads] if self._reached else []
+        for name, one in self._reached.items():
+            difference = ""
+            if base is not None and one is not base and len(one.values) == len(base.values):
+                found, around = beside(one.values, base.values)
+                difference = signed(found)
+                if around is not None:
+                    template = self.tr("{difference} ({low} to {high})")
+                    low, high = map(signed, around)
+                    difference = template.format(difference=difference, low=low, high=high)
+            time = "" if one.seconds is None else words.duration(one.seconds)
+            lines.append((known.get(name, name), difference, time))
+        for line, cells in enumerate(lines):
+            for place, cell in enumerate(cells):
+                shown = label(cell, "" if line else "caption") if place or not line else ElidedLabel(cell)
+                side = Qt.AlignmentFlag.AlignLeft if not place else Qt.AlignmentFlag.AlignRight
+                grid.addWidget(shown, line, place, side)
+        grid.setColumnStretch(0, 1)
+        self.table.setVisible(bool(lines))
+
+
+def signed(value: float) -> str:
+    """Return a difference with its sign and three digits."""
+    return f"{value:+.3f}".replace("-", "\u2212")
+
+
+def earlier_comparisons(root: Path) -> Steps[list[Path]]:
+    """Return the newest comparisons under the folder for runs that have come to their end."""
+    yield from ()
+    found = [folder for folder in root.iterdir() if is_comparison(folder)] if root.is_dir() else []
+    done = [folder for folder in found if (folder / "report.json").is_file()]
+    return sorted(done, reverse=True)[:MOST_EARLIER]
+
+
+class CompareButton(QWidget):
+    """The one button that starts a comparison, and the way to earlier ones."""
+
+    start_wanted = Signal()
+    chosen = Signal(object)  # Path
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "clear")
+        self._session, self._asked = session, Channel(self, session.workers.quick)
+        self.start = button(self.tr("Compare ways to adapt"), "link", name="compare_ways")
+        self.earlier = button(self.tr("Earlier…"), "link", name="earlier_comparisons")
+        self.earlier.setToolTip(self.tr("Show a comparison that has come to its end"))
+        self.start.setToolTip(
+            self.tr(
+                "Learn from these rows with all weights, and feature-based with a frozen encoder ([CLS], the "
+                "mean of all tokens, a learned mix of layers), three seeds each: which is better here, and "
+                "how much better?"
+            )
+        )
+        row(self.start, (QWidget(), 1), self.earlier, gap=0, parent=self)
+        self.start.clicked.connect(self.start_wanted)
+        self.earlier.clicked.connect(self._look)
+
+    @Slot()
+    def _look(self) -> None:
+        self._asked.drop()
+        root = self._session.runs_root
+        self._asked.ask(root, partial(earlier_comparisons, root), heard=self._offer)
+
+    def _offer(self, found: list[Path]) -> None:
+        menu = QMenu(self)
+        menu.setObjectName("comparisons_menu")
+        for folder in found:
+            menu.addAction(run_title(folder)).triggered.connect(partial(self._choose, folder))
+        if not found:
+            menu.addAction(self.tr("No comparison yet")).setEnabled(False)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.earlier.mapToGlobal(QPoint(0, self.earlier.height())))
+
+    def _choose(self, folder: Path, _checked: bool = False) -> None:
+        self.chosen.emit(folder)

@@ -1,0 +1,75 @@
+"""How a hub is asked: its mirror, how large files come, whether at all."""
+
+from __future__ import annotations
+
+import os
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
+
+from app.look.labels import label
+from app.look.layout import STRETCH, column, form_rows, row
+from app.look.segmented_buttons import SegmentedButtons
+from app.look.widgets import named
+from engine.hub.asked import HubSettings, is_address
+
+
+class WayForm(QWidget):
+    """The settings of asking; what is no address is refused beside its field, and not taken."""
+
+    changed = Signal(object)  # HubSettings
+
+    def __init__(self, way: HubSettings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("models_way")
+        self._way = way
+        self.mirror = named(QLineEdit(way.mirror), "models_mirror", self.tr("Mirror"))
+        self.mirror.setClearButtonEnabled(True)
+        self.mirror.setPlaceholderText(
+            os.environ.get("HF_ENDPOINT") or self.tr("https://… (empty: the hub itself)")
+        )
+        self.refusal = label("", "refusal", wrap=True, name="models_mirror_refusal")
+        self.refusal.hide()
+        http = self.tr("One connection, which goes on where it was cut")
+        xet = self.tr("The hub's own way: faster on some lines, from servers of its own whatever the mirror")
+        entries = (("http", self.tr("Plain HTTP"), http), ("xet", self.tr("Xet"), xet))
+        self.transport = SegmentedButtons("models_transport", entries)
+        self.transport.set_current(way.transport)
+        self.offline = named(QCheckBox(self.tr("Offline: this computer's cache alone")), "models_offline")
+        self.offline.setChecked(way.offline)
+        self.revision = named(QLineEdit(), "models_revision", self.tr("Revision"))
+        self.revision.setPlaceholderText(self.tr("main; a tag or a commit"))
+        said = self.tr(
+            "A token is used where hf auth login has put it, and goes to the mirror, too; Cloze keeps none. "
+            "What the cache of huggingface_hub holds is not fetched again."
+        )
+        column(
+            form_rows(
+                (self.tr("Mirror"), column(self.mirror, self.refusal, gap=4)),
+                (self.tr("Large files by"), row(self.transport, STRETCH)),
+                (self.tr("Revision"), self.revision),
+                (None, self.offline),
+            ),
+            label(said, "muted", wrap=True),
+            parent=self,
+        )
+        self.mirror.editingFinished.connect(self._take)
+        self.transport.chosen.connect(self._take)
+        self.offline.toggled.connect(self._take)
+
+    @Slot()
+    def _take(self) -> None:
+        """Tell of another way."""
+        mirror = self.mirror.text().strip()
+        is_fine = not mirror or is_address(mirror)
+        text = self.tr("This is no address. It begins with https:// or http://.")
+        self.refusal.setText("" if is_fine else text)
+        self.refusal.setVisible(not is_fine)
+        way = HubSettings(
+            mirror=mirror if is_fine else self._way.mirror,
+            transport=self.transport.current,
+            offline=self.offline.isChecked(),
+        )
+        if way != self._way:
+            self._way = way
+            self.changed.emit(way)

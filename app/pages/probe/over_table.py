@@ -1,0 +1,398 @@
+"""One question over many texts of the open table: are their words foreseen, which of two is likelier?
+
+What is shown always belongs to the model, table and columns that stand above it; when one of them changes,
+it goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QWidget
+
+from app import words
+from app.look.boxes import ChoiceBox
+from app.look.cells import Cells
+from app.look.files import ask_save
+from app.look.labels import label, tip
+from app.look.layout import STRETCH, column, row
+from app.look.segmented_buttons import SegmentedButtons
+from app.look.table_view import TableView
+from app.look.widgets import GAP, Card, button
+from app.pages.probe.requests import Foreseen, Likelier, compare_pairs, foresee_table
+from app.pages.probe.state import ProbeState
+from app.session import Session
+from app.work.worker import Channel
+from engine.events import Event, Progress
+from engine.text.table import Table, write_csv
+
+CLOZE, PAIRS = "cloze", "pairs"
+COUNTS = (50, 200, 1000, 0)  # texts that are asked about; 0: all
+Found = Foreseen | Likelier
+Listed = tuple[Sequence[str], Callable[[int, int], str], np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class OverTable:
+    """What is asked: of which table, over which columns, about how many texts."""
+
+    kind: str
+    table: Table
+    columns: tuple[str, ...]
+    limit: int
+
+
+class OverTableView(QWidget):
+    """What to ask above, what came out of it in a line, and every text below, the least foreseen first.
+
+    sentence_wanted: a text to be looked at alone. asked_changed: another question stands there.
+    """
+
+    sentence_wanted = Signal(str)
+    asked_changed = Signal()
+
+    def __init__(self, session: Session, state: ProbeState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._state = session, state
+        self._answers = Channel(self, session.workers.models)
+        self._files = Channel(self, session.workers.files)
+        self._found: Found | None = None
+        self._order: list[int] = []
+        column(self._make_question(), (self._make_texts(), 1), gap=GAP, parent=self)
+        session.table_changed.connect(self._fill)
+        session.roles_changed.connect(self._fill)
+        self._fill()
+
+    def _make_question(self) -> Card:
+        card = Card(self.tr("Over the open table"))
+        card.setObjectName("probe_over_table")
+        self.kind = SegmentedButtons(
+            "probe_over",
+            (
+                (
+                    CLOZE,
+                    self.tr("Foreseen words"),
+                    self.tr("Each word of each text is hidden in turn"),
+                ),
+                (
+                    PAIRS,
+                    self.tr("Pairs of sentences"),
+                    self.tr("Of two columns, which sentence is likelier"),
+                ),
+            ),
+        )
+        self.kind.chosen.connect(self._change)
+        card.add_corner(self.kind)
+        self.first = self._box("probe_over_first", self.tr("Column of the texts"))
+        self.second = self._box("probe_over_second", self.tr("Column of the second sentences"))
+        self.first_label, self.second_label = label("", "muted"), label(self.tr("less likely"), "muted")
+        self.count = self._box("probe_over_count", self.tr("How many texts"))
+        for count in COUNTS:
+            said = (self.tr("{count} texts") if count else self.tr("all texts")).format(
+                count=words.number(count)
+            )
+            self.count.addItem(said, count)
+        self.count.setCurrentIndex(COUNTS.index(200))
+        self.run = button(self.tr("Measure"), "primary", name="probe_over_run")
+        self.run.clicked.connect(self.measure)
+        self.stop = button(self.tr("Stop"), name="probe_over_stop")
+        self.stop.clicked.connect(self._stop)
+        self.stop.hide()
+        card.body.addLayout(
+            row(
+                self.first_label,
+                self.first,
+                self.second_label,
+                self.second,
+                self.count,
+                STRETCH,
+                self.stop,
+                self.run,
+            )
+        )
+        self.value = label("", "big")
+        self.value.setObjectName("probe_over_value")
+        self.said = label("", "muted", wrap=True)
+        self.said.setObjectName("probe_over_said")
+        card.body.addLayout(row(self.value, (self.said, 1), gap=GAP))
+        return card
+
+    def _box(self, name: str, accessible: str) -> ChoiceBox:
+        box = ChoiceBox(name, accessible)
+        box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        box.setMinimumWidth(96)
+        box.setMaximumWidth(200)
+        box.activated.connect(self._change)
+        return box
+
+    def _make_texts(self) -> Card:
+        card = Card(self.tr("Texts"))
+        self.save = button(self.tr("Save CSV…"), name="probe_over_save")
+        self.save.clicked.connect(self._save_dialog)
+        card.add_corner(self.save)
+        self.rows = Cells(self)
+        self.list = TableView()
+        self.list.setObjectName("probe_over_list")
+        self.list.setAccessibleName(self.tr("Texts"))
+        self.list.setModel(self.rows)
+        self.list.verticalHeader().hide()
+        self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.activated.connect(self._open)
+        self.list.doubleClicked.connect(self._open)
+        card.add(self.list, 1)
+        self.texts_card = card
+        return card
+
+    @property
+    def asked(self) -> OverTable | None:
+        """What Measure would ask; None where it cannot be asked."""
+        table = self._session.table
+        columns = [str(self.first.currentData() or "")]
+        if self.kind.current == PAIRS:
+            columns.append(str(self.second.currentData() or ""))
+        if table is None or not all(columns) or len(set(columns)) < len(columns):
+            return None
+        limit = int(self.count.currentData())
+        return OverTable(self.kind.current, table, tuple(columns), 0 if self.kind.current == PAIRS else limit)
+
+    def refresh(self) -> None:
+        """Show what belongs to the model as it is now; nothing is asked before Measure is pressed."""
+        about, found = self._state.about, self._found
+        if found is not None and (about is None or found.fingerprint != about.fingerprint):
+            self._clear()
+
+    @Slot()
+    def _fill(self) -> None:
+        """Offer the columns of the open table."""
+        table, roles = self._session.table, self._session.roles
+        names = list(table.columns) if table is not None else []
+        text = roles.text if roles is not None and roles.text else (names[0] if names else "")
+        others = [name for name in names if name != text]
+        pair = roles.text_pair if roles is not None and roles.text_pair else (others[0] if others else "")
+        for box, chosen in ((self.first, text), (self.second, pair)):
+            box.clear()
+            for name in names:
+                box.addItem(name, name)
+            box.setCurrentIndex(box.findData(chosen))
+        self._change()
+
+    @Slot()
+    def _change(self) -> None:
+        """Ask another thing: what was found was of the last."""
+        are_pairs = self.kind.current == PAIRS
+        self.second.setVisible(are_pairs)
+        self.second_label.setVisible(are_pairs)
+        self.count.setVisible(not are_pairs)
+        self.first_label.setText(self.tr("likelier") if are_pairs else self.tr("text"))
+        self._clear()
+        self.asked_changed.emit()
+
+    def _clear(self) -> None:
+        self._answers.drop()
+        self._found = None
+        self._show_busy(False)
+        self.run.setEnabled(self.asked is not None)
+        self.value.hide()
+        if self._session.table is None:
+            said = self.tr("Open a table on the Data page first.")
+        elif self.asked is None:
+            said = self.tr("Choose two columns: the sentence that should be likelier, and the other.")
+        elif self.kind.current == PAIRS:
+            said = self.tr("Each word of both sentences is hidden in turn; the larger sum of logs wins.")
+        else:
+            said = self.tr("Each word is hidden in turn, the rest of its text seen: a pass for each word.")
+        self.said.setText(said)
+        self.said.setToolTip("")
+        self._show_rows()
+
+    @Slot()
+    def measure(self) -> None:
+        """Ask; takes a pass through the model for each word."""
+        about, asked = self._state.about, self.asked
+        if about is None or asked is None:
+            return
+        models = self._session.inspector.open_models
+        work: Callable[[], Any]
+        if asked.kind == PAIRS:
+            work = partial(compare_pairs, models, about.folder, asked.table, *asked.columns)
+        else:
+            work = partial(foresee_table, models, about.folder, asked.table, asked.columns[0], asked.limit)
+        self._clear()
+        self._show_busy(True)
+        self._answers.ask(
+            (about.fingerprint, asked),
+            work,
+            heard=self._show,
+            refused=self._refuse,
+            progress=self._hear_progress,
+            ended=partial(self._show_busy, False),
+        )
+
+    @Slot()
+    def _stop(self) -> None:
+        self._clear()
+
+    def _show_busy(self, busy: bool) -> None:
+        self.stop.setVisible(busy)
+        self.run.setVisible(not busy)
+
+    def _hear_progress(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.total:
+            self.said.setText(words.event_words(event))
+
+    def _refuse(self, error: BaseException) -> None:
+        self.said.setText(words.say_error(error))
+
+    def _show(self, found: Found) -> None:
+        self._found = found
+        self.value.show()
+        if isinstance(found, Foreseen):
+            self.value.setText(words.share(found.accuracy))
+            said = self.tr(
+                "of {count} hidden pieces are the first guess{interval}, {among} among the first five; "
+                "pseudo-perplexity {perplexity}{spread} over {texts}"
+            )
+            one, many = self.tr("1 text"), self.tr("{count} texts")
+            self.said.setText(
+                said.format(
+                    count=words.number(found.num_tokens),
+                    interval=_between(found.accuracy_interval, words.share),
+                    among=words.share(found.among),
+                    perplexity=words.decimal(found.perplexity, 1),
+                    spread=_between(found.perplexity_interval, partial(words.decimal, digits=1)),
+                    texts=words.counted(len(found.rows), one, many),
+                )
+            )
+            self.said.setToolTip(
+                tip(
+                    self.tr(
+                        "The intervals are over texts. Both numbers are of WordPieces: they compare models "
+                        "of one vocabulary alone. (Salazar et al. 2020)"
+                    )
+                )
+            )
+        else:
+            self.value.setText(words.share(found.share))
+            one = self.tr("of 1 pair the sentence in {column} is likelier{interval}")
+            many = self.tr("of {count} pairs the sentence in {column} is likelier{interval}")
+            said = words.counted(len(found.rows), one, many)
+            said = said.format(
+                column=self.first.currentText(), interval=_between(found.interval, words.share)
+            )
+            left = words.counted(
+                found.num_left_out, self.tr("1 line is left out"), self.tr("{count} lines are left out")
+            )
+            self.said.setText(f"{said}; {left}" if found.num_left_out else said)
+            self.said.setToolTip(tip(found.why_left_out))
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        found, table = self._found, self._session.table
+        self.save.setEnabled(found is not None)
+        if found is None or table is None:
+            self._order = []
+            self.rows.set_rows((), 0, lambda _row, _column: "")
+            self.texts_card.set_hint("")
+            return
+        names, cells, keys = self._cells(found, table)
+        self._order = np.argsort(keys, kind="stable").tolist()
+        order = self._order
+        self.rows.set_rows(
+            names, len(order), lambda at, place: cells(order[at], place), range(1, len(names) - 1)
+        )
+        self.texts_card.set_hint(self.tr("the hardest first · double click looks at one"))
+        header = self.list.horizontalHeader()
+        for place in range(len(names)):
+            fits = place < len(names) - 1
+            mode = QHeaderView.ResizeMode.ResizeToContents if fits else QHeaderView.ResizeMode.Stretch
+            header.setSectionResizeMode(place, mode)
+
+    def _cells(self, found: Found, table: Table) -> Listed:
+        """Return the headings, what stands in the cells of a text, and what the texts are sorted by."""
+        lines = table.lines[found.rows].tolist()
+        texts = [table.frame[name].array for name in self._text_columns()]
+        rows = found.rows.tolist()
+
+        def text(place: int) -> str:
+            return "  |  ".join(str(cells[rows[place]]) for cells in texts)
+
+        if isinstance(found, Foreseen):
+            names = (
+                self.tr("Line"),
+                self.tr("Pieces"),
+                self.tr("Right"),
+                self.tr("Perplexity"),
+                self.tr("Text"),
+            )
+
+            def cell(place: int, at: int) -> str:
+                return (
+                    str(lines[place]),
+                    words.number(int(found.tokens[place])),
+                    words.share(float(found.right[place]) / float(found.tokens[place]), 0),
+                    words.decimal(float(found.perplexities[place]), 1),
+                    text(place),
+                )[at]
+
+            return names, cell, -found.perplexities
+        of_pairs = (self.tr("Line"), self.tr("Difference"), self.tr("Sentences"))
+
+        def of_pair(place: int, at: int) -> str:
+            apart = f"{found.differences[place]:+.2f}".replace("-", "−")
+            return (str(lines[place]), apart, text(place))[at]
+
+        return of_pairs, of_pair, found.differences
+
+    def _text_columns(self) -> Sequence[str]:
+        asked = self.asked
+        return asked.columns if asked is not None else ()
+
+    @Slot(QModelIndex)
+    def _open(self, index: QModelIndex) -> None:
+        """Look at one text alone."""
+        table, found = self._session.table, self._found
+        if table is not None and found is not None and index.isValid():
+            at = int(found.rows[self._order[index.row()]])
+            self.sentence_wanted.emit(str(table.frame[self._text_columns()[0]].array[at]))
+
+    @Slot()
+    def _save_dialog(self) -> None:
+        ask_save(
+            self,
+            self.tr("Save every text's numbers"),
+            self.save_file,
+            name="probe_over_save_dialog",
+            suggested="foreseen.csv" if self.kind.current == CLOZE else "pairs.csv",
+            filters=[self.tr("Tables (*.csv)")],
+            suffix="csv",
+        )
+
+    @Slot(str)
+    def save_file(self, path: str) -> None:
+        """Write every text's numbers into a CSV file, in the order of the table."""
+        found, table = self._found, self._session.table
+        if found is None or table is None:
+            return
+        names, numbers = found.columns()
+        rows = zip(table.lines[found.rows].tolist(), *(one.tolist() for one in numbers), strict=True)
+        work = partial(write_csv, Path(path), ["line", *names], list(rows), exempt=["line", *names])
+        self._files.drop()
+        self._files.ask(path, work, heard=partial(self._saved, Path(path)), refused=self._refuse)
+
+    def _saved(self, path: Path, _nothing: None) -> None:
+        self.texts_card.set_hint(self.tr("Saved as {name}.").format(name=path.name))
+
+
+def _between(interval: tuple[float, float] | None, said: Callable[[float], str]) -> str:
+    """Return " (95 %: 0.3 to 0.4)", "" where there is no interval."""
+    if interval is None:
+        return ""
+    template = words.translate("probe", " (95 %: {low} to {high})")
+    return template.format(low=said(interval[0]), high=said(interval[1]))

@@ -1,0 +1,324 @@
+"""What can be done with the runs that are chosen: opened, named, gone on with, repeated, exported, deleted.
+
+Whatever takes time is asked of a worker; what was done, or could not be, is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices, QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app import words
+from app.look.files import ask_folder, ask_save
+from app.pages.export.dialog import export_model
+from app.pages.runs import requests
+from app.pages.runs.dialogs import BinDialog, MarksDialog
+from app.pages.runs.export import write_card, write_scalars, write_table
+from app.pages.runs.rows import Row, Shown, name_of
+from app.pages.runs.settings import SettingsDialog
+from app.pages.runs.sweep import GRID, SEEDS, SweepDialog, Wanted
+from app.plots.figure import Figure
+from app.session import Session
+from app.work.worker import Channel
+from engine.commands.command_line import finetune_command
+from engine.commands.language import pretrain_command
+from engine.errors import UserError
+from engine.runs.facts import RunFacts
+from engine.runs.groups import Measure
+from engine.settings.pretrain import PretrainConfig
+from engine.train.run.runs import CHECKPOINTS, MODEL, new_run_dir, read_config, run_info
+
+ENDED = ("stopped", "failed", "crashed")
+
+
+class RunActions(QObject):
+    """Acts on the lines that are chosen at the moment; its dialogs belong to the page."""
+
+    run_wanted = Signal(object, object)  # RunInfo, its settings
+    changed = Signal()  # something may stand otherwise in the folders
+    done = Signal(str)  # in a sentence
+    refused = Signal(object)
+
+    def __init__(self, session: Session, page: QWidget) -> None:
+        super().__init__(page)
+        self.session, self._page = session, page
+        self.chosen: list[Row] = []  # what an action is about
+        self.ticked: list[Row] = []  # A first
+        self.shown, self.measure = Shown(), Measure()
+        quick, files = session.workers.quick, session.workers.files
+        self._marking, self._binning = Channel(self, quick), Channel(self, quick)
+        self._exporting = Channel(self, files)
+
+    @property
+    def runs(self) -> list[RunFacts]:
+        """The runs of the chosen lines, each once."""
+        return list({facts.path: facts for one in self.chosen for facts in one.runs}.values())
+
+    def menu(self) -> QMenu:
+        """Return the menu of what can be done with the lines that are chosen."""
+        menu = QMenu(self._page)
+        menu.setObjectName("runs_menu")
+        rows, runs = self.chosen, self.runs
+        only = runs[0] if len(runs) == 1 else None
+        size = words.file_size(sum(facts.size for facts in runs))
+        can_resume = (
+            only is not None
+            and only.state in ENDED
+            and not self.session.is_training
+            and (Path(only.path) / CHECKPOINTS).is_dir()
+        )
+        entries: list[tuple[str, Callable[[], object], bool, str]] = [
+            (self.tr("Open"), self.open, only is not None or len(rows) == 1, "Return"),
+            (self.tr("Name, tags and note…"), self.rename, len(rows) == 1, "F2"),
+            (self.tr("Resume"), self.resume, can_resume, ""),
+            (self.tr("Repeat with more seeds…"), self.repeat, bool(rows), ""),
+            (self.tr("Sweep its settings…"), partial(self.sweep, GRID), len(rows) == 1, ""),
+            (self.tr("Show its folder"), self.show_folder, len(rows) == 1, ""),
+            (self.tr("Compare settings"), self.compare_settings, len(self.ticked) > 1, ""),
+            (self.tr("Delete to the bin, {size}…").format(size=size), self.delete, bool(runs), "Del"),
+        ]
+        for text, call, is_on, keys in entries:
+            action = menu.addAction(text, call)
+            action.setEnabled(is_on)
+            if keys:
+                action.setShortcut(QKeySequence(keys))
+                action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+                action.setShortcutVisibleInContextMenu(True)
+        menu.aboutToHide.connect(menu.deleteLater)
+        return menu
+
+    @Slot()
+    def open(self) -> None:
+        """Open the run on the page of its kind."""
+        if self.chosen:
+            self.open_row(self.chosen[0])
+
+    @Slot()
+    def rename(self) -> None:
+        """Ask for a name, tags and a note."""
+        rows = self.chosen
+        if len(rows) != 1:
+            return
+        dialog = MarksDialog(rows[0], self._page)
+        paths = tuple(facts.path for facts in rows[0].runs)
+        dialog.accepted_marks.connect(partial(self._mark, paths))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _mark(self, paths: tuple[str, ...], changes: dict[str, object]) -> None:
+        if changes:
+            self._marking.drop()
+            self._marking.ask(
+                paths,
+                partial(requests.mark, paths, changes),
+                heard=lambda _: None,
+                refused=self.refused.emit,
+                ended=self.changed.emit,
+            )
+
+    @Slot()
+    def delete(self) -> None:
+        """Ask, and move the chosen runs to the bin."""
+        runs = self.runs
+        if not runs:
+            return
+        dialog = BinDialog(runs, [name_of([facts]) for facts in runs], self._page)
+        dialog.accepted.connect(partial(self.move_to_bin, tuple(facts.path for facts in runs)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def move_to_bin(self, paths: tuple[str, ...]) -> None:
+        """Move runs to the bin, and say so, or why not."""
+        self._binning.drop()
+        self._binning.ask(
+            paths,
+            partial(requests.move_to_bin, paths),
+            heard=self._tell_binned,
+            refused=self.refused.emit,
+            ended=self.changed.emit,
+        )
+
+    def _tell_binned(self, count: int) -> None:
+        text = words.counted(
+            count,
+            self.tr("One run is in the bin, from where it can be taken back."),
+            self.tr("{count} runs are in the bin, from where they can be taken back."),
+        )
+        self.done.emit(text)
+        self.session.find_runs()
+
+    @Slot()
+    def resume(self) -> None:
+        """Go on with a run that was stopped, on its page."""
+        runs = self.runs
+        if len(runs) != 1:
+            return
+        try:
+            self.session.resume_training(Path(runs[0].path))
+        except UserError as error:
+            self.refused.emit(error)
+            return
+        self.session.page_requested.emit("pretrain" if runs[0].kind == "pretrain" else "finetune")
+
+    @Slot()
+    def repeat(self) -> None:
+        """Ask how many seeds the chosen lines are to have."""
+        self.sweep(SEEDS)
+
+    def sweep(self, kind: str) -> None:
+        """Ask which runs to make of the chosen lines, and put them into the queue."""
+        rows = self.chosen[: None if kind == SEEDS else 1]
+        try:
+            configs = [read_config(Path(one.facts.path)) for one in rows]
+        except UserError as error:
+            self.refused.emit(error)
+            return
+        if rows:
+            dialog = SweepDialog(rows, configs, kind, self._page)
+            dialog.wanted.connect(self._put_into_queue)
+            dialog.finished.connect(dialog.deleteLater)
+            dialog.open()
+
+    @Slot(list)
+    def _put_into_queue(self, wanted: list[Wanted]) -> None:
+        for one in wanted:
+            self.session.queue.add(one.configs, one.name, halving=one.halving)
+
+    def export_menu(self, plot: Figure) -> QMenu:
+        """Return the menu of what can be taken along. Args: plot: the curves."""
+        menu = QMenu(self._page)
+        menu.setObjectName("runs_export_menu")
+        rows = self.chosen
+        entries: tuple[tuple[str, Callable[[], object], bool], ...] = (
+            (self.tr("This table, as CSV…"), self.export_table, bool(self.shown.rows)),
+            (
+                self.tr("The curves, as a picture…"),
+                plot.save_picture,
+                not plot.is_empty,
+            ),
+            (self.tr("Scalars for TensorBoard…"), self.export_scalars, bool(rows)),
+            (self.tr("A model card, as Markdown…"), self.export_card, len(rows) == 1),
+            (self.tr("The model, for another tool…"), self.export_result, self._result() is not None),
+        )
+        for text, call, is_on in entries:
+            menu.addAction(text, call).setEnabled(is_on)
+        menu.aboutToHide.connect(menu.deleteLater)
+        return menu
+
+    @Slot()
+    def export_table(self) -> None:
+        """Ask where to, and write the table as it is looked at."""
+        title, kinds = self.tr("Save the table"), [self.tr("Tables (*.csv)")]
+        ask_save(
+            self._page,
+            title,
+            self.export_table_to,
+            name="runs_table_dialog",
+            suggested="runs.csv",
+            filters=kinds,
+            suffix="csv",
+        )
+
+    @Slot(str)
+    def export_table_to(self, path: str) -> None:
+        self._export(partial(write_table, Path(path), self.shown, self.measure))
+
+    @Slot()
+    def export_scalars(self) -> None:
+        """Ask for a folder, and write a folder of scalars for each chosen run into it."""
+        title, start = self.tr("Folder for TensorBoard"), self.session.runs_root.parent
+        ask_folder(self._page, title, self.export_scalars_to, name="runs_scalars_dialog", start=start)
+
+    @Slot(str)
+    def export_scalars_to(self, path: str) -> None:
+        self._export(partial(write_scalars, Path(path), tuple(self.runs)))
+
+    @Slot()
+    def export_card(self) -> None:
+        """Ask where to, and write what is known of the chosen line's model."""
+        title, kinds = self.tr("Save a model card"), [self.tr("Markdown (*.md)")]
+        ask_save(
+            self._page,
+            title,
+            self.export_card_to,
+            name="runs_card_dialog",
+            suggested="README.md",
+            filters=kinds,
+            suffix="md",
+        )
+
+    @Slot(str)
+    def export_card_to(self, path: str) -> None:
+        rows = self.chosen
+        if len(rows) == 1:
+            self._export(partial(write_card, Path(path), rows[0].runs, rows[0].name))
+
+    def _result(self) -> Path | None:
+        """Return the model that the one chosen line has left; None where it is none or several."""
+        runs = self.runs
+        folder = Path(runs[0].path) / MODEL if len(runs) == 1 else None
+        return folder if folder is not None and (folder / "config.json").is_file() else None
+
+    @Slot()
+    def export_result(self) -> None:
+        """Offer to take the chosen run's model to another tool."""
+        folder = self._result()
+        if folder is not None:
+            export_model(self.session, folder, self._page)
+
+    def _export(self, work: Callable[[], Any]) -> None:
+        self._exporting.drop()
+        self._exporting.ask(object(), work, heard=self._tell_exported, refused=self.refused.emit)
+
+    def _tell_exported(self, path: Path) -> None:
+        self.done.emit(self.tr("Written to {path}.").format(path=path))
+
+    @Slot()
+    def show_folder(self) -> None:
+        """Show the run among the computer's files."""
+        runs = self.runs
+        if runs and not QDesktopServices.openUrl(QUrl.fromLocalFile(runs[0].path)):
+            text = self.tr("No program shows folders here. It lies at {path}.")
+            self.done.emit(text.format(path=runs[0].path))
+
+    @Slot()
+    def compare_settings(self) -> None:
+        """Show the settings of all that is ticked beside one another."""
+        rows = self.ticked
+        if len(rows) > 1:
+            dialog = SettingsDialog(rows, self._page)
+            dialog.finished.connect(dialog.deleteLater)
+            dialog.open()
+
+    def command(self) -> str:
+        """Return the commands that train the same again, a line each."""
+        lines = []
+        try:
+            for one in self.chosen:
+                config = read_config(Path(one.facts.path))
+                place = new_run_dir(self.session.runs_root, name_of(one.runs))
+                if isinstance(config, PretrainConfig):
+                    lines.append(pretrain_command(config, place))
+                else:
+                    lines.append(finetune_command(config, place))
+        except UserError as error:
+            self.refused.emit(error)
+            return ""
+        return "\n".join(lines)
+
+    @Slot(object)
+    def open_row(self, row: Row) -> None:
+        """Open a line's first run on the page of its kind."""
+        path = Path(row.facts.path)
+        try:
+            config = read_config(path)
+        except UserError as error:
+            self.refused.emit(error)
+            return
+        self.run_wanted.emit(run_info(path), config)

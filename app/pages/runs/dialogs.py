@@ -1,0 +1,99 @@
+"""What is asked of a person about runs: what they are called, whether they go to the bin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
+
+from app import words
+from app.look.labels import label
+from app.look.layout import column, dialog_buttons, form_rows
+from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, named
+from app.pages.runs.rows import Row
+from engine.runs.facts import RunFacts
+from engine.runs.marks import LONGEST_NAME, tags_in
+
+MOST_NAMED = 6  # runs that are named before they go
+
+
+class MarksDialog(QDialog):
+    """Name, tags and a note of a run, or of all runs of a group."""
+
+    accepted_marks = Signal(dict)
+
+    def __init__(self, row: Row, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("marks_dialog")
+        self.setWindowTitle(self.tr("Name, tags and note"))
+        self.setMinimumWidth(460)
+        first = row.facts
+        self._before = {"name": first.name, "tags": first.tags, "note": first.note}
+        self.name = named(QLineEdit(first.name), "marks_name", self.tr("Name"))
+        self.name.setMaxLength(LONGEST_NAME)
+        self.name.setPlaceholderText(row.name)
+        self.tags = named(QLineEdit(", ".join(first.tags)), "marks_tags", self.tr("Tags"))
+        self.tags.setPlaceholderText(self.tr("between commas"))
+        self.note = named(QPlainTextEdit(first.note), "marks_note", self.tr("Note"))
+        self.note.setTabChangesFocus(True)
+        self.note.setMinimumHeight(96)
+        rows = form_rows(
+            (self.tr("Name"), self.name), (self.tr("Tags"), self.tags), (self.tr("Note"), self.note)
+        )
+        said = self.tr("Kept in the folder of the run, so that it moves along with it.")
+        if row.is_group:
+            said = words.counted(
+                len(row.runs), "", self.tr("For all {count} runs of this line. Kept in their own folders.")
+            )
+        keep, cancel = button(self.tr("Keep"), "primary", name="marks_keep"), button(self.tr("Cancel"))
+        keep.clicked.connect(self._keep)
+        cancel.clicked.connect(self.reject)
+        buttons = dialog_buttons(accept=keep, reject=cancel)
+        column(
+            rows, label(said, "muted", wrap=True), buttons, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self
+        )
+        self.name.setFocus()
+
+    @Slot()
+    def _keep(self) -> None:
+        now = {
+            "name": self.name.text().strip(),
+            "tags": tags_in(self.tags.text()),
+            "note": self.note.toPlainText().strip(),
+        }
+        self.accepted_marks.emit({name: value for name, value in now.items() if value != self._before[name]})
+        self.accept()
+
+
+class BinDialog(QDialog):
+    """Asks whether runs go to the bin, and says how much room that makes."""
+
+    def __init__(
+        self, runs: Sequence[RunFacts], titles: Sequence[str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("bin_dialog")
+        self.setWindowTitle(self.tr("Delete to the bin"))
+        self.setMinimumWidth(460)
+        size = words.file_size(sum(facts.size for facts in runs))
+        if len(runs) == 1:
+            text = self.tr("Move the run {name} to the bin? That is {size}, its model among it.")
+            said = text.format(name=titles[0], size=size)
+        else:
+            text = self.tr(
+                "Move these {count} runs to the bin? Together they are {size}, their models among it."
+            )
+            said = text.format(count=words.number(len(runs)), size=size)
+        parts: list[QWidget] = [label(said, wrap=True, name="bin_text")]
+        if len(runs) > 1:
+            shown = [*titles[:MOST_NAMED], *(["…"] if len(titles) > MOST_NAMED else [])]
+            parts.append(label("\n".join(shown), "muted", wrap=True))
+        go, cancel = button(self.tr("Move to the bin"), name="bin_go"), button(self.tr("Cancel"), "primary")
+        go.clicked.connect(self.accept)
+        cancel.clicked.connect(self.reject)
+        buttons = dialog_buttons(accept=go, reject=cancel)
+        column(*parts, buttons, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
+        cancel.setDefault(True)
+        cancel.setFocus()
+        leave_room(self)

@@ -1,0 +1,145 @@
+"""The lines of the table of runs as Qt sees them: what each cell says, and how strongly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from app import words
+from app.look import theme
+from app.look.labels import PART, tip
+from app.pages.runs.rows import (
+    Row,
+    Shown,
+    cell_words,
+    column_words,
+    data_name,
+    metric_words,
+    model_name,
+    moment_words,
+    score_words,
+    state_line,
+    task_words,
+)
+from app.pages.runs.state import RunsState
+from app.plots.interval import Scale
+
+Index = QModelIndex | QPersistentModelIndex
+TICK, NAME, PICTURE, SCORE, SPREAD = "tick", "name", "picture", "score", "spread"
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+class RunsModel(QAbstractTableModel):
+    """The lines as Qt sees them."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.shown, self.state = Shown(), RunsState()
+        self.columns: tuple[str, ...] = ()
+        self.scale = Scale(0.0, 1.0)
+
+    def put(self, shown: Shown, state: RunsState) -> None:
+        """Show other lines."""
+        self.beginResetModel()
+        self.shown, self.state = shown, state
+        self.columns = (TICK, NAME, *shown.settings, "seeds", PICTURE, SCORE, SPREAD, "time", "size", "when")
+        found = [row.reached for row in shown.rows if row.reached is not None]
+        ends = [end for one in found for end in (*one.values, *(one.interval or ()))]
+        self.scale = Scale.over(ends)
+        self.endResetModel()
+
+    def row(self, index: Index) -> Row:
+        return self.shown.rows[index.row()]
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else len(self.shown.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row, column = self.row(index), self.columns[index.column()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self._text(row, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(self._tip(row, column)).replace("\n", "<br>")
+        if role == Qt.ItemDataRole.FontRole:
+            is_bold = column in row.odd or (column == NAME and row.is_group) or column == SCORE
+            return theme.ui_font(bold=is_bold and not row.is_seed)
+        if role == Qt.ItemDataRole.ForegroundRole:
+            strong = column in (NAME, SCORE, "seeds") or column in row.odd
+            return theme.current().color("text" if strong and not row.is_seed else "muted")
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return LEFT if column in (NAME, PICTURE) else RIGHT
+        return None
+
+    def _text(self, row: Row, column: str) -> str:
+        if column == TICK:
+            return self.state.letter(row.key)
+        if column == NAME:
+            return row.name
+        if column == PICTURE:
+            return "" if row.reached is not None else state_line(row.facts)[1]
+        return cell_words(row, column)
+
+    def _tip(self, row: Row, column: str) -> str:
+        facts = row.facts
+        if column == TICK:
+            return self.tr("Tick two to compare them, up to six to lay their curves over one another")
+        if column in (PICTURE, SCORE, SPREAD) and row.reached is not None:
+            return self.score_tip(row)
+        if column == PICTURE:
+            return state_line(facts)[1]
+        if column == "when":
+            return moment_words(max(one.began for one in row.runs))
+        if column in self.shown.settings:
+            return f"{words.label_of(column)}: {facts.settings.get(column)}"
+        parts = [row.name, PART.join([task_words(facts), data_name(facts), model_name(facts.model)])]
+        parts += [", ".join(facts.tags)] if facts.tags else []
+        parts += [words.shorten(facts.note, 400)] if facts.note else []
+        parts.append(facts.path if not row.is_group else self.tr("{count} seeds").format(count=len(row.runs)))
+        return "\n".join(parts)
+
+    def score_tip(self, row: Row) -> str:
+        """Return a score in full: its interval, its rows, its seeds."""
+        found = row.reached
+        assert found is not None
+        parts = [f"{metric_words(found.metric)} {score_words(found.metric, found.mean, 2)}"]
+        if found.interval is not None:
+            low, high = (score_words(found.metric, end) for end in found.interval)
+            text = self.tr("95 % over the {rows} texts: {low} to {high}")
+            parts.append(text.format(low=low, high=high, rows=words.number(found.rows)))
+        if len(found.values) > 1:
+            each = ", ".join(score_words(found.metric, value) for value in found.values)
+            text = self.tr("by seed: {each}; ± is their standard deviation")
+            parts.append(text.format(each=each))
+        return "\n".join(parts)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation != Qt.Orientation.Horizontal or section >= len(self.columns):
+            return None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.heading(column)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return LEFT if column == NAME else RIGHT
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return words.label_of(column) if column in self.shown.settings else None
+        return None
+
+    def heading(self, column: str) -> str:
+        """Return what stands over a column, with the mark of the order."""
+        if column in (TICK, PICTURE, SPREAD):
+            return ""
+        if column == SCORE:
+            said = metric_words(self.shown.metric) if self.shown.metric else self.tr("score")
+        else:
+            said = column_words("seed" if column == "seeds" and not self.state.is_grouped else column)
+        mark = " ▾" if self.state.is_descending else " ▴"
+        return said + (mark if self.state.sort == column else "")

@@ -1,0 +1,438 @@
+"""The Runs page: all runs in one table; what is ticked is compared below it.
+
+The table is read from the index of runs on a worker, again whenever something may have changed; curves and
+answers are read only of what is ticked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
+
+from app import words
+from app.look.banner import Banner
+from app.look.boxes import ChoiceBox
+from app.look.copy_command import CopyCommandButton
+from app.look.labels import label
+from app.look.layout import STRETCH, column, row
+from app.look.widgets import GAP, Card, EmptyState, Page, button, named
+from app.pages.runs.actions import RunActions
+from app.pages.runs.better import BetterCard
+from app.pages.runs.curves import CurvesCard
+from app.pages.runs.queue_strip import QueueStrip
+from app.pages.runs.requests import (
+    Asked,
+    CurveStore,
+    Drawn,
+    compare,
+    draw_curves,
+    read_runs,
+)
+from app.pages.runs.rows import Row, Shown, column_words, data_name, measure_words, shown
+from app.pages.runs.state import RunsState
+from app.pages.runs.table import RunsTable
+from app.session import Session
+from app.work.worker import Channel
+from engine.errors import RunError, marked
+from engine.events import Event, Progress
+from engine.runs.groups import Listed, Measure, measures_of, pair_of
+from engine.train.run.runs import MODEL
+
+WATCH_MS = 2000  # between two looks at the folders while a run is under way somewhere
+LOWER, LEAST_LOWER, MOST_LOWER = 0.39, 244, 340  # of the height, that what is ticked may take; px
+
+
+class RunsPage(Page):
+    """Filters, the table, and below it what is said of the ticked lines."""
+
+    run_wanted = Signal(object, object)  # RunInfo, its settings
+    texts_wanted = Signal(
+        object, str, object
+    )  # a model folder, a part of its run's data, another model folder
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__("", "", parent)
+        self.setObjectName("runs_page")
+        self.header.title_label.setText(self.tr("Runs"))
+        self.header.set_sentence(self.tr("Every training so far: which is best, and is that sure?"))
+        self.session = session
+        self.state = RunsState()
+        self.runs: tuple[Listed, ...] = ()
+        self.shown = Shown()
+        self._is_read = False
+        self._store = CurveStore()
+        quick, files = session.workers.quick, session.workers.files
+        self._listing = Channel(self, quick)
+        self.acting = RunActions(session, self)
+        self._drawing, self._comparing = Channel(self, files), Channel(self, files)
+        self._again = QTimer(self, singleShot=True, interval=WATCH_MS)
+        self._again.timeout.connect(self.refresh)
+        self._make_parts()
+        self._lay_out()
+        self._connect()
+        self._show()
+
+    # what stands where
+
+    def _make_parts(self) -> None:
+        self.copy_button = CopyCommandButton()
+        self.export_button = button(self.tr("Export…"), icon="save", name="runs_export")
+        self.repeat_button = button(self.tr("Repeat with more seeds…"), "primary", name="runs_repeat")
+        self.repeat_button.setToolTip(
+            self.tr("Of the ticked lines, or the one with the keyboard, one after another in a queue")
+        )
+        for action in (self.copy_button, self.export_button, self.repeat_button):
+            self.header.add_action(action)
+        self.queue_strip = QueueStrip(self.session.queue)
+        self.banner = Banner(name="runs_banner")
+        self.search = named(QLineEdit(), "runs_search", self.tr("Search"))
+        self.search.setPlaceholderText(self.tr("Search names, notes, tags…"))
+        self.search.setClearButtonEnabled(True)
+        self.data = ChoiceBox("runs_data", self.tr("Data"))
+        self.grouping = ChoiceBox("runs_grouping", self.tr("Grouping"))
+        self.grouping.addItem(self.tr("By settings"), True)
+        self.grouping.addItem(self.tr("Run by run"), False)
+        self.measure = ChoiceBox("runs_measure", self.tr("Score"))
+        self.actions_button = button(self.tr("Actions"), name="runs_actions")
+        self.count = label("", "muted", name="runs_count")
+        self.table = RunsTable()
+        self.table_card = Card(self.tr("Runs"))
+        self.table_card.add(self.table, 1)
+        self.empty = EmptyState(
+            self.tr(
+                "No run yet. Whatever is trained, here or in a terminal, is listed here and can be compared."
+            ),
+            self.tr("Train a model"),
+        )
+        self.nothing = EmptyState(self.tr("No run is like that."), self.tr("Show all"))
+        self.views = QStackedWidget()
+        self.curves, self.better = CurvesCard(), BetterCard()
+        self.hint = label(
+            self.tr("Tick two lines to see whether one is better; up to six are laid over one another."),
+            "muted",
+        )
+
+    def _lay_out(self) -> None:
+        boxes = ((self.search, 2), (self.data, 2), (self.grouping, 2), (self.measure, 2))
+        across = row(*boxes, self.actions_button, STRETCH, self.count)
+        self.search.setMinimumWidth(120)
+        self.search.setMaximumWidth(240)
+        for box in (self.data, self.grouping, self.measure):
+            box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+            box.setMinimumWidth(96)
+            box.setMaximumWidth(196)
+        self.filters = QWidget()
+        column(across, parent=self.filters)
+        self.below = QWidget()
+        row((self.curves, 5), (self.better, 3), gap=GAP, parent=self.below)
+        for view in (self.table_card, self.nothing, self.empty):
+            self.views.addWidget(view)
+        for part in (self.banner, self.queue_strip, self.filters):
+            self.body.addWidget(part)
+        self.body.addWidget(self.views, 1)
+        self.body.addWidget(self.below)
+        self.body.addWidget(self.hint)
+
+    def _connect(self) -> None:
+        session, acting = self.session, self.acting
+        acting.run_wanted.connect(self.run_wanted)
+        acting.changed.connect(self.refresh)
+        acting.done.connect(self._tell)
+        acting.refused.connect(self._refuse)
+        session.training_started.connect(self.refresh)
+        session.training_ended.connect(self.refresh)
+        self.search.textChanged.connect(self._search)
+        self.data.activated.connect(self._filter)
+        self.grouping.activated.connect(self._filter)
+        self.measure.activated.connect(self._filter)
+        self.empty.activated.connect(partial(session.page_requested.emit, "finetune"))
+        self.nothing.activated.connect(self._show_all)
+        self.table.ticked.connect(self._tick)
+        self.table.folded.connect(self._fold)
+        self.table.sorted_by.connect(self._sort)
+        self.table.opened.connect(self._open)
+        self.table.rename_wanted.connect(partial(self._do, acting.rename))
+        self.table.delete_wanted.connect(partial(self._do, acting.delete))
+        self.table.menu_wanted.connect(self._show_menu)
+        self.table.current_changed.connect(self._show_actions)
+        self.actions_button.clicked.connect(self._show_actions_menu)
+        self.curves.wanted.connect(self._ask_curves)
+        self.better.settings_wanted.connect(partial(self._do, acting.compare_settings))
+        self.better.texts_wanted.connect(self._read_texts)
+        self.copy_button.clicked.connect(partial(self._do, self._copy_command, ticked_first=True))
+        self.export_button.clicked.connect(self._show_export_menu)
+        self.repeat_button.clicked.connect(partial(self._do, acting.repeat, ticked_first=True))
+        session.queue.changed.connect(self.refresh)
+        QShortcut(QKeySequence(Qt.Key.Key_Slash), self, self.search.setFocus)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.below.setFixedHeight(min(MOST_LOWER, max(LEAST_LOWER, int(LOWER * event.size().height()))))
+
+    # reading
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._again.stop()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Look at the folders again; only what has changed is read."""
+        if not self.isVisible():
+            return
+        root = self.session.runs_root
+        self._listing.drop()
+        self._listing.ask(
+            root,
+            partial(read_runs, root),
+            heard=self._take_runs,
+            progress=self._show_progress,
+            refused=self._refuse,
+        )
+
+    def _show_progress(self, event: Event) -> None:
+        if isinstance(event, Progress) and not self.runs:
+            text = self.tr("reading {done} of {total}")
+            self.count.setText(text.format(done=words.number(event.done), total=words.number(event.total)))
+
+    def _take_runs(self, runs: tuple[Listed, ...]) -> None:
+        if runs != self.runs or not self._is_read:
+            self.runs, self._is_read = runs, True
+            self._fill_boxes()
+            self._show()
+        if self.isVisible() and any(run.facts.state == "running" for run in runs):
+            self._again.start()
+
+    def _fill_boxes(self) -> None:
+        facts = [run.facts for run in self.runs]
+        self.data.clear()
+        self.data.add_choice(self.tr("All data"), "")
+        named_data = {one.data: data_name(one) for one in facts}
+        for place, name in sorted(named_data.items(), key=lambda pair: pair[1].casefold()):
+            self.data.add_choice(name, place, place)
+        if self.state.data not in named_data:
+            self.state = replace(self.state, data="")
+        self.data.setCurrentIndex(max(0, self.data.findData(self.state.data)))
+        self.measure.clear()
+        found = measures_of(facts) or [Measure()]
+        for measure in found:
+            self.measure.add_choice(measure_words(measure), measure)
+        if self.state.measure not in found:
+            self.state = replace(self.state, measure=found[0])
+        self.measure.setCurrentIndex(found.index(self.state.measure))
+
+    # what is looked at
+
+    @Slot(str)
+    def _search(self, text: str) -> None:
+        self._set_state(replace(self.state, search=text))
+
+    @Slot()
+    def _filter(self) -> None:
+        measure = self.measure.currentData()
+        self._set_state(
+            replace(
+                self.state,
+                data=self.data.currentData() or "",
+                is_grouped=bool(self.grouping.currentData()),
+                measure=measure if isinstance(measure, Measure) else Measure(),
+            )
+        )
+
+    @Slot()
+    def _show_all(self) -> None:
+        self.search.blockSignals(True)
+        self.search.clear()
+        self.search.blockSignals(False)
+        self.data.setCurrentIndex(0)
+        self._set_state(replace(self.state, search="", data=""))
+
+    @Slot(str)
+    def _tick(self, key: str) -> None:
+        self._set_state(self.state.tick(key))
+
+    @Slot(str, bool)
+    def _fold(self, key: str, is_open: bool) -> None:
+        self._set_state(self.state.fold(key, is_open))
+
+    @Slot(str)
+    def _sort(self, column: str) -> None:
+        self._set_state(self.state.sort_by(column))
+
+    def _set_state(self, state: RunsState) -> None:
+        if state == self.state:
+            return
+        are_ticks = replace(state, ticked=self.state.ticked) == self.state
+        self.state = state
+        if are_ticks:
+            self.table.set_ticks(state)
+            self._show_ticked()
+            self._show_actions()
+        else:
+            self._show()
+
+    def _show(self) -> None:
+        """Show the table as it is looked at, and what is ticked in it."""
+        self.shown = shown(self.runs, self.state)
+        self.state = self.state.keep({one.key for one in self.shown.rows})
+        self.table.put(self.shown, self.state)
+        self.filters.setVisible(bool(self.runs))
+        view = self.table_card if self.shown.rows else self.nothing if self.runs else self.empty
+        self.views.setCurrentWidget(view)
+        self.views.setVisible(self._is_read)
+        of = self.tr("{shown} of {total} runs")
+        if self._is_read:
+            self.count.setText(
+                of.format(shown=words.number(self.shown.num_runs), total=words.number(len(self.runs)))
+            )
+        self._show_hint()
+        self._show_ticked()
+        self._show_actions()
+
+    def _show_hint(self) -> None:
+        parts = [self.shown.same] if self.shown.same else []
+        if self.table.dropped:
+            names = ", ".join(map(column_words, self.table.dropped))
+            parts.append(self.tr("no room for: {names}").format(names=names))
+        self.table_card.set_hint(" · ".join(parts))
+
+    def ticked_rows(self) -> list[Row]:
+        """Return the ticked lines, A first."""
+        by_key = {one.key: one for one in self.shown.rows}
+        return [by_key[key] for key in self.state.ticked]
+
+    def _show_ticked(self) -> None:
+        rows = self.ticked_rows()
+        self.below.setVisible(bool(rows))
+        self.hint.setVisible(bool(self.shown.rows) and not rows)
+        if not rows:
+            return
+        self._ask_curves()
+        if len(rows) < 2:
+            self.better.show_waiting(self.tr("Tick a second line to compare it with A."))
+            self.better.settings.setEnabled(False)
+            return
+        self.better.settings.setEnabled(True)
+        a, b = rows[:2]
+        about = (a.runs, b.runs, self.state.measure)
+        self._comparing.ask(
+            repr([(one.path, one.ended) for one in (*a.runs, *b.runs)]) + repr(self.state.measure),
+            partial(compare, *about),
+            heard=lambda found: self.better.show_versus(found, a, b),
+            refused=lambda error: self.better.show_waiting(words.say_error(error)),
+        )
+
+    @Slot()
+    def _ask_curves(self) -> None:
+        asked = tuple(
+            Asked(
+                self.state.letter(one.key),
+                one.name,
+                tuple(facts.path for facts in one.runs),
+                self.state.measure.metric or one.facts.metric,
+            )
+            for one in self.ticked_rows()
+        )
+        what = self.curves.choice.current
+        steps = tuple(facts.step for one in self.ticked_rows() for facts in one.runs)
+        self._drawing.ask(
+            (asked, what, steps),
+            partial(draw_curves, self._store, asked, what),
+            heard=self._take_curves,
+            progress=self._show_reading,
+            refused=lambda error: self.curves.show_refusal(words.say_error(error)),
+        )
+
+    def _take_curves(self, drawn: tuple[Drawn, ...]) -> None:
+        rows = self.ticked_rows()
+        metric = self.state.measure.metric or (rows[0].facts.metric if rows else "")
+        self.curves.show_drawn(drawn, metric)
+
+    def _show_reading(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.total:
+            self.curves.show_reading(event.done / event.total)
+
+    @Slot()
+    def _read_texts(self) -> None:
+        """Lead to the texts that A and B answer differently, of a seed that both have."""
+        a, b = self.ticked_rows()[:2]
+        first, second = pair_of(a.runs, b.runs)
+        models = [Path(facts.path) / MODEL for facts in (first, second)]
+        if all((model / "config.json").is_file() for model in models):
+            self.texts_wanted.emit(models[0], self.state.measure.split, models[1])
+        else:
+            self._refuse(RunError(marked("engine", "One of the two runs has left no model to be asked.")))
+
+    # what can be done
+
+    def _choose(self, *, ticked_first: bool = False) -> list[Row]:
+        """Say what an action is about: the line with the keyboard where it is not ticked; else all that is.
+
+        Args: ticked_first: all that is ticked, wherever the keyboard is.
+        """
+        current, ticked = self.table.current_row(), self.ticked_rows()
+        alone = [] if current is None else [current]
+        beside = bool(alone) and current not in ticked and not (ticked_first and ticked)
+        self.acting.chosen = alone if beside else ticked or alone
+        self.acting.ticked, self.acting.shown = ticked, self.shown
+        self.acting.measure = self.state.measure
+        return self.acting.chosen
+
+    def _do(self, call: Callable[[], object], *_: object, ticked_first: bool = False) -> None:
+        """Act on what is chosen now."""
+        if self._choose(ticked_first=ticked_first):
+            call()
+
+    @Slot()
+    def _show_actions(self) -> None:
+        has = bool(self._choose())
+        self.actions_button.setEnabled(has)
+        self.copy_button.setEnabled(has)
+        self.repeat_button.setEnabled(has)
+        self.export_button.setEnabled(bool(self.shown.rows))
+
+    @Slot(QPoint)
+    def _show_menu(self, at: QPoint) -> None:
+        if self._choose():
+            self.acting.menu().popup(at)
+
+    @Slot()
+    def _show_actions_menu(self) -> None:
+        self._choose(ticked_first=True)
+        self.acting.menu().popup(self.actions_button.mapToGlobal(QPoint(0, self.actions_button.height() + 2)))
+
+    @Slot()
+    def _show_export_menu(self) -> None:
+        self._choose(ticked_first=True)
+        menu = self.acting.export_menu(self.curves.plot)
+        menu.popup(self.export_button.mapToGlobal(QPoint(0, self.export_button.height() + 2)))
+
+    def _copy_command(self) -> None:
+        if command := self.acting.command():
+            self.copy_button.copy(command)
+
+    @Slot(object)
+    def _open(self, row: Row) -> None:
+        if row.is_group and not row.is_open:
+            self._fold(row.key, True)
+        else:
+            self.acting.open_row(row)
+
+    @Slot(str)
+    def _tell(self, text: str) -> None:
+        self.banner.show_text("fine", text)
+
+    @Slot(object)
+    def _refuse(self, error: BaseException) -> None:
+        self.banner.show_text("look", words.say_error(error))

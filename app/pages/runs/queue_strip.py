@@ -1,0 +1,134 @@
+"""The line that tells what the queue does, with what stops it; and the list of what is in it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QDialog, QFrame, QProgressBar, QWidget
+
+from app.look.cells import Cells
+from app.look.labels import ElidedLabel
+from app.look.layout import STRETCH, column, row
+from app.look.table_view import TableView
+from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, named, set_role
+from app.words import translate
+from app.work.queue import QueueWatch, queue_words
+from engine.runs.queue import Job
+
+SCALE = 1000
+
+
+class QueueStrip(QFrame):
+    """Hidden while the queue is empty."""
+
+    def __init__(self, queue: QueueWatch, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "card")
+        self.setObjectName("queue_strip")
+        self._queue = queue
+        self.said = named(ElidedLabel(), "queue_said")
+        self.bar = named(QProgressBar(textVisible=False, maximum=SCALE), "queue_bar", self.tr("Progress"))
+        self.bar.setFixedWidth(120)
+        self.stop = button(self.tr("Stop the queue"), name="queue_stop")
+        self.stop.setToolTip(self.tr("Stop and keep the run under way, and begin no other"))
+        self.go_on = button(self.tr("Go on"), "primary", name="queue_go_on")
+        self.show_list = button(self.tr("Show the queue"), "link", name="queue_show")
+        self.stop.clicked.connect(queue.stop)
+        self.go_on.clicked.connect(queue.go_on)
+        self.show_list.clicked.connect(self._show_list)
+        parts = ((self.said, 1), self.bar, self.show_list, self.stop, self.go_on)
+        row(*parts, gap=14, margins=(16, 6, 10, 6), parent=self)
+        queue.changed.connect(self.refresh)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Tell what is done now."""
+        state = self._queue.state
+        self.setVisible(state.is_open)
+        self.said.setText(queue_words(state))
+        self.stop.setVisible(state.is_working or not state.is_paused)
+        self.stop.setEnabled(not state.is_paused)
+        self.go_on.setVisible(state.is_paused and not state.is_working)
+        self.bar.setVisible(state.running is not None and state.num_steps > 0)
+        self.bar.setValue(round(SCALE * min(1.0, state.step / max(1, state.num_steps))))
+
+    @Slot()
+    def _show_list(self) -> None:
+        dialog = QueueDialog(self._queue, self.window())
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+
+class QueueDialog(QDialog):
+    """All jobs, and what ends one."""
+
+    def __init__(self, queue: QueueWatch, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("queue_dialog")
+        self.setWindowTitle(self.tr("The queue"))
+        self.resize(640, 420)
+        self._queue = queue
+        self._cells = Cells(self)
+        self.table = named(TableView(), "queue_table", self.tr("Jobs"))
+        self.table.setSelectionBehavior(TableView.SelectionBehavior.SelectRows)
+        self.table.setModel(self._cells)
+        self.table.verticalHeader().hide()
+        self.cancel = button(self.tr("Cancel this run"), name="queue_cancel")
+        self.clear = button(self.tr("Forget what has ended"), name="queue_clear")
+        close = button(self.tr("Close"), "primary")
+        self.cancel.clicked.connect(self._cancel)
+        self.clear.clicked.connect(queue.clear)
+        close.clicked.connect(self.accept)
+        foot = row(self.cancel, self.clear, STRETCH, close)
+        column((self.table, 1), foot, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
+        queue.changed.connect(self._show)
+        self.table.selectionModel().selectionChanged.connect(self._show_actions)
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        jobs = self._queue.state.jobs
+        heads = (self.tr("run"), self.tr("seed"), self.tr("state"), self.tr("why"))
+        if self._cells.rowCount() != len(jobs):
+            self._cells.set_rows(heads, len(jobs), self._cell)
+            for at, width in enumerate((200, 70, 110)):
+                self.table.setColumnWidth(at, width)
+        for at in range(len(heads)):
+            self._cells.touch(at)
+        self._show_actions()
+
+    def _cell(self, place: int, at: int) -> str:
+        jobs = self._queue.state.jobs
+        if place >= len(jobs):
+            return ""
+        job = jobs[place]
+        return (job.name, str(job.values.get("seed", "")), job_state_words(job), job.why)[at]
+
+    def _current(self) -> Job | None:
+        rows = self.table.selectionModel().selectedRows()
+        jobs = self._queue.state.jobs
+        return jobs[rows[0].row()] if rows and rows[0].row() < len(jobs) else None
+
+    @Slot()
+    def _show_actions(self) -> None:
+        job = self._current()
+        self.cancel.setEnabled(job is not None and job.is_open)
+        self.clear.setEnabled(any(not one.is_open for one in self._queue.state.jobs))
+
+    @Slot()
+    def _cancel(self) -> None:
+        job = self._current()
+        if job is not None:
+            self._queue.cancel(job.number)
+
+
+def job_state_words(job: Job) -> str:
+    """Return a job's state in a word."""
+    return {
+        "waiting": translate("runs", "waiting"),
+        "running": translate("runs", "running"),
+        "done": translate("runs", "done"),
+        "failed": translate("runs", "failed"),
+        "cancelled": translate("runs", "cancelled"),
+        "dropped": translate("runs", "left out"),
+    }.get(job.state, job.state)

@@ -1,0 +1,123 @@
+"""What the page asks of workers: plain functions, none of which touches a widget."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QFile
+
+from app.words import translate
+from app.work.later import later
+from engine.errors import UserError, marked
+from engine.events import Event
+from engine.runs.curves import SCORE, Curve, Curves, band_of, read_curves
+from engine.runs.facts import RunFacts, stamp_of
+from engine.runs.groups import Listed, Measure, listed
+from engine.runs.index import index_of
+from engine.runs.marks import set_marks
+from engine.train.run.lock import is_locked
+from engine.train.run.runs import LOCK
+
+if TYPE_CHECKING:
+    from engine.runs.versus import Versus, versus
+else:
+    versus = later("engine.runs.versus", "versus")
+
+MOST_KEPT = 100  # curves of runs, some 0.2 MB each
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A ticked line whose curves are wanted."""
+
+    letter: str
+    name: str
+    paths: tuple[str, ...]
+    metric: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """A ticked line as it is drawn. num_runs: that had something to draw."""
+
+    letter: str
+    name: str
+    steps: np.ndarray
+    mean: np.ndarray
+    spread: np.ndarray
+    num_runs: int
+
+
+class CurveStore:
+    """Curves that have been read, as long as their files stay what they were. A worker's alone."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[str, Curves]] = {}
+
+    def read(self, path: str) -> Generator[Event, None, Curves]:
+        """Return the curves of a run."""
+        stamp, known = stamp_of(Path(path)), self._kept.get(path)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        found = yield from read_curves(Path(path))
+        while len(self._kept) >= MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        self._kept[path] = (stamp, found)
+        return found
+
+
+def read_runs(root: Path) -> Generator[Event, None, tuple[Listed, ...]]:
+    """Return all runs under a root."""
+    return listed((yield from index_of(root)))
+
+
+def draw_curves(
+    store: CurveStore, asked: Sequence[Asked], what: str
+) -> Generator[Event, None, tuple[Drawn, ...]]:
+    """Return the lines of all that is ticked. Args: what: LOSS of training, or SCORE on validation rows."""
+    found = []
+    for one in asked:
+        curves = list[Curve]()
+        for path in one.paths:
+            read = yield from store.read(path)
+            curve = read.validation.get(one.metric) if what == SCORE else read.train.get(what)
+            if curve is not None and curve.size:
+                curves.append(curve)
+        band = band_of(curves, smooth=what != SCORE)
+        found.append(Drawn(one.letter, one.name, band.steps, band.mean, band.spread, len(curves)))
+    return tuple(found)
+
+
+def compare(first: tuple[RunFacts, ...], second: tuple[RunFacts, ...], measure: Measure) -> Versus | None:
+    """Return whether the second is better than the first."""
+    return versus(first, second, measure)
+
+
+def mark(paths: Sequence[str], changes: dict[str, Any]) -> None:
+    """Write name, note or tags of runs. Raises: UserError."""
+    for path in paths:
+        set_marks(Path(path), **changes)
+
+
+def move_to_bin(paths: Sequence[str]) -> int:
+    """Move runs to the bin; return how many. Raises: UserError, and what was not moved stays."""
+    for path in paths:
+        if is_locked(Path(path) / LOCK):
+            raise UserError(
+                marked("engine", "{path} is in training. Stop it before it is deleted; nothing was deleted."),
+                path=Path(path),
+            )
+    for number, path in enumerate(paths):
+        if not QFile.moveToTrash(path):
+            raise UserError(
+                translate(
+                    "runs", "{path} could not be moved to the bin and stays. {count} were moved before it."
+                ),
+                path=Path(path),
+                count=number,
+            )
+    return len(paths)

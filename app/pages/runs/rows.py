@@ -1,0 +1,332 @@
+"""What each line of the table of runs says: filtered, grouped and ordered; no Qt but its translations."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QDate, QLocale
+
+from app import words
+from app.look.labels import PART
+from app.pages.run.earlier_runs import state_words
+from app.pages.run.facts import value_words
+from app.pages.runs.state import RunsState
+from app.pages.tasks.known import VIEWS, views_of
+from app.words import translate
+from app.work.titles import model_title
+from engine.runs.facts import RunFacts
+from engine.runs.groups import Listed, Measure, Reached, commonest, reached, score_of, varied
+
+TOLD_SAME = ("batch_size", "max_length", "num_epochs", "learning_rate")  # where they are the same in all
+_STAMP = re.compile(r"^\d{8}-\d{6}-(?=.)")  # with which the names of run folders begin
+NOT_IN_PERCENT = ("pearson", "spearman", "mse", "mae", "loss", "perplexity")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line: a run, or runs of the same settings. odd: the columns in which it is unlike most."""
+
+    key: str
+    name: str
+    runs: tuple[RunFacts, ...]
+    reached: Reached | None
+    seeds: str = ""
+    odd: frozenset[str] = frozenset()
+    is_group: bool = False
+    is_open: bool = False
+    is_seed: bool = False  # one of a group that is unfolded
+
+    @property
+    def facts(self) -> RunFacts:
+        """The run, or the first of the group."""
+        return self.runs[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The table. settings: the columns of settings. same: what all runs have alike, in words."""
+
+    rows: tuple[Row, ...] = ()
+    settings: tuple[str, ...] = ()
+    same: str = ""
+    num_runs: int = 0
+    metric: str = ""
+
+
+def shown(runs: Sequence[Listed], state: RunsState) -> Shown:
+    """Return the table of those runs that a person looks at."""
+    found = [run for run in runs if is_wanted(run.facts, state)]
+    all_facts = [run.facts for run in found]
+    columns = tuple(varied(all_facts))
+    usual = commonest(all_facts, columns)
+    lines = (
+        _grouped(found, state.measure)
+        if state.is_grouped
+        else [(run.facts.folder, [run.facts]) for run in found]
+    )
+    rows = [_row(key, members, columns, usual, state) for key, members in lines]
+    rows.sort(key=lambda row: row.name.casefold())
+    rows.sort(key=lambda row: _order(row, state), reverse=state.is_descending)
+    rows.sort(key=lambda row: _order(row, state)[0] == 0)
+    every: list[Row] = []
+    for row in rows:
+        every.append(row)
+        if row.is_open:
+            seeds = (_seed_row(facts, state) for facts in row.runs)
+            every += sorted(seeds, key=lambda one: _order(one, state), reverse=state.is_descending)
+    metrics = {row.reached.metric for row in rows if row.reached is not None}
+    metric = metrics.pop() if len(metrics) == 1 else ""
+    return Shown(tuple(every), columns, _same_words(all_facts, columns), len(found), metric)
+
+
+def is_wanted(facts: RunFacts, state: RunsState) -> bool:
+    """Whether a run has the data and all the words that are looked for."""
+    if state.data and facts.data != state.data:
+        return False
+    sought = state.search.casefold().split()
+    if not sought:
+        return True
+    places = (facts.name, facts.note, *facts.tags, facts.folder, data_name(facts), model_name(facts.model))
+    text = "\n".join((*places, facts.task, facts.state, facts.why)).casefold()
+    return all(word in text for word in sought)
+
+
+def _grouped(found: Iterable[Listed], measure: Measure) -> list[tuple[str, list[RunFacts]]]:
+    """Return (key, runs); a run that was not measured stands alone, and says why."""
+    groups: dict[str, list[RunFacts]] = {}
+    for run in found:
+        has_score = score_of(run.facts, measure) is not None
+        groups.setdefault(run.key if has_score else run.facts.folder, []).append(run.facts)
+    return [(key, sorted(members, key=lambda one: (one.seed, one.began))) for key, members in groups.items()]
+
+
+def _row(
+    key: str, members: list[RunFacts], columns: tuple[str, ...], usual: dict[str, Any], state: RunsState
+) -> Row:
+    first, is_group = members[0], len(members) > 1
+    odd = frozenset(name for name in columns if first.settings.get(name) != usual.get(name))
+    seeds = words.number(len(members)) if state.is_grouped else str(first.seed)
+    found = reached(members, state.measure)
+    is_open = is_group and key in state.unfolded
+    return Row(key, name_of(members), tuple(members), found, seeds, odd, is_group, is_open)
+
+
+def _seed_row(facts: RunFacts, state: RunsState) -> Row:
+    name = translate("runs", "seed {seed}").format(seed=facts.seed)
+    return Row(facts.folder, name, (facts,), reached([facts], state.measure), is_seed=True)
+
+
+def cell_words(row: Row, column: str) -> str:
+    """Return what stands in a cell; asked for when it is seen."""
+    found = row.reached
+    if column == "name":
+        return row.name
+    if column == "seeds":
+        return row.seeds
+    if column == "time":
+        seconds = [facts.seconds for facts in row.runs if facts.seconds is not None]
+        return clock(sum(seconds) / len(seconds)) if seconds else ""
+    if column == "size":
+        return words.file_size(sum(facts.size for facts in row.runs))
+    if column == "when":
+        return day(max(facts.began for facts in row.runs))
+    if column == "score":
+        return "" if found is None else score_words(found.metric, found.mean)
+    if column == "spread":
+        return "" if found is None or found.spread is None else f"± {score_words(found.metric, found.spread)}"
+    return "" if row.is_seed else setting_words(column, row.facts.settings.get(column))
+
+
+def _order(row: Row, state: RunsState) -> tuple[int, Any]:
+    """Return what a line is ordered by; lines without it have 0 before it, and stand last."""
+    column = state.sort
+    if column == "score":
+        return (0, 0.0) if row.reached is None else (1, row.reached.mean)
+    if column == "name":
+        return 1, row.name.casefold()
+    if column == "seeds":
+        return 1, len(row.runs) if state.is_grouped else row.facts.seed
+    if column == "time":
+        seconds = [facts.seconds for facts in row.runs if facts.seconds is not None]
+        return (1, sum(seconds) / len(seconds)) if seconds else (0, 0.0)
+    if column == "size":
+        return 1, sum(facts.size for facts in row.runs)
+    if column == "when":
+        return 1, max(facts.began for facts in row.runs)
+    value = row.facts.settings.get(column)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return (1, value) if is_number else (2, str(value or ""))
+
+
+def name_of(members: Sequence[RunFacts]) -> str:
+    """Return what a run is called, or runs of the same settings: as a person named one of them."""
+    given = next((facts.name for facts in members if facts.name), "")
+    if given:
+        return given
+    folder = members[0].folder
+    outer, _, inner = folder.rpartition("/")
+    name = _STAMP.sub("", inner)
+    return f"{_STAMP.sub('', outer)}/{name}" if outer else name
+
+
+def state_line(facts: RunFacts) -> tuple[str, str]:
+    """Return (level, words) of a run that has no score: where it is, or where it ended and why."""
+    values = {"state": state_words(facts.state), "step": words.number(facts.step)}
+    if facts.state == "running":
+        if facts.num_steps:
+            text = translate("runs", "{state}: step {step} of {total}")
+            return "note", text.format(**values, total=words.number(facts.num_steps))
+        return "note", translate("runs", "{state}: step {step}").format(**values)
+    why = why_words(facts)
+    if facts.state == "finished":
+        return ("look", why) if why else ("note", translate("runs", "not measured: no rows were kept apart"))
+    said = translate("runs", "{state} at step {step}").format(**values)
+    level = "wrong" if facts.state == "failed" else "look"
+    return level, f"{said}: {why}" if why else said
+
+
+def why_words(facts: RunFacts) -> str:
+    """Return why a run ended, as far as it is known: its own words, else the worst it was told."""
+    if facts.why:
+        return words.shorten(facts.why, 300)
+    worst = [one for one in facts.remarks if one.get("level") == "wrong"]
+    return words.shorten(str(worst[-1].get("text", "")), 300) if worst else ""
+
+
+def setting_words(name: str, value: Any) -> str:
+    """Return the value of a setting as it stands in the table."""
+    about = words.settings().get(name)
+    if name == "model":
+        return model_name(str(value or ""))
+    if about is not None and about.kind == "path":
+        return Path(str(value or "").splitlines()[0]).name if value else "–"
+    return words.shorten(value_words(name, about, value) if about is not None else str(value), 60)
+
+
+def column_words(name: str) -> str:
+    """Return what stands over a column."""
+    known = {
+        "name": translate("runs", "name"),
+        "seeds": translate("runs", "seeds"),
+        "seed": translate("runs", "seed"),
+        "time": translate("runs", "time"),
+        "size": translate("runs", "size"),
+        "when": translate("runs", "when"),
+    }
+    if name in known:
+        return known[name]
+    label = words.label_of(name)
+    return label[:1].lower() + label[1:]
+
+
+def metric_words(metric: str) -> str:
+    """Return what a metric is called within a sentence, whatever the task."""
+    said = (views.metric(metric) for views in VIEWS.values())
+    return next((one for one in said if one != metric), metric.replace("_", " "))
+
+
+def measure_words(measure: Measure) -> str:
+    """Return what a measure is called where it is chosen."""
+    parts = {
+        "validation": (translate("runs", "Validation score"), translate("runs", "Validation {metric}")),
+        "test": (translate("runs", "Test score"), translate("runs", "Test {metric}")),
+    }
+    own, named = parts.get(measure.split, (measure.split, f"{measure.split} {{metric}}"))
+    return named.format(metric=metric_words(measure.metric)) if measure.metric else own
+
+
+def in_percent(metric: str) -> bool:
+    """Whether a metric is a share, told as per cent."""
+    return not any(name in metric for name in NOT_IN_PERCENT)
+
+
+def score_words(metric: str, value: float, digits: int = 1) -> str:
+    """Return a score without its unit: 76.2 of an accuracy of 0.762, 0.812 of a correlation."""
+    return words.decimal(100 * value, digits) if in_percent(metric) else words.decimal(value, digits + 2)
+
+
+def scale_words(metric: str, ticks: Sequence[float]) -> list[str]:
+    """Return the values of a scale, each with as many digits as they need; the last with its unit."""
+    factor = 100 if in_percent(metric) else 1
+    values = [factor * tick for tick in ticks]
+    digits = next((n for n in range(4) if all(abs(v - round(v, n)) < 1e-9 for v in values)), 4)
+    said = [words.decimal(value, digits) for value in values]
+    return [*said[:-1], f"{said[-1]} %"] if said and factor == 100 else said
+
+
+def data_name(facts: RunFacts) -> str:
+    """Return what a run's data are called: their file's name, of several the first and how many more."""
+    places = [line for line in facts.data.splitlines() if line.strip()]
+    if not places:
+        return "–"
+    name = Path(places[0]).name or places[0]
+    return f"{name} +{len(places) - 1}" if len(places) > 1 else name
+
+
+@cache
+def model_name(model: str) -> str:
+    """Return what a run began with is called."""
+    if not model or model.startswith("new:"):
+        return model.removeprefix("new:") or "–"
+    return model_title(model)
+
+
+def clock(seconds: float) -> str:
+    """Return how long a run took, to the second: 4:02, 1:07:33."""
+    if not math.isfinite(seconds):
+        return "–"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def day(moment: float) -> str:
+    """Return the day of a moment, near ones by their names."""
+    then = datetime.fromtimestamp(moment)
+    ago = (date.today() - then.date()).days
+    if ago == 0:
+        return translate("runs", "today")
+    if ago == 1:
+        return translate("runs", "yesterday")
+    if 1 < ago < 7:
+        return QLocale().dayName(then.isoweekday())
+    form = translate("runs", "d MMM") if ago < 300 else translate("runs", "d MMM yyyy")
+    return str(QLocale().toString(QDate(then.year, then.month, then.day), form))
+
+
+def moment_words(moment: float) -> str:
+    """Return a moment in full, for a tooltip."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
+
+
+def task_words(facts: RunFacts) -> str:
+    """Return what a run learned to do."""
+    if facts.kind == "family":
+        return translate("runs", "Family: {member}").format(member=facts.model)
+    return translate("runs", "Pretraining") if facts.kind == "pretrain" else views_of(facts.task).title()
+
+
+def _same_words(runs: Sequence[RunFacts], columns: Sequence[str]) -> str:
+    """Return what all runs have alike and is worth saying, in one line."""
+    if len(runs) < 2:
+        return ""
+    first, parts = runs[0], list[str]()
+    if len({facts.data for facts in runs}) == 1:
+        parts.append(data_name(first))
+    if "model" not in columns:
+        parts.append(model_name(first.model))
+    for name in TOLD_SAME:
+        if name not in columns and first.settings.get(name):
+            parts.append(f"{column_words(name)} {setting_words(name, first.settings[name])}")
+    rows = {facts.rows.get("validation", 0) for facts in runs if facts.rows}
+    if len(rows) == 1 and (count := rows.pop()):
+        parts.append(words.counted(count, translate("runs", "1 text"), translate("runs", "{count} texts")))
+    return translate("runs", "the same in all: {parts}").format(parts=PART.join(parts)) if parts else ""

@@ -1,0 +1,49 @@
+"""What a person looks at: which runs, grouped and ordered how, which are ticked. Never changed, replaced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from engine.runs.groups import Measure
+
+MOST_TICKED = 6
+OWN_SCORE = Measure()  # of each run, on validation rows
+DESCENDING = ("score", "time", "size", "when", "seeds")  # what is looked at from its largest
+
+
+@dataclass(frozen=True, slots=True)
+class RunsState:
+    """data: a path; "" for all. sort: the key of a column. ticked: keys of lines, A first."""
+
+    search: str = ""
+    data: str = ""
+    is_grouped: bool = True
+    measure: Measure = OWN_SCORE
+    sort: str = "score"
+    is_descending: bool = True
+    unfolded: frozenset[str] = frozenset()
+    ticked: tuple[str, ...] = ()
+
+    def sort_by(self, column: str) -> RunsState:
+        """Order by a column; by the one there is, the other way round."""
+        if column == self.sort:
+            return replace(self, is_descending=not self.is_descending)
+        return replace(self, sort=column, is_descending=column in DESCENDING)
+
+    def fold(self, key: str, is_open: bool) -> RunsState:
+        """Show the seeds of a group, or no longer."""
+        return replace(self, unfolded=self.unfolded | {key} if is_open else self.unfolded - {key})
+
+    def tick(self, key: str) -> RunsState:
+        """Tick a line, or take its tick away; of more than can be told apart the last gives way."""
+        if key in self.ticked:
+            return replace(self, ticked=tuple(one for one in self.ticked if one != key))
+        return replace(self, ticked=(*self.ticked[: MOST_TICKED - 1], key))
+
+    def keep(self, keys: set[str]) -> RunsState:
+        """Take away the ticks of lines that are there no more."""
+        return replace(self, ticked=tuple(one for one in self.ticked if one in keys))
+
+    def letter(self, key: str) -> str:
+        """Return what a ticked line is called: A, B, ...; "" for another."""
+        return chr(ord("A") + self.ticked.index(key)) if key in self.ticked else ""

@@ -1,0 +1,1 @@
+"""How good a classifier is, and what to say of it."""

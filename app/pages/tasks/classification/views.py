@@ -1,0 +1,60 @@
+"""Classification in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from app import words
+from app.pages.advice.remark import Remark
+from app.pages.tasks.classification.remarks import accuracy_words, on_chance, on_predictions
+from app.pages.tasks.classification.scores import ScoresCard
+from app.pages.tasks.views import TaskViews
+from engine.events import Evaluated
+
+if TYPE_CHECKING:
+    from app.pages.tasks.views import Summary
+
+translate = QCoreApplication.translate
+
+
+class ClassificationViews(TaskViews):
+    """One label for a text or a pair."""
+
+    name, main_metric = "classification", "accuracy"
+    shares = frozenset({"accuracy"})
+
+    def title(self) -> str:
+        return translate("ClassificationViews", "Classification")
+
+    def words(self, summary: Summary) -> str:
+        text = translate("ClassificationViews", "One text → {count} labels")
+        if summary.is_pair:
+            text = translate("ClassificationViews", "Two texts → {count} labels")
+        return text.format(count=words.number(len(summary.labels)))
+
+    def metric(self, name: str) -> str:
+        return {
+            "accuracy": translate("ClassificationViews", "accuracy"),
+            "macro_f1": translate("ClassificationViews", "macro F1"),
+        }.get(name, name)
+
+    def curve_words(self) -> str:
+        return translate(
+            "ClassificationViews",
+            "The share of right answers appears here, on training and validation rows.",
+        )
+
+    def score_words(self, event: Evaluated) -> str:
+        return accuracy_words(event)
+
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+        if event.split == "test":
+            yield from on_chance(event)
+        elif event.confusion is not None:
+            yield from on_predictions(event, is_over=is_over)
+
+    def scores(self) -> ScoresCard:
+        return ScoresCard()

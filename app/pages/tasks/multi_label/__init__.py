@@ -1,0 +1,1 @@
+"""How good several labels a row are, and what to say of it."""

@@ -1,0 +1,1 @@
+"""Questions about passages in the window: a file of them, their scores, their answers."""

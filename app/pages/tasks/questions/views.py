@@ -1,0 +1,77 @@
+"""Answering questions in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from app import words
+from app.pages.advice.remark import Remark
+from app.pages.tasks.questions.answers import QuestionAnswers
+from app.pages.tasks.questions.preview import QuestionPreview
+from app.pages.tasks.questions.scores import QuestionScores
+from app.pages.tasks.views import TaskViews
+from engine.events import Evaluated
+from engine.train.tasks.questions.details import count_of, threshold_in
+
+if TYPE_CHECKING:
+    from app.pages.tasks.views import Summary
+    from app.session import Session
+
+translate = QCoreApplication.translate
+
+
+class QuestionViews(TaskViews):
+    """Where in a passage the answer to a question stands."""
+
+    name, main_metric = "questions", "f1"
+    shares = frozenset({"exact_match"})
+
+    def title(self) -> str:
+        return translate("QuestionViews", "Questions")
+
+    def words(self, summary: Summary) -> str:
+        return translate("QuestionViews", "Where answers stand")
+
+    def metric(self, name: str) -> str:
+        return {
+            "f1": translate("QuestionViews", "F1 of answers"),
+            "exact_match": translate("QuestionViews", "exact match"),
+            "has_answer_f1": translate("QuestionViews", "F1 where there is an answer"),
+            "has_answer_exact_match": translate("QuestionViews", "exact match where there is an answer"),
+            "no_answer_f1": translate("QuestionViews", "F1 where there is none"),
+            "no_answer_exact_match": translate("QuestionViews", "exact match where there is none"),
+        }.get(name, name)
+
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+        if count_of(event.details, "num_examples") and not count_of(event.details, "answered"):
+            text = translate(
+                "QuestionViews", "It answers no question: of each it says that there is no answer."
+            )
+            yield Remark("look", text)
+        threshold = threshold_in(event.details)
+        if is_over and threshold and threshold["value"]:
+            text = translate(
+                "QuestionViews",
+                "Left without an answer above a difference of {value}: chosen on {chosen} questions, F1 {f1} "
+                "on the other {others}; at 0 it would be {zero}.",
+            )
+            said = text.format(
+                value=words.decimal(threshold["value"], 2),
+                chosen=words.number(threshold["num_chosen"]),
+                others=words.number(threshold["num_reported"]),
+                f1=words.share(threshold["reported"]),
+                zero=words.share(threshold["at_zero"]),
+            )
+            yield Remark("fine", said)
+
+    def scores(self) -> QuestionScores:
+        return QuestionScores()
+
+    def preview(self, session: Session) -> QuestionPreview:
+        return QuestionPreview()
+
+    def answers(self, session: Session) -> QuestionAnswers:
+        return QuestionAnswers(session)

@@ -1,0 +1,1 @@
+"""How near predicted numbers are, and what to say of it."""

@@ -1,0 +1,178 @@
+"""How near predicted numbers are: true against predicted, what is left over, and the correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app import words
+from app.look.labels import label
+from app.look.segmented_buttons import FoldingButtons
+from app.look.widgets import set_role
+from app.pages.tasks.tile import ScoreTile
+from app.pages.tasks.views import ROOM, TaskScores, split_buttons
+from app.plots.buttons import save_icon, yield_to_layout
+from app.plots.plane import PlanePlot
+from engine.events import Evaluated
+from engine.train.tasks.regression.details import number_details
+
+LEAST_PICTURE = 110  # px
+
+
+class RegressionScores(TaskScores):
+    """The scores of one evaluation, or of the two of a run."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._evaluations: dict[str, Evaluated] = {}
+        self._moments: dict[str, str] = {}
+        self.set_title(self.tr("Scores"))
+        self.view_choice = FoldingButtons(
+            "scores_view",
+            self.tr("View"),
+            (
+                ("points", self.tr("Predicted"), self.tr("What was predicted for each true number")),
+                ("errors", self.tr("Errors"), self.tr("How far each prediction is off, and to which side")),
+            ),
+            room=ROOM,
+        )
+        self.split_choice = split_buttons()
+        self.pearson, self.spearman = ScoreTile("score_pearson"), ScoreTile("score_spearman")
+        self.error = ScoreTile("score_mae")
+        self.picture = self.plane = PlanePlot(self.tr("True and predicted"))
+        self.picture.setObjectName("true_predicted")
+        self.picture.set_empty_text(self.tr("After each evaluation: true and predicted numbers."))
+        self.remark = label("", "muted", wrap=True)
+        self.remark.setObjectName("scores_remark")
+        yield_to_layout(self.picture, LEAST_PICTURE)
+        for widget in (self.view_choice, self.split_choice, save_icon(self.picture)):
+            self.add_corner(widget)
+        self._tiles = QWidget()
+        set_role(self._tiles, "clear")
+        tiles = QHBoxLayout(self._tiles)
+        tiles.setContentsMargins(0, 0, 0, 0)
+        tiles.setSpacing(10)
+        for tile in (self.pearson, self.spearman, self.error):
+            tiles.addWidget(tile)
+        tiles.addStretch(1)
+        self.add(self._tiles)
+        self.add(self.remark)
+        self.add(self.picture, 1)
+        self.view_choice.chosen.connect(self._show)
+        self.split_choice.chosen.connect(self._show)
+        self.clear()
+
+    @property
+    def current(self) -> Evaluated | None:
+        """The evaluation that is shown."""
+        if len(self._evaluations) > 1:
+            return self._evaluations[self.split_choice.current]
+        return next(iter(self._evaluations.values()), None)
+
+    def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
+        self._evaluations, self._moments = dict(evaluations), dict(moments)
+        has_both = len(self._evaluations) > 1
+        if not has_both:
+            self.split_choice.set_current("validation")
+        self.split_choice.setVisible(has_both)
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        shown = self.current
+        for widget in (self._tiles, self.view_choice, self.remark):
+            widget.setVisible(shown is not None)
+        if shown is None:
+            self.plane.clear()
+            return
+        self._show_tiles(shown)
+        self.remark.setText(_error_words(shown))
+        points = np.array(number_details(shown.details).points, float).reshape(-1, 2)
+        if self.view_choice.current == "errors":
+            self._show_errors(points)
+        else:
+            self._show_points(points)
+
+    def _show_tiles(self, shown: Evaluated) -> None:
+        moment, rows = self._moments.get(shown.split, ""), number_details(shown.details).num_examples
+        caption = self.tr("Pearson, {moment}").format(moment=moment) if moment else self.tr("Pearson")
+        measured = words.counted(rows, self.tr("Measured on 1 row."), self.tr("Measured on {count} rows."))
+        meaning = self.tr("How nearly predictions lie on a straight line over the true numbers, -1 to 1.")
+        about = f"{meaning} {measured} {words.interval_help()}"
+        self.pearson.put(caption, correlation_words(shown, "pearson", is_short=True), about)
+        self.spearman.put(
+            self.tr("Spearman"),
+            correlation_words(shown, "spearman", is_short=True),
+            self.tr("The same of their ranks: whether what is larger is predicted to be larger."),
+        )
+        self.error.put(
+            self.tr("Mean error"),
+            words.decimal(shown.metrics.get("mae")),
+            self.tr("How far predictions are off, on average, whatever the side."),
+        )
+
+    def _show_points(self, points: np.ndarray) -> None:
+        (left, right), (low, high) = _range(points[:, 0]), _range(points.ravel())
+        template = self.tr("true {true}, predicted {predicted}")
+        said = [
+            template.format(true=words.decimal(true, 2), predicted=words.decimal(predicted, 2))
+            for true, predicted in points.tolist()
+        ]
+        self.picture.set_title(self.tr("True and predicted"))
+        names = (self.tr("True"), self.tr("Predicted"))
+        ranges = ((left, right), (low, high))
+        self.plane.set_points(points, said, names, ranges, line=((left, left), (right, right)))
+
+    def _show_errors(self, points: np.ndarray) -> None:
+        errors = np.column_stack([points[:, 0], points[:, 1] - points[:, 0]])
+        (left, right), most = _range(points[:, 0]), float(np.abs(errors[:, 1]).max(initial=1e-6)) * 1.05
+        template = self.tr("true {true}, predicted {predicted}")
+        said = [
+            template.format(true=words.decimal(true, 2), predicted=words.decimal(predicted, 2))
+            for true, predicted in points.tolist()
+        ]
+        self.picture.set_title(self.tr("Errors"))
+        names = (self.tr("True"), self.tr("Predicted less true"))
+        ranges = ((left, right), (-most, most))
+        self.plane.set_points(errors, said, names, ranges, line=((left, 0.0), (right, 0.0)))
+
+
+def correlation_words(event: Evaluated, name: str, *, is_short: bool = False) -> str:
+    """Return a correlation with its 95 % interval, or that there is no spread.
+
+    Args: is_short: leave out which interval it is.
+    """
+    details = number_details(event.details)
+    if details.no_spread:
+        return words.translate("RegressionScores", "no spread")
+    value, interval = event.metrics.get(name), details.intervals.get(name)
+    if value is None or not interval:
+        return words.decimal(value)
+    text = words.translate("RegressionScores", "{value} (95 %: {low} to {high})")
+    if is_short:
+        text = words.translate("RegressionScores", "{value} ({low} to {high})")
+    low, high = (words.decimal(end) for end in interval)
+    return text.format(value=words.decimal(value), low=low, high=high)
+
+
+def _error_words(event: Evaluated) -> str:
+    """Return between which errors half of the predictions lie."""
+    found = number_details(event.details).residuals
+    if not found:
+        return ""
+    text = words.translate(
+        "RegressionScores",
+        "Half of the predictions are between {low} and {high} off, nine in ten between {least} and {most}.",
+    )
+    least, low, high, most = (words.decimal(found[place], 2) for place in (1, 2, 4, 5))
+    return text.format(low=low, high=high, least=least, most=most)
+
+
+def _range(values: np.ndarray) -> tuple[float, float]:
+    """Return a little more than all values take."""
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    room = 0.04 * (high - low) or 0.5
+    return low - room, high + room

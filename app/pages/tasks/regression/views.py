@@ -1,0 +1,98 @@
+"""A number a row in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication
+
+from app import words
+from app.pages.advice.remark import Remark
+from app.pages.tasks.regression.scores import RegressionScores, correlation_words
+from app.pages.tasks.views import TaskViews
+from app.plots.bars import BarsPlot
+from engine.events import Evaluated, Predicted
+
+if TYPE_CHECKING:
+    from app.pages.tasks.views import Summary
+
+translate = QCoreApplication.translate
+MOST_BINS = 12
+
+
+class RegressionViews(TaskViews):
+    """A number for a text or a pair."""
+
+    name, main_metric, lowest = "regression", "pearson", -1.0
+    has_probability = False
+
+    def title(self) -> str:
+        return translate("RegressionViews", "A number")
+
+    def words(self, summary: Summary) -> str:
+        if summary.is_pair:
+            return translate("RegressionViews", "Two texts → a number")
+        return translate("RegressionViews", "One text → a number")
+
+    def bars(self, summary: Summary) -> list[tuple[str, int]]:
+        """Return how many rows have numbers in each of some equal ranges, from the lowest."""
+        numbers = getattr(summary, "numbers", None)
+        return [] if numbers is None or not len(numbers) else bars_of(numbers)
+
+    def metric(self, name: str) -> str:
+        return {
+            "pearson": translate("RegressionViews", "Pearson correlation"),
+            "spearman": translate("RegressionViews", "Spearman correlation"),
+            "mse": translate("RegressionViews", "mean squared error"),
+            "mae": translate("RegressionViews", "mean error"),
+        }.get(name, name)
+
+    def score_words(self, event: Evaluated) -> str:
+        return correlation_words(event, "pearson")
+
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+        from engine.train.tasks.regression.task import Regression  # here: it brings torch with it
+
+        for sentence, level in Regression(event.labels).remarks(event, event.split):
+            yield Remark(level if is_over else "look", words.say(sentence))
+
+    def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
+        bars.clear()
+        said = words.decimal(float(values[0]))
+        bars.set_empty_text(said)
+        return said
+
+    def answer_empty_words(self) -> str:
+        return translate("RegressionViews", "The number that is predicted appears here.")
+
+    def predictions(self, event: Predicted) -> list[str]:
+        return [words.decimal(float(number)) for number in event.probabilities[:, 0]]
+
+    def counts_title(self) -> str:
+        return translate("RegressionViews", "Predicted numbers")
+
+    def bars_title(self) -> str:
+        return translate("RegressionViews", "Numbers")
+
+    def probabilities(self, event: Predicted) -> list[str]:
+        return []
+
+    def answer_counts(self, event: Predicted) -> list[tuple[str, int]]:
+        """Return how many predictions lie in each of some equal ranges, from the lowest."""
+        return bars_of(event.probabilities[:, 0]) if len(event.rows) else []
+
+    def scores(self) -> RegressionScores:
+        return RegressionScores()
+
+
+def bars_of(numbers: np.ndarray) -> list[tuple[str, int]]:
+    """Return (range, count) of numbers in some equal ranges."""
+    counts, edges = np.histogram(numbers, bins=min(MOST_BINS, max(2, len(np.unique(numbers)))))
+    digits = 2 if edges[-1] - edges[0] < 50 else 0
+    said = [words.decimal(float(edge), digits) for edge in edges]
+    template = translate("RegressionViews", "{low} to {high}")
+    names = [template.format(low=low, high=high) for low, high in pairwise(said)]
+    return list(zip(names, counts.tolist(), strict=True))

@@ -1,0 +1,30 @@
+"""A caption and a number below it, which the scores of any task are shown by."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app.look.labels import ElidedLabel, tip
+
+
+class ScoreTile(QWidget):
+    """A caption and a number below it, as wide as they need where there is room."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.caption = ElidedLabel("", "caption")
+        self.value = ElidedLabel("")
+        self.value.setObjectName(name)
+        for part in (self.caption, self.value):
+            part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+            column.addWidget(part)
+
+    def put(self, caption: str, value: str, meaning: str = "") -> None:
+        """Show a number, and what it means under the pointer."""
+        self.caption.setText(caption)
+        self.value.setText(value)
+        self.value.setAccessibleName(f"{caption}: {value}")
+        self.setToolTip(tip(meaning))

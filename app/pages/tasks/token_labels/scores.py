@@ -1,0 +1,269 @@
+"""How good the labels of words are: entity F1, texts with what is wrong in them, types, which is taken for
+which.
+
+All of it is in an evaluation's details, so it is the same live, and from the files of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from app import words
+from app.look.inputs import ComboBox
+from app.look.labels import label, tip
+from app.look.layout import column, row
+from app.look.segmented_buttons import FoldingButtons
+from app.look.widgets import set_role
+from app.pages.tasks.token_labels.listing import CellTable, TextList
+from app.pages.tasks.views import ROOM, TaskScores
+from app.plots.buttons import save_icon, yield_to_layout
+from app.plots.confusion import ConfusionPlot
+from app.plots.tagged_words import PREDICTED, TRUE, Stretch, tagged_words
+from engine.events import Evaluated
+from engine.train.tasks.token_labels.details import (
+    WrongText,
+    confusion_in,
+    count_of,
+    error_counts,
+    texts_in,
+)
+
+LEAST_PICTURE = 110  # px
+
+
+class TypeConfusion(ConfusionPlot):
+    """Which type was taken for which; O is no entity."""
+
+    def cell_words(self, true: int, predicted: int) -> str:
+        count, total = int(self._counts[true, predicted]), int(self._counts[true].sum())
+        last = len(self._labels) - 1
+        values = {
+            "count": words.number(count),
+            "total": words.number(total),
+            "true": self._labels[true],
+            "predicted": self._labels[predicted],
+            "share": words.share(count / total if total else 0.0),
+        }
+        if predicted == last:
+            text = self.tr("{count} of {total} entities of type {true} were missed ({share}).")
+        elif true == last:
+            text = self.tr("{count} entities of type {predicted} were found where there is none.")
+        elif true == predicted:
+            text = self.tr("{count} of {total} entities of type {true} got their type ({share}).")
+        else:
+            text = self.tr("{count} of {total} entities of type {true} were taken for {predicted} ({share}).")
+        return text.format(**values)
+
+
+class TokenScores(TaskScores):
+    """The scores of one evaluation, or of the two of a run: on validation and on test texts."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("token_scores")
+        self._evaluations: dict[str, Evaluated] = {}
+        self._moments: dict[str, str] = {}
+        self._rows: list[WrongText] = []
+        self.view_choice = FoldingButtons(
+            "token_scores_view",
+            self.tr("View"),
+            (
+                ("texts", self.tr("Texts"), self.tr("Texts with what is wrong in them")),
+                ("types", self.tr("By type"), self.tr("Precision, recall and F1 of each type")),
+                ("confusion", self.tr("Confusion"), self.tr("Which type was taken for which")),
+            ),
+            room=ROOM,
+        )
+        self.split_choice = FoldingButtons(
+            "token_scores_split",
+            self.tr("Texts"),
+            (
+                ("validation", self.tr("Validation"), self.tr("Texts that chose the best checkpoint")),
+                ("test", self.tr("Test"), self.tr("Texts that were looked at once, at the end")),
+            ),
+            room=ROOM,
+        )
+        self.figures = label("", wrap=True, name="token_figures")
+        rule = self.tr(
+            "F1 as conlleval.pl counts it, which papers report; strictly, an entity has to begin with B-."
+        )
+        self.figures.setToolTip(tip(rule))
+        self.counts = label("", "muted", name="token_counts")
+        self.kind_box = ComboBox()
+        self.kind_box.setObjectName("error_kind")
+        self.kind_box.setAccessibleName(self.tr("Which errors"))
+        self.lane_choice = FoldingButtons(
+            "token_lanes",
+            self.tr("Show"),
+            (
+                ("both", self.tr("Both"), self.tr("Above the words what is true, below what was predicted")),
+                (TRUE, self.tr("True"), self.tr("What is true alone")),
+                (PREDICTED, self.tr("Predicted"), self.tr("What was predicted alone")),
+            ),
+            room=ROOM,
+        )
+        self.texts = TextList("wrong_texts", self.tr("Texts with errors"))
+        self.types = CellTable("type_scores", self.tr("Scores of each type"))
+        self.confusion = TypeConfusion(self.tr("Confusion of types"))
+        self.confusion.setObjectName("type_confusion")
+        self.confusion.set_empty_text(self.tr("After each evaluation: which type is taken for which."))
+        yield_to_layout(self.confusion, LEAST_PICTURE)
+        self.picture = self.confusion
+        self._views = QStackedWidget()
+        errors = QWidget()
+        set_role(errors, "clear")
+        column(row((self.kind_box, 1), self.lane_choice), (self.texts, 1), parent=errors)
+        for view in (errors, self.types, self.confusion):
+            self._views.addWidget(view)
+        self._save = save_icon(self.confusion)
+        for widget in (self.view_choice, self.split_choice, self._save):
+            self.add_corner(widget)
+        for part in (self.figures, self.counts):
+            self.add(part)
+        self.add(self._views, 1)
+        self.view_choice.chosen.connect(self._show_view)
+        self.split_choice.chosen.connect(self._show)
+        self.lane_choice.chosen.connect(self._draw_words)
+        self.kind_box.activated.connect(self._list_texts)
+        self.texts.row_chosen.connect(self._draw_words)
+        self.clear()
+
+    def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
+        had_test = "test" in self._evaluations
+        self._evaluations, self._moments = dict(evaluations), dict(moments)
+        if "test" in evaluations and (not had_test or "validation" not in evaluations):
+            self.split_choice.set_current("test")
+        elif "test" not in evaluations:
+            self.split_choice.set_current("validation")
+        self.split_choice.setVisible(len(evaluations) > 1)
+        self._show()
+
+    @property
+    def current(self) -> Evaluated | None:
+        """The evaluation that is shown."""
+        return self._evaluations.get(self.split_choice.current)
+
+    @property
+    def _details(self) -> Mapping[str, Any]:
+        return self.current.details if self.current is not None else {}
+
+    @Slot()
+    def _show(self) -> None:
+        event = self.current
+        self.set_title(self.tr("Scores"))
+        self.set_hint(self._moments.get(self.split_choice.current, "") if event is not None else "")
+        for part in (self.view_choice, self.figures, self.counts):
+            part.setVisible(event is not None)
+        if event is not None:
+            self.figures.setText(self._figures_of(event))
+            self.counts.setText(self._counts())
+        self._show_types()
+        self._show_confusion()
+        chosen = self.kind_box.currentData()
+        self.kind_box.clear()
+        wrong = words.number(count_of(self._details, "num_wrong_texts"))
+        self.kind_box.addItem(self.tr("All texts with errors ({count})").format(count=wrong), "")
+        for kind, count in error_counts(self._details).items():
+            self.kind_box.addItem(f"{self._kind_words(kind)} ({words.number(count)})", kind)
+        self.kind_box.setCurrentIndex(max(0, self.kind_box.findData(chosen)))
+        self._list_texts()
+        self._show_view()
+
+    @Slot()
+    def _show_view(self) -> None:
+        view = self.view_choice.current if self.current is not None else "confusion"
+        self._views.setCurrentIndex(("texts", "types", "confusion").index(view))
+        self._save.setVisible(view == "confusion")
+
+    def _kind_words(self, kind: str) -> str:
+        return {
+            "boundary": self.tr("Wrong bounds"),
+            "type": self.tr("Wrong type"),
+            "boundary and type": self.tr("Wrong bounds and type"),
+            "missed": self.tr("Missed"),
+            "invented": self.tr("Found where there is none"),
+        }.get(kind, kind)
+
+    def _figures_of(self, event: Evaluated) -> str:
+        found = event.metrics
+        if "entity_f1" not in found:
+            text = self.tr("Right words {accuracy} · macro F1 {macro}")
+            return text.format(
+                accuracy=words.share(found.get("token_accuracy")), macro=words.share(found.get("macro_f1"))
+            )
+        text = self.tr(
+            "Entity F1 {f1} (as conlleval), strictly {strict} · precision {precision} · recall {recall} · "
+            "right words {accuracy}"
+        )
+        return text.format(
+            f1=words.share(found["entity_f1"]),
+            precision=words.share(found.get("entity_precision")),
+            recall=words.share(found.get("entity_recall")),
+            strict=words.share(found.get("entity_f1_strict")),
+            accuracy=words.share(found.get("token_accuracy")),
+        )
+
+    def _counts(self) -> str:
+        return self.tr("{texts} texts, {words} words").format(
+            texts=words.number(count_of(self._details, "num_examples")),
+            words=words.number(count_of(self._details, "num_words")),
+        )
+
+    def _show_types(self) -> None:
+        event = self.current
+        found = list(event.per_label.items()) if event is not None else []
+
+        def cell(row: int, place: int) -> str:
+            name, figures = found[row]
+            if place == 0:
+                return name
+            return words.number(figures[3]) if place == 4 else words.score(figures[place - 1])
+
+        is_plain = event is not None and "entity_f1" not in event.metrics
+        last = self.tr("Words") if is_plain else self.tr("Entities")
+        names = (self.tr("Type"), self.tr("Precision"), self.tr("Recall"), self.tr("F1"), last)
+        self.types.set_rows(names, len(found), cell, wide=0, numbers=(1, 2, 3, 4))
+
+    def _show_confusion(self) -> None:
+        event, kept = self.current, confusion_in(self._details)
+        if kept is not None:
+            self.confusion.set_confusion([*kept[0], "O"], kept[1])
+        elif event is not None and event.confusion is not None:
+            self.confusion.set_confusion(event.labels, event.confusion)
+        else:
+            self.confusion.clear()
+
+    @Slot()
+    def _list_texts(self) -> None:
+        kind = self.kind_box.currentData()
+        self._rows = [one for one in texts_in(self._details) if not kind or kind in one.kinds]
+        names = (self.tr("Line"), self.tr("Text"), self.tr("Wrong"))
+        self.texts.set_rows(names, len(self._rows), self._cell, wide=1, numbers=(0,), most_width=110)
+
+    def _cell(self, row: int, place: int) -> str:
+        one = self._rows[row]
+        if place == 0:
+            return words.number(one.line)
+        if place == 1:
+            return f"… {one.text} …" if one.is_part else one.text
+        if not one.kinds:
+            pairs = zip(one.true, one.predicted, strict=False)
+            return ", ".join(dict.fromkeys(f"{true[2]} → {found[2]}" for true, found in pairs))
+        return ", ".join(dict.fromkeys(self._kind_words(kind) for kind in one.kinds))
+
+    @Slot()
+    def _draw_words(self) -> None:
+        row = self.texts.view.currentIndex().row()
+        if not 0 <= row < len(self._rows):
+            return
+        one, event = self._rows[row], self.current
+        true, predicted = ([Stretch(*span) for span in lane] for lane in (one.true, one.predicted))
+        chosen = self.lane_choice.current
+        lanes = (TRUE, PREDICTED) if chosen == "both" else (chosen,)
+        types = event.labels if event is not None else ()
+        self.texts.words.set_words(tagged_words(one.text, true, predicted), types, lanes)
+        self.texts.words.show_first()

@@ -1,0 +1,75 @@
+"""Labels of words in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from app import words
+from app.pages.advice.remark import Remark
+from app.pages.tasks.token_labels.answers import TokenAnswers
+from app.pages.tasks.token_labels.preview import TokenPreview
+from app.pages.tasks.token_labels.scores import TokenScores
+from app.pages.tasks.views import TaskViews
+from engine.events import Evaluated
+
+if TYPE_CHECKING:
+    from app.pages.tasks.views import Summary
+    from app.session import Session
+
+translate = QCoreApplication.translate
+
+
+class TokenViews(TaskViews):
+    """A tag for each word of a text."""
+
+    name, main_metric = "token-labels", "entity_f1"
+
+    def title(self) -> str:
+        return translate("TokenViews", "Labels of words")
+
+    def words(self, summary: Summary) -> str:
+        text = translate("TokenViews", "Each word of a text → {count} types")
+        return text.format(count=words.number(len(summary.labels)))
+
+    def metric(self, name: str) -> str:
+        return {
+            "entity_f1": translate("TokenViews", "entity F1"),
+            "entity_f1_strict": translate("TokenViews", "strict entity F1"),
+            "entity_precision": translate("TokenViews", "precision of entities"),
+            "entity_recall": translate("TokenViews", "recall of entities"),
+            "token_accuracy": translate("TokenViews", "share of right words"),
+            "macro_f1": translate("TokenViews", "macro F1"),
+        }.get(name, name)
+
+    def score_words(self, event: Evaluated) -> str:
+        value = event.metrics.get(self.main_metric, event.metrics.get("token_accuracy"))
+        return "" if value is None else words.score(value)
+
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+        occur = [kind for kind, figures in event.per_label.items() if figures[3]]
+        never = [kind for kind in occur if not event.per_label[kind][1]]
+        if not never or "entity_f1" not in event.metrics:
+            return
+        if never == occur:
+            text = translate(
+                "TokenViews", "No entity is found yet: most words are none, and that is learned first."
+            )
+            if is_over:
+                text = translate("TokenViews", "No entity is found. Train longer, or at a higher rate.")
+            yield Remark("wrong" if is_over else "look", text)
+            return
+        text = translate("TokenViews", "Types that occur and of which none is found: {types}.")
+        shown = [words.shorten(kind, 40) for kind in never[:5]] + ["…"] * bool(never[5:])
+        yield Remark("look", text.format(types=", ".join(shown)))
+
+    def scores(self) -> TokenScores:
+        return TokenScores()
+
+    def preview(self, session: Session) -> TokenPreview:
+        return TokenPreview(session)
+
+    def answers(self, session: Session) -> TokenAnswers:
+        return TokenAnswers(session)

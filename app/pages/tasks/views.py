@@ -1,0 +1,226 @@
+"""What the pages ask of a task's views: words for it, a picture of its files, of its scores, of its answers.
+
+The Data, Fine-tune and Predict pages know no task: they ask what stands here, through known.py.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.look.segmented_buttons import FoldingButtons
+from app.look.widgets import Card, set_role
+from app.pages.advice.remark import Remark
+from app.plots.bars import BarsPlot
+from app.plots.figure import Figure
+from engine.events import Evaluated, Predicted
+
+if TYPE_CHECKING:
+    from app.session import Session
+    from app.work.tables import TableSummary
+    from app.work.task_files import FileSummary, TaskFile
+
+    Summary = TableSummary | FileSummary
+
+translate = QCoreApplication.translate
+FEW_LABELS = 6  # up to here bars keep the labels' order and do not jump; above, the likeliest stand first
+
+
+ROOM = 28  # px around a word on a button
+
+
+def split_buttons() -> FoldingButtons:
+    """Return the choice between the rows of validation and of test."""
+    validation, test = translate("TaskViews", "Validation"), translate("TaskViews", "Test")
+    return FoldingButtons(
+        "scores_split",
+        translate("TaskViews", "Rows"),
+        (
+            ("validation", validation, translate("TaskViews", "Rows that chose the best checkpoint")),
+            ("test", test, translate("TaskViews", "Rows that were looked at once, at the end")),
+        ),
+        room=ROOM,
+    )
+
+
+class TaskScores(Card):
+    """The scores of one evaluation, or of the two of a run. A child class shows them.
+
+    picture: the figure that says most of them, which is saved with a run's other figures. texts_wanted: of a
+    split, "validation" or "test", those of a true and a predicted label.
+    """
+
+    picture: Figure
+    texts_wanted = Signal(str, int, int)
+    label_wanted = Signal(str)  # texts that have a label, or were given it
+
+    def set_door(self, is_door: bool) -> None:
+        """Let clicks lead to texts, where there are any behind the scores."""
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_evaluations({}, {})
+
+    def be_part(self) -> None:
+        """Stand inside another card: without a border."""
+        set_role(self, "clear")
+        layout = self.layout()
+        assert layout is not None
+        layout.setContentsMargins(0, 0, 0, 0)
+
+    def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
+        """Show evaluations by split, "validation" and "test". Args: moments: of which weights each is, "after
+        step 12".
+        """
+        raise NotImplementedError
+
+
+class TaskPreview(Card):
+    """A file of a task's own on the Data page, in the place of a table. A child class shows it."""
+
+    def show_file(self, file: TaskFile) -> None:
+        """Show what stands in a file; it is in memory, and only what is in sight may be drawn."""
+        raise NotImplementedError
+
+
+class TaskAnswers(QWidget):
+    """What stands at the right of the Predict page: something typed above, a file's answers below.
+
+    It asks the session's workers by channels of its own, and drops answers to what is no longer asked.
+    """
+
+    changed = Signal()  # of is_ready, is_running
+
+    def set_model(self, folder: Path) -> None:
+        """Ask this model from now on."""
+        raise NotImplementedError
+
+    def show_file(self, path: Path) -> None:
+        """Be told the file that was chosen at the left; it is not read yet."""
+        raise NotImplementedError
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The endings that a new file may have, the usual one first: they say how it is written."""
+        raise NotImplementedError
+
+    def start_file(self) -> None:
+        """Be told that a file's answers come."""
+
+    def hear(self, event: object) -> None:
+        """Hear an event of `engine.inspect.predict.predict_file`."""
+
+    def show_written(self, path: Path) -> None:
+        """Show what was written, whole."""
+
+
+class TaskViews(ABC):
+    """One task in the window. name: as the engine's `Kind` has it."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def title(self) -> str:
+        """Return what the task is called."""
+
+    @abstractmethod
+    def words(self, summary: Summary) -> str:
+        """Return what is learned from the open data: "One text → 5 labels"."""
+
+    def bars(self, summary: Summary) -> list[tuple[str, int]]:
+        """Return what is drawn of the open data's labels: each with its rows, the commonest first."""
+        labels = getattr(summary, "shown_labels", summary.labels)
+        counted = zip(labels, map(int, summary.counts), strict=True)
+        return sorted(counted, key=lambda bar: -bar[1])
+
+    @abstractmethod
+    def metric(self, name: str) -> str:
+        """Return what one of its metrics is called within a sentence: "accuracy", "entity F1"."""
+
+    main_metric: ClassVar[str]  # by which the best moment is chosen
+    shares: ClassVar[frozenset[str]] = frozenset()  # metrics that are the share of right rows
+    lowest: ClassVar[float] = 0.0  # that it can be; the highest is 1
+
+    def metric_title(self, name: str = "") -> str:
+        """Return what a metric is called above a picture. Args: name: "" for its main one."""
+        name = self.metric(name or self.main_metric)
+        return name[:1].upper() + name[1:]
+
+    def value(self, name: str, value: float, rows: int) -> str:
+        """Return the value of a metric, with its interval where it is a share of rows."""
+        return words.with_interval(value, rows if name in self.shares else 0)
+
+    def curve_words(self) -> str:
+        """Return what will appear where its main metric is drawn."""
+        text = translate("TaskViews", "{metric} on validation rows appears here after each evaluation.")
+        return text.format(metric=self.metric_title())
+
+    def score_words(self, event: Evaluated) -> str:
+        """Return its main metric in an evaluation, with its interval if it has one; "" if it is missing."""
+        value = event.metrics.get(self.main_metric)
+        return "" if value is None else words.score(value)
+
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+        """Yield what a careful colleague would say of an evaluation. Args: is_over: the run has ended."""
+        yield from ()
+
+    @abstractmethod
+    def scores(self) -> TaskScores:
+        """Return a card for its scores."""
+
+    has_probability: ClassVar[bool] = True  # whether answers to rows have one
+
+    def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
+        """Draw the answer to one text; return it in a few words.
+
+        Args: values: (C,) of the labels, or the number. answered: what a file would have.
+        """
+        pairs = [(name, float(value)) for name, value in zip(labels, values, strict=True)]
+        best = max(pairs, key=lambda pair: pair[1])
+        if len(pairs) > FEW_LABELS:
+            pairs.sort(key=lambda pair: -pair[1])
+        bars.set_bars(pairs, as_share=True, highlight=best[0])
+        text = translate("TaskViews", "{label} · {share}")
+        return text.format(label=words.shorten(best[0], 40), share=words.share(best[1]))
+
+    def answer_empty_words(self) -> str:
+        """Return what will appear where the answer to one text is drawn."""
+        return translate("TaskViews", "The probability of each label appears here.")
+
+    def predictions(self, event: Predicted) -> Sequence[str]:
+        """Return the answers to rows as they are shown."""
+        return event.predictions
+
+    def counts_title(self) -> str:
+        """Return what stands over how often each answer was given."""
+        return translate("TaskViews", "Predicted labels")
+
+    def bars_title(self) -> str:
+        """Return what stands over the open data's labels."""
+        return translate("TaskViews", "Labels")
+
+    def probabilities(self, event: Predicted) -> list[str]:
+        """Return what stands beside each prediction."""
+        best = event.probabilities.max(axis=1) if event.probabilities.size else []
+        return [words.share(float(value)) for value in best]
+
+    def answer_counts(self, event: Predicted) -> list[tuple[str, int]]:
+        """Return how often each answer was given, the commonest first."""
+        counts = Counter(event.predictions)
+        return sorted(((name, counts[name]) for name in event.labels), key=lambda bar: -bar[1])
+
+    def preview(self, session: Session) -> TaskPreview | None:
+        """Return what shows its files on the Data page; None where they are tables."""
+        return None
+
+    def answers(self, session: Session) -> TaskAnswers | None:
+        """Return what the Predict page shows at the right; None: labels and probabilities, as of tables."""
+        return None

@@ -1,0 +1,431 @@
+"""The members of a family in equal columns, the oldest left: what each may see, what it says, what it cannot.
+
+A filled bar is a probability, a hollow one a likeness; both run from 0 to 1 and are never compared. Where the
+columns do not fit, they move under the words at the left, which stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+from app import words
+from app.look import theme
+from app.plots.figure import Numbers
+from app.plots.pointed import PointedFigure, cell_after
+
+LEFT = 148  # px of the words at the left
+LEAST = 108  # px of a column
+PAD = 9
+CAPTION, HEAD, SEEN, ENTRY, RANK, SCORE = 28, 42, 50, 27, 30, 27
+SMALL = 12  # px of a font
+SEEN_FILL, SEEN_BAG, UNSEEN, OTHER_SIDE, BLANK = "fill", "bag", "unseen", "other", "blank"
+TOP = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A word with what a member gives to it. is_answer: the right one."""
+
+    word: str
+    value: float
+    is_answer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A score in a column. text: "" where the member cannot; is_best: the best, or not to be told from it."""
+
+    text: str
+    interval: str = ""
+    is_best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One member. blocks: words of the question as (share of its length, how it is seen). text: what stands
+    in the place of entries. rank: in words, "" for none; is_first: whether that is the first.
+    """
+
+    name: str
+    year: str
+    caption: str
+    seen: str = ""
+    blocks: tuple[tuple[float, str], ...] = ()
+    entries: tuple[Entry, ...] = ()
+    is_likeness: bool = False
+    text: str = ""
+    rank: str = ""
+    is_first: bool = False
+    cannot: str = ""
+    scores: tuple[Cell, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The words at the left, each with a smaller line below; "" leaves a row out. scores: a pair each."""
+
+    seen: tuple[str, str] = ("", "")
+    says: tuple[str, str] = ("", "")
+    rank: str = ""
+    cannot: str = ""
+    scores: tuple[tuple[str, str], ...] = ()
+    unable: str = ""  # in the place of a score that a member cannot have
+    legend: tuple[str, str] = ("", "")  # what a filled and a hollow bar are
+    scores_hint: str = ""
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Where each row begins, px, and how high it is."""
+
+    tops: dict[str, float] = field(default_factory=dict)
+    heights: dict[str, float] = field(default_factory=dict)
+    height: float = 0.0
+
+    def add(self, name: str, height: float) -> None:
+        self.tops[name], self.heights[name] = self.height, height
+        self.height += height
+
+
+class FamilyColumns(PointedFigure):
+    """Columns of members; a click on an entry, or Enter, tells its word."""
+
+    entry_chosen = Signal(str)
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.columns: tuple[Column, ...] = ()
+        self.labels = Labels()
+        self.hint = ""
+        self._rows = _Rows()
+        self._shift = 0  # px that the columns have moved to the left
+        theme.on_theme_change(self, self.update)
+
+    def set_columns(self, columns: Sequence[Column], labels: Labels) -> None:
+        """Show members, the oldest first."""
+        self.columns, self.labels = tuple(columns), labels
+        self._lay_out()
+        self.forget()
+
+    def set_shift(self, shift: int) -> None:
+        """Keep the words at the left where they are while the columns move."""
+        if shift != self._shift:
+            self._shift = shift
+            self.update()
+
+    @property
+    def num_entries(self) -> int:
+        return max((len(column.entries) for column in self.columns), default=0)
+
+    @property
+    def column_width(self) -> float:
+        return max(float(LEAST), (self.width() - LEFT) / max(1, len(self.columns)))
+
+    def left_of(self, column: int) -> float:
+        """Return where a column begins."""
+        return LEFT + column * self.column_width
+
+    def _lay_out(self) -> None:
+        rows, inner = _Rows(), self.column_width - 2 * PAD
+        rows.add("caption", CAPTION)
+        rows.add("head", HEAD)
+        if self.labels.seen[0]:
+            rows.add("seen", SEEN)
+        says = TOP + self.num_entries * ENTRY if self.num_entries else 0.0
+        texts = [self._height(column.text, inner) for column in self.columns if column.text]
+        rows.add("says", max([says, 4 * ENTRY if self.labels.legend[0] else ENTRY, *texts]) + 2 * TOP)
+        if self.labels.rank:
+            rows.add("rank", RANK)
+        if self.labels.cannot:
+            rows.add(
+                "cannot", max((self._height(c.cannot, inner) for c in self.columns), default=0.0) + 2 * TOP
+            )
+        for number in range(len(self.labels.scores)):
+            rows.add(f"score{number}", SCORE)
+        self._rows = rows
+        self.setMinimumSize(LEFT + LEAST * len(self.columns), int(rows.height) + 4)
+        self.updateGeometry()
+        self.update()
+
+    def _height(self, text: str, width: float) -> float:
+        metrics = QFontMetricsF(theme.ui_font(SMALL))
+        room = QRectF(0, 0, max(40.0, width), 10_000)
+        return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height() if text else 0.0
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._lay_out()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._lay_out()
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSize()
+
+    def numbers(self) -> Numbers:
+        rows: Numbers = [["member", "year", "word", "value", "kind"]]
+        for column in self.columns:
+            kind = "likeness" if column.is_likeness else "probability"
+            rows += [[column.name, column.year, one.word, one.value, kind] for one in column.entries]
+            if column.text:
+                rows.append([column.name, column.year, column.text, "", "text"])
+        return rows
+
+    # what can be pointed at: (entry, column)
+
+    def rect_of(self, target: tuple[int, int]) -> QRectF:
+        row, column = target
+        top = self._rows.tops.get("says", 0.0) + TOP + row * ENTRY
+        return QRectF(self.left_of(column) + PAD - 3, top, self.column_width - 2 * PAD + 6, ENTRY)
+
+    def target_at(self, at: QPointF) -> tuple[int, int] | None:
+        if at.x() < LEFT + self._shift:
+            return None
+        for number, column in enumerate(self.columns):
+            for row in range(len(column.entries)):
+                if self.rect_of((row, number)).contains(at):
+                    return row, number
+        return None
+
+    def after(self, event: QKeyEvent) -> tuple[int, int] | None:
+        if not self.num_entries:
+            return None
+        row, number = cell_after(event, self.current, (self.num_entries, len(self.columns))) or (-1, -1)
+        if number < 0:
+            return None
+        by = -1 if event.key() == Qt.Key.Key_Left else 1
+        while 0 <= number < len(self.columns) and not self.columns[number].entries:
+            number += by  # who says nothing is passed over
+        if not 0 <= number < len(self.columns):
+            stays: tuple[int, int] | None = self.current
+            return stays
+        found: tuple[int, int] = min(row, len(self.columns[number].entries) - 1), number
+        return found
+
+    def words_of(self, target: tuple[int, int]) -> str:
+        row, number = target
+        column = self.columns[number]
+        entry = column.entries[row]
+        kind = self.tr("likeness") if column.is_likeness else self.tr("probability")
+        said = f"{column.name}: {entry.word}, {kind} {self._value(column, entry)}"
+        return self.tr("{said}; the answer").format(said=said) if entry.is_answer else said
+
+    def tip_of(self, target: tuple[int, int]) -> str:
+        return f"{self.words_of(target)}\n{self.hint}" if self.hint else self.words_of(target)
+
+    def summary(self) -> str:
+        found = []
+        for column in self.columns:
+            firsts = ", ".join(entry.word for entry in column.entries[:3]) or column.text or column.cannot
+            found.append(f"{column.name}: {firsts}")
+        return "; ".join(found)
+
+    def can_choose(self, target: tuple[int, int]) -> bool:
+        return bool(self.hint)
+
+    def choose(self, target: tuple[int, int], event: QMouseEvent | QKeyEvent) -> None:
+        row, column = target
+        self.entry_chosen.emit(self.columns[column].entries[row].word)
+
+    def reveal(self, target: tuple[int, int]) -> None:
+        inside = self.parentWidget()
+        area = None if inside is None else inside.parentWidget()
+        if isinstance(area, QScrollArea):
+            room = self.rect_of(target)
+            area.ensureVisible(int(room.left()) - LEFT // 2, int(room.center().y()), LEFT // 2 + LEAST, 20)
+
+    # painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.columns:
+            self._paint(painter)
+        painter.end()
+        super().paintEvent(event)
+
+    def _paint(self, painter: QPainter) -> None:
+        colors = theme.current()
+        self._paint_captions(painter)
+        for number, column in enumerate(self.columns):
+            x, width = self.left_of(number) + PAD, self.column_width - 2 * PAD
+            painter.setPen(QPen(colors.color("line"), 1))
+            edge = self.left_of(number)
+            painter.drawLine(QPointF(edge, self._rows.tops["head"]), QPointF(edge, self._rows.height))
+            self._paint_head(painter, column, x, width)
+            self._paint_entries(painter, number, column, x, width)
+            self._paint_rest(painter, column, x, width)
+        if self.current is not None and not self._saving:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(colors.color("text"), 1.5))
+            painter.drawRoundedRect(self.rect_of(self.current).adjusted(1, 1, -1, -1), 4, 4)
+        self._paint_left(painter)
+
+    def _text(self, painter: QPainter, room: QRectF, text: str, color: str, **font: object) -> None:
+        """Paint one line, as much of it as fits."""
+        size, bold = font.get("size", theme.UI_SIZE), bool(font.get("bold", False))
+        right = bool(font.get("right", False))
+        made = theme.ui_font(int(size), bold)  # type: ignore[call-overload]
+        painter.setFont(made)
+        painter.setPen(theme.current().color(color))
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+        cut = QFontMetricsF(made).elidedText(text, Qt.TextElideMode.ElideRight, room.width() + 1)
+        painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, cut)
+
+    def _paint_captions(self, painter: QPainter) -> None:
+        begin = 0
+        while begin < len(self.columns):
+            end = begin
+            while end < len(self.columns) and self.columns[end].caption == self.columns[begin].caption:
+                end += 1
+            room = QRectF(
+                self.left_of(begin) + PAD, 2, (end - begin) * self.column_width - 2 * PAD, CAPTION - 8
+            )
+            said = self.columns[begin].caption.upper()
+            self._text(painter, room, said, "muted", size=11, bold=True)
+            painter.setPen(QPen(theme.current().color("muted"), 1))
+            painter.drawLine(room.bottomLeft(), room.bottomRight())
+            begin = end
+
+    def _paint_head(self, painter: QPainter, column: Column, x: float, width: float) -> None:
+        top = self._rows.tops["head"]
+        self._text(painter, QRectF(x, top + 2, width, 20), column.name, "text", size=14, bold=True)
+        self._text(painter, QRectF(x, top + 21, width, 18), column.year, "muted", size=SMALL)
+        if "seen" not in self._rows.tops:
+            return
+        top = self._rows.tops["seen"]
+        self._paint_blocks(painter, column, x, top + 6, width)
+        self._text(painter, QRectF(x, top + 26, width + PAD - 2, 18), column.seen, "text", size=11)
+
+    def _paint_blocks(self, painter: QPainter, column: Column, x: float, y: float, width: float) -> None:
+        colors, gap = theme.current(), 2.0
+        room = width - gap * max(0, len(column.blocks) - 1)
+        for share, kind in column.blocks:
+            block = QRectF(x, y, max(3.0, room * share), 14)
+            color = colors.color("b" if kind == OTHER_SIDE else "accent")
+            if kind == SEEN_BAG:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(color)
+                size = min(9.0, block.width())
+                painter.drawEllipse(
+                    QRectF(block.center().x() - size / 2, block.center().y() - size / 2, size, size)
+                )
+            elif kind in (SEEN_FILL, OTHER_SIDE):
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(color)
+                painter.drawRoundedRect(block, 2, 2)
+            else:
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(
+                    QPen(colors.color("text" if kind == BLANK else "muted"), 1.6 if kind == BLANK else 1)
+                )
+                painter.drawRoundedRect(block.adjusted(0.8, 0.8, -0.8, -0.8), 2, 2)
+            x += block.width() + gap
+
+    def _value(self, column: Column, entry: Entry) -> str:
+        return words.decimal(entry.value, 2) if column.is_likeness else words.probability(entry.value)
+
+    def _paint_entries(self, painter: QPainter, number: int, column: Column, x: float, width: float) -> None:
+        colors = theme.current()
+        if column.text:
+            self._wrapped(
+                painter,
+                QRectF(x, self._rows.tops["says"] + TOP, width, self._rows.heights["says"]),
+                column.text,
+            )
+        for row, entry in enumerate(column.entries):
+            place = self.rect_of((row, number))
+            value = self._value(column, entry)
+            font = theme.ui_font(SMALL, entry.is_answer)
+            value_width = QFontMetricsF(font).horizontalAdvance(value) + 2
+            begin = x
+            if entry.is_answer:
+                theme.icon("check", "fine").paint(painter, QRectF(x - 2, place.top() + 2, 14, 14).toRect())
+                begin += 14
+            line = QRectF(begin, place.top(), x + width - begin - value_width - 4, 18)
+            self._text(painter, line, entry.word, "text", size=SMALL, bold=entry.is_answer)
+            right = QRectF(x + width - value_width, place.top(), value_width, 18)
+            color = "text" if entry.is_answer else "muted"
+            self._text(painter, right, value, color, size=SMALL, bold=entry.is_answer, right=True)
+            track = QRectF(x, place.top() + 19, width, 5)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.color("line"))
+            painter.drawRoundedRect(track, 2.5, 2.5)
+            share = min(1.0, max(0.0, entry.value))
+            bar = QRectF(track.left(), track.top(), max(2.0, width * share), 5)
+            ink = colors.color("fine" if entry.is_answer else "accent")
+            if column.is_likeness:
+                painter.setBrush(colors.color("card"))
+                painter.setPen(QPen(ink, 1.2))
+                bar.adjust(0.6, 0.0, -0.6, 0.0)
+            else:
+                painter.setBrush(ink)
+            painter.drawRoundedRect(bar, 2.5, 2.5)
+
+    def _wrapped(self, painter: QPainter, room: QRectF, text: str) -> None:
+        painter.setFont(theme.ui_font(SMALL))
+        painter.setPen(theme.current().color("text"))
+        painter.drawText(room, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop, text)
+
+    def _paint_rest(self, painter: QPainter, column: Column, x: float, width: float) -> None:
+        tops, heights = self._rows.tops, self._rows.heights
+        if "rank" in tops:
+            room = QRectF(x, tops["rank"], width, heights["rank"])
+            self._text(
+                painter, room, column.rank, "fine" if column.is_first else "text", size=SMALL, bold=True
+            )
+        if "cannot" in tops:
+            self._wrapped(painter, QRectF(x, tops["cannot"] + TOP, width, heights["cannot"]), column.cannot)
+        for number, cell in enumerate(column.scores[: len(self.labels.scores)]):
+            room = QRectF(x, tops[f"score{number}"], width, SCORE)
+            if not cell.text:
+                self._text(painter, room, self.labels.unable, "muted", size=SMALL, right=True)
+                continue
+            half = QRectF(room.left(), room.top(), width * 0.56, SCORE)
+            self._text(painter, half, cell.text, "text", bold=cell.is_best, right=True)
+            rest = QRectF(half.right() + 3, room.top(), width - half.width() - 3, SCORE)
+            self._text(painter, rest, cell.interval, "muted", size=11, right=True)
+
+    def _paint_left(self, painter: QPainter) -> None:
+        colors, tops, shift = theme.current(), self._rows.tops, self._shift
+        if shift:
+            painter.fillRect(QRectF(shift, 0, LEFT - 1, self.height()), colors.color("card"))
+        painter.setPen(QPen(colors.color("line"), 1))
+        for name, top in tops.items():
+            if name not in ("caption", "head", "seen"):
+                painter.drawLine(QPointF(shift, top), QPointF(self.width(), top))
+        for name, (said, below) in (("seen", self.labels.seen), ("says", self.labels.says)):
+            if name in tops and said:
+                top = tops[name] + (0 if name == "seen" else TOP)
+                self._text(painter, QRectF(shift, top + 2, LEFT - 8, 18), said, "text", bold=True)
+                self._text(painter, QRectF(shift, top + 20, LEFT - 8, 17), below, "muted", size=SMALL)
+        for number, said in enumerate(self.labels.legend):
+            if said:
+                self._paint_legend(painter, number, said)
+        for name, said in (("rank", self.labels.rank), ("cannot", self.labels.cannot)):
+            if name in tops:
+                self._text(painter, QRectF(shift, tops[name], LEFT - 8, RANK), said, "text", bold=True)
+        for number, (said, below) in enumerate(self.labels.scores):
+            top = tops[f"score{number}"]
+            self._text(painter, QRectF(shift, top, LEFT - 8, SCORE), said, "text", size=SMALL)
+            wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
+            self._text(
+                painter, QRectF(shift + wide, top, max(0.0, LEFT - 8 - wide), SCORE), below, "muted", size=11
+            )
+
+    def _paint_legend(self, painter: QPainter, number: int, said: str) -> None:
+        colors = theme.current()
+        top = self._rows.tops["says"] + TOP + 42 + 20 * number
+        bar, ink = QRectF(self._shift, top + 5, 18, 6), colors.color("accent")
+        painter.setPen(QPen(ink, 1.2) if number else Qt.PenStyle.NoPen)
+        painter.setBrush(colors.color("card") if number else ink)
+        painter.drawRoundedRect(bar, 3, 3)
+        self._text(painter, QRectF(self._shift + 25, top - 1, LEFT - 33, 18), said, "muted", size=SMALL)

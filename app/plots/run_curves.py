@@ -1,0 +1,177 @@
+"""Curves of several runs over one another: a line each, its letter at its end, the spread over its
+seeds behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.look import theme
+from app.plots.axes import Chart, spread
+from app.plots.figure import Numbers
+from app.plots.series import Series
+from app.plots.steps import StepsPlot
+
+DASHES = (
+    Qt.PenStyle.SolidLine,
+    Qt.PenStyle.DashLine,
+    Qt.PenStyle.DotLine,
+    Qt.PenStyle.DashDotLine,
+    Qt.PenStyle.DashDotDotLine,
+    Qt.PenStyle.SolidLine,
+)
+MOST_NAME = 130  # px at the end of a line
+MOST_SYMBOLS = 30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunLine:
+    """A ticked line of the table. steps, mean, spread: (P,); spread: nought everywhere for one run."""
+
+    letter: str
+    name: str
+    steps: np.ndarray
+    mean: np.ndarray
+    spread: np.ndarray
+
+
+class RunCurvesPlot(StepsPlot):
+    """The lines of all that is ticked, in its order: A, B, ..."""
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self._lines: tuple[RunLine, ...] = ()
+        self._series: tuple[Series, ...] = ()
+        self._items: list[pg.GraphicsObject] = []
+        self._metric = ""
+        self.follow_theme()
+
+    def begin(self, chart: Chart) -> None:
+        chart.add_drawing(self._paint_names)
+
+    def set_lines(self, lines: Sequence[RunLine], metric: str) -> None:
+        """Show other lines. Args: metric: what their values are."""
+        self._lines, self._metric = tuple(line for line in lines if len(line.steps)), metric
+        made = []
+        for line in self._lines:
+            series = Series()
+            series.append(line.steps, line.mean)
+            made.append(series)
+        self._series = tuple(made)
+        self.hover_at(None)
+        if self.has_chart or self._lines:
+            for item in self._items:
+                self._chart.removeItem(item)
+            self._items = []
+            self._add_items()
+            self.show_all()
+        self.flush()
+
+    def _add_items(self) -> None:
+        for place, line in enumerate(self._lines):
+            color = QColor(theme.category(place))
+            if line.spread.any():
+                faint = QColor(theme.mix(theme.current().card, color.name(), 0.22))
+                ends = (pg.PlotCurveItem(line.steps, line.mean + sign * line.spread) for sign in (-1, 1))
+                band = pg.FillBetweenItem(*ends, brush=pg.mkBrush(faint))
+                band.setZValue(-10 + place)
+                self._chart.addItem(band, ignoreBounds=True)
+                self._items.append(band)
+            curve = self._chart.add_curve()
+            curve.setPen(pg.mkPen(color, width=2, style=DASHES[place % len(DASHES)]))
+            curve.setData(line.steps, line.mean, symbol="o" if len(line.steps) <= MOST_SYMBOLS else None)
+            curve.setSymbolBrush(pg.mkBrush(color))
+            curve.setSymbolPen(pg.mkPen(theme.current().card, width=1))
+            curve.setSymbolSize(6)
+            self._items.append(curve)
+
+    def series(self) -> Sequence[Series]:
+        return self._series
+
+    def draw(self) -> None:
+        if self._lines:
+            last = max(float(line.steps[-1]) for line in self._lines)
+            room = min(0.35, (MOST_NAME + 30) / max(200, self._chart.width()))
+            self._chart.getViewBox().setXRange(0, last / (1 - room), padding=0.01)
+
+    def restyle(self) -> None:
+        if self.has_chart and self._lines:
+            for item in self._items:
+                self._chart.removeItem(item)
+            self._items = []
+            self._add_items()
+        names = ((line, theme.category(place)) for place, line in enumerate(self._lines))
+        self._legend.set_entries(
+            [(f"{line.letter}  {line.name}"[:24], color, "line") for line, color in names]
+        )
+
+    def numbers(self) -> Numbers:
+        header: list[str | float | int] = ["step"]
+        for line in self._lines:
+            header += [f"{line.letter} {line.name} {self._metric}", f"{line.letter} {line.name} spread"]
+        steps = np.unique(np.concatenate([line.steps for line in self._lines] or [np.zeros(0)]))
+        table = np.full((len(steps), 2 * len(self._lines)), np.nan)
+        for column, line in enumerate(self._lines):
+            at = np.searchsorted(steps, line.steps)
+            table[at, 2 * column], table[at, 2 * column + 1] = line.mean, line.spread
+        rows: Numbers = [header]
+        for step, values in zip(steps.tolist(), table.tolist(), strict=True):
+            rows.append([step, *("" if np.isnan(value) else value for value in values)])
+        return rows
+
+    def hover_words(self, step: float) -> str:
+        parts = [self.tr("step {step}").format(step=words.number(step))]
+        for line, series in zip(self._lines, self._series, strict=True):
+            place = series.nearest(step)
+            if place >= 0 and series.steps[0] <= step <= series.steps[-1]:
+                value = words.decimal(float(series.values[place]))
+                apart = f" ± {words.decimal(float(line.spread[place]))}" if line.spread[place] else ""
+                parts.append(f"{line.letter} {value}{apart}")
+        return " · ".join(parts)
+
+    def _paint_names(self, painter: QPainter) -> None:
+        """Paint letter and name where each line ends, moved apart where they would lie over one another."""
+        if not self._lines:
+            return
+        area, font, bold = self._chart.area(), theme.ui_font(12), theme.ui_font(12, bold=True)
+        ends = [(self._chart.x_of(line.steps[-1]), self._chart.y_of(line.mean[-1])) for line in self._lines]
+        places = _apart(ends, area.bottom() - 4)
+        faint_card = theme.current().color("card")
+        faint_card.setAlpha(200)
+        for number, (line, (x, y), place) in enumerate(zip(self._lines, ends, places, strict=True)):
+            if not area.left() <= x <= area.right():
+                continue
+            color = QColor(theme.category(number))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color)
+            painter.drawEllipse(QPointF(x, y), 3.5, 3.5)
+            room = min(MOST_NAME, self._chart.width() - x - 30)
+            name = QFontMetricsF(font).elidedText(line.name, Qt.TextElideMode.ElideRight, room)
+            behind = QRectF(x + 7, place - 7, 20 + QFontMetricsF(font).horizontalAdvance(name), 15)
+            painter.fillRect(behind, faint_card)
+            painter.setFont(bold)
+            painter.setPen(color)
+            painter.drawText(QRectF(x + 9, place - 9, 16, 18), Qt.AlignmentFlag.AlignVCenter, line.letter)
+            painter.setFont(font)
+            painter.setPen(theme.current().color("text"))
+            painter.drawText(QRectF(x + 25, place - 9, room + 4, 18), Qt.AlignmentFlag.AlignVCenter, name)
+
+
+def _apart(ends: Sequence[tuple[float, float]], bottom: float) -> list[float]:
+    """Return how high the names of lines stand that end at (x, y): those that end near each other, apart."""
+    places = [0.0] * len(ends)
+    left = sorted(range(len(ends)), key=lambda one: ends[one][0])
+    while left:
+        near = [one for one in left if ends[one][0] - ends[left[0]][0] < MOST_NAME]
+        left = [one for one in left if one not in near]
+        for one, place in zip(near, spread([ends[one][1] for one in near], 16, bottom), strict=True):
+            places[one] = place
+    return places

@@ -1,0 +1,193 @@
+"""All steps on a strip that tells where one is: passed ones tinted, the current one full, residuals as lines.
+
+Where there is no room for every step's name, those away from the current one are shown by their symbols.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QWidget
+
+from app.look import theme
+from app.look.labels import fitting
+from app.plots.figure import Numbers
+from app.plots.layered import line_at
+from app.plots.pointed import PointedFigure
+
+CAPTION, LINES, CHIP = 18.0, 9.0, 25.0  # px: from the top
+PAD, GAP, GROUP = 5.0, 3.0, 10.0
+SIZE = 11  # px of the names
+LEAST = 18.0  # px of a chip without room
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A step. group: its heading stands over the first of a group. round_from: the step, by its place, from
+    which a residual goes round to this one; -1: none. is_off: a part of it is switched off.
+    """
+
+    name: str
+    symbol: str
+    group: str
+    round_from: int = -1
+    is_off: bool = False
+    is_changed: bool = False
+
+
+class StepChips(PointedFigure):
+    """All steps in a row. A click on one chooses it."""
+
+    nothing = -1
+    step_chosen = Signal(int)
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        self.chips: tuple[Chip, ...] = ()
+        self.place = 0
+        super().__init__(title, parent)
+        theme.on_theme_change(self, self.update)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.chips
+
+    def set_steps(self, chips: tuple[Chip, ...], place: int) -> None:
+        """Show all steps, and where one is."""
+        if (chips, place) != (self.chips, self.place):
+            self.chips, self.place = chips, place
+            self.describe()
+            self.update()
+
+    def numbers(self) -> Numbers:
+        rows: Numbers = [["step", "name"]]
+        return rows + [[i, chip.name] for i, chip in enumerate(self.chips, start=1)]
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, int(CAPTION + LINES + CHIP + 2))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(320, self.sizeHint().height())
+
+    def rects(self) -> list[tuple[QRectF, str]]:
+        """Return where each chip lies, and what stands on it."""
+        fonts = [theme.ui_font(SIZE, bold=place == self.place) for place in range(len(self.chips))]
+        metrics = [QFontMetricsF(font) for font in fonts]
+        pairs = list(zip(metrics, self.chips, strict=True))
+        names = [one.horizontalAdvance(chip.name) + 2 * PAD for one, chip in pairs]
+        symbols = [max(LEAST, one.horizontalAdvance(chip.symbol) + PAD) for one, chip in pairs]
+        gaps = [self._gap(place) for place in range(len(self.chips))]
+        room = self.width() - 2.0 - sum(gaps)
+        widths, shown = list(names), [chip.name for chip in self.chips]
+        # the farthest from the current one give way first
+        for place in sorted(range(len(names)), key=lambda place: -abs(place - self.place)):
+            if sum(widths) <= room:
+                break
+            if place != self.place:
+                widths[place], shown[place] = symbols[place], self.chips[place].symbol
+        left, found = 1.0, []
+        for gap, width, said in zip(gaps, widths, shown, strict=True):
+            found.append((QRectF(left + gap, CAPTION + LINES, width, CHIP), said))
+            left += gap + width
+        return found
+
+    def _gap(self, place: int) -> float:
+        if place == 0:
+            return 0.0
+        return GAP if self.chips[place].group == self.chips[place - 1].group else GROUP
+
+    def target_at(self, at: QPointF) -> int:
+        return next((i for i, (rect, _said) in enumerate(self.rects()) if rect.contains(at)), -1)
+
+    def rect_of(self, target: int) -> QRectF:
+        return self.rects()[target][0]
+
+    def words_of(self, target: int) -> str:
+        chip = self.chips[target]
+        said = self.tr("{step} of {count}: {name}").format(
+            step=target + 1, count=len(self.chips), name=chip.name
+        )
+        parts = [said, self.tr("switched off") if chip.is_off else ""]
+        parts.append(self.tr("otherwise than before the change") if chip.is_changed else "")
+        return "; ".join(part for part in parts if part)
+
+    def summary(self) -> str:
+        return self.words_of(self.place) if self.chips else ""
+
+    def can_choose(self, target: int) -> bool:
+        return True
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self.step_chosen.emit(target)
+
+    def paintEvent(self, event: object) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        rects = self.rects()
+        for place, (rect, said) in enumerate(rects):
+            self._paint_chip(painter, place, rect, said)
+        for place, chip in enumerate(self.chips):
+            if chip.round_from >= 0:
+                self._paint_round(painter, rects[chip.round_from][0], rects[place][0], chip.is_off)
+        if rects:
+            self._paint_groups(painter, rects)
+        self.paint_frame(painter)
+        painter.end()
+
+    def _paint_chip(self, painter: QPainter, place: int, rect: QRectF, said: str) -> None:
+        colors, chip = theme.current(), self.chips[place]
+        fill, ink = colors.card, "muted"
+        if place == self.place:
+            fill, ink = colors.accent, "on_accent"
+        elif place < self.place:
+            fill, ink = colors.accent_soft, "text"
+        edge = QPen(colors.color("b" if chip.is_off else "line"), 1.4 if chip.is_off else 1)
+        if chip.is_off:
+            edge.setStyle(Qt.PenStyle.DashLine)
+            ink = "b" if place != self.place else ink
+        if place == self.current and not self._saving:
+            edge = QPen(colors.color("muted"), 1.4)
+        painter.setPen(
+            edge if place >= self.place or chip.is_off or place == self.current else Qt.PenStyle.NoPen
+        )
+        painter.setBrush(QColor(fill))
+        painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 5, 5)
+        painter.setFont(theme.ui_font(SIZE, bold=place == self.place))
+        painter.setPen(colors.color(ink))
+        shown = fitting(said, QFontMetricsF(painter.font()), rect.width() - 2)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, shown)
+        if chip.is_changed:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.color("b"))
+            painter.drawEllipse(QPointF(rect.right() - 4, rect.top() + 4), 2.6, 2.6)
+
+    def _paint_round(self, painter: QPainter, start: QRectF, end: QRectF, is_off: bool) -> None:
+        colors = theme.current()
+        pen = QPen(colors.color("b" if is_off else "muted"), 1)
+        if is_off:
+            pen.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(pen)
+        top, left, right = CAPTION + 3.0, start.left() + 5, end.center().x()
+        line_at(painter, left, start.top() - 1, left, top)
+        line_at(painter, left, top, right, top)
+        line_at(painter, right, top, right, end.top() - 4)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.color("b" if is_off else "muted"))
+        tip = [
+            QPointF(right - 3.5, end.top() - 5),
+            QPointF(right + 3.5, end.top() - 5),
+            QPointF(right, end.top()),
+        ]
+        painter.drawPolygon(QPolygonF(tip))
+
+    def _paint_groups(self, painter: QPainter, rects: list[tuple[QRectF, str]]) -> None:
+        painter.setFont(theme.ui_font(11, bold=True))
+        painter.setPen(theme.current().color("muted"))
+        starts = [i for i in range(len(rects)) if i == 0 or self.chips[i].group != self.chips[i - 1].group]
+        for place, after in zip(starts, [*starts[1:], len(rects)], strict=True):
+            right = rects[after][0].left() - 4 if after < len(rects) else float(self.width())
+            left = rects[place][0].left()
+            room = QRectF(left, 0, right - left, CAPTION - 2)
+            shown = fitting(self.chips[place].group.upper(), QFontMetricsF(painter.font()), room.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -1,0 +1,235 @@
+"""A text whose words stand in coloured stretches, with a type each: above them what is true, below what a
+model says.
+
+Colour never stands alone: each stretch carries the name of its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.look import theme
+from app.plots.figure import Numbers
+from app.plots.word_flow import SPACE, WordFlow
+
+PAD = 2.0
+WORD, LANE, BETWEEN = 20, 15, 6  # px: of a word, of the names above or below it, between two lines
+BAR = 3.0
+NAME_SIZE = 10
+LONGEST = 60  # characters of a word that are drawn
+TRUE, PREDICTED = "true", "predicted"
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Characters start to stop - 1 of a text, with their type. note: more to say of it."""
+
+    start: int
+    stop: int
+    type: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A word's part in a stretch: whether it begins and ends there, and how many words it has."""
+
+    type: str
+    begins: bool
+    ends: bool
+    num_words: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedWord:
+    """A word. joined: it follows the one before it without white space."""
+
+    text: str
+    joined: bool = False
+    true: Mark | None = None
+    predicted: Mark | None = None
+
+
+class TaggedWordsPlot(WordFlow):
+    """The words of a text. A type has one colour, by its place among all types."""
+
+    def __init__(self, title: str = "", *, most_lines: int = 6, parent: QWidget | None = None) -> None:
+        super().__init__(title, line=WORD + BETWEEN, chip=WORD, most_lines=most_lines, parent=parent)
+        self.tagged: tuple[TaggedWord, ...] = ()
+        self.types: tuple[str, ...] = ()
+        self._above = self._below = 0
+
+    def set_words(self, tagged: Sequence[TaggedWord], types: Sequence[str], lanes: Sequence[str]) -> None:
+        """Show a text. Args: types: all there are. lanes: TRUE, PREDICTED or both."""
+        self.tagged, self.types = tuple(tagged), tuple(types)
+        self._above, self._below = LANE * (TRUE in lanes), LANE * (PREDICTED in lanes)
+        self.chip = WORD + self._above + self._below
+        self.line = self.chip + BETWEEN
+        self.set_flow([one.text for one in tagged], [0] * len(tagged), [one.joined for one in tagged])
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_words((), (), ())
+
+    def show_first(self) -> None:
+        """Bring the first stretch into view."""
+        marked = next((i for i, one in enumerate(self.tagged) if self._marks(one)), None)
+        if marked is not None and self.rect_of(marked).isValid():
+            self.reveal(marked)
+
+    def can_choose(self, target: int) -> bool:
+        return False
+
+    def numbers(self) -> Numbers:
+        rows: Numbers = [["place", "word", "true", "predicted"]]
+        for place, one in enumerate(self.tagged):
+            rows.append([place, one.text, _said(one.true), _said(one.predicted)])
+        return rows
+
+    def summary(self) -> str:
+        said = []
+        for template, lane in ((self.tr("True: {found}"), TRUE), (self.tr("Predicted: {found}"), PREDICTED)):
+            if found := self._stretches(lane):
+                said.append(template.format(found=", ".join(found)))
+        return "; ".join(said) or self.tr("Nothing is marked in this text.")
+
+    def _stretches(self, lane: str) -> list[str]:
+        """Return the stretches of a lane as words: "New York LOC"."""
+        found: list[str] = []
+        text = ""
+        for one in self.tagged:
+            mark: Mark | None = getattr(one, lane)
+            if mark is None or not getattr(self, "_above" if lane == TRUE else "_below"):
+                continue
+            text = one.text if mark.begins else text + ("" if one.joined else " ") + one.text
+            if mark.ends:
+                found.append(f"{words.shorten(text, 60)} {mark.type}")
+        return found[:20]
+
+    def words_of(self, target: int) -> str:
+        one = self.tagged[target]
+        said = [words.shorten(one.text, 80)]
+        if one.true is not None and self._above:
+            said.append(self.tr("true {type}").format(type=one.true.type))
+        if one.predicted is not None and self._below:
+            said.append(self.tr("predicted {type}").format(type=one.predicted.type))
+            if one.predicted.note:
+                said.append(one.predicted.note)
+        return " · ".join(said)
+
+    def color_of(self, kind: str) -> str:
+        """Return the colour of a type."""
+        hues = theme.CATEGORIES[theme.current().name]
+        return hues[self.types.index(kind) % len(hues)] if kind in self.types else theme.current().muted
+
+    def _marks(self, one: TaggedWord) -> list[Mark]:
+        marks = (one.true if self._above else None, one.predicted if self._below else None)
+        return [mark for mark in marks if mark is not None]
+
+    def word_width(self, index: int) -> float:
+        one = self.tagged[index]
+        widths = [QFontMetricsF(theme.ui_font()).horizontalAdvance(_short(one.text))]
+        names = QFontMetricsF(theme.ui_font(NAME_SIZE, bold=True))
+        widths += [
+            names.horizontalAdvance(words.shorten(mark.type, 24)) / mark.num_words
+            for mark in self._marks(one)
+        ]
+        return max(widths) + 2 * PAD
+
+    def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
+        one, colors = self.tagged[index], theme.current()
+        middle = QRectF(room.left(), room.top() + self._above, room.width(), WORD)
+        marks = self._marks(one)
+        if marks:
+            wide = middle.adjusted(0, 0, self._gap(index, marks[-1]), 0)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(theme.mix(colors.card, self.color_of(marks[-1].type), 0.16)))
+            painter.drawRect(wide)
+        painter.setFont(theme.ui_font())
+        painter.setPen(colors.color("text"))
+        painter.drawText(middle, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip, _short(one.text))
+        if one.true is not None and self._above:
+            self._paint_mark(painter, room, index, one.true, is_above=True)
+        if one.predicted is not None and self._below:
+            self._paint_mark(painter, room, index, one.predicted, is_above=False)
+        if is_hovered:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(colors.color("text"), 1))
+            painter.drawRect(middle.adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def _paint_mark(self, painter: QPainter, room: QRectF, index: int, mark: Mark, *, is_above: bool) -> None:
+        top = room.top() + self._above - BAR if is_above else room.top() + self._above + WORD
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self.color_of(mark.type)))
+        painter.drawRect(QRectF(room.left(), top, room.width() + self._gap(index, mark), BAR))
+        if not mark.begins:
+            return
+        painter.setFont(theme.ui_font(NAME_SIZE, bold=True))
+        painter.setPen(theme.current().color("text"))
+        name = QRectF(room.left(), room.top() - 1 if is_above else top + BAR, room.width(), LANE - BAR)
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(name, left | Qt.TextFlag.TextDontClip, words.shorten(mark.type, 24))
+
+    def _gap(self, index: int, mark: Mark) -> float:
+        """Return how far a stretch goes on behind a word, up to the next one of the same line."""
+        if mark.ends or index + 1 >= len(self.tagged):
+            return 0.0
+        here, following = self.rect_of(index), self.rect_of(index + 1)
+        is_next = abs(here.top() - following.top()) < 1 and following.left() > here.left()
+        return following.left() - here.right() if is_next else min(SPACE, 3.0)
+
+
+def tagged_words(
+    text: str, true: Sequence[Stretch] = (), predicted: Sequence[Stretch] = ()
+) -> list[TaggedWord]:
+    """Cut a text into words to draw: at white space, at Chinese characters, at the ends of stretches."""
+    cuts = {end for one in (*true, *predicted) for end in (one.start, one.stop)}
+    pieces: list[tuple[int, int]] = []
+    begin = -1
+    for place, letter in enumerate([*text, " "]):
+        is_space = letter.isspace()
+        if begin >= 0 and (is_space or place in cuts or _is_wide(letter) or _is_wide(text[begin])):
+            pieces.append((begin, place))
+            begin = -1
+        if begin < 0 and not is_space:
+            begin = place
+    marks = [_marks_of(pieces, stretches) for stretches in (true, predicted)]
+    return [
+        TaggedWord(text[start:stop], start > 0 and not text[start - 1].isspace(), marks[0][i], marks[1][i])
+        for i, (start, stop) in enumerate(pieces)
+    ]
+
+
+def _marks_of(pieces: Sequence[tuple[int, int]], stretches: Sequence[Stretch]) -> list[Mark | None]:
+    found: list[Mark | None] = [None] * len(pieces)
+    place = 0
+    for one in sorted(stretches, key=lambda each: each.start):
+        while place < len(pieces) and pieces[place][1] <= one.start:
+            place += 1
+        stop = place
+        while stop < len(pieces) and pieces[stop][0] < one.stop:
+            stop += 1
+        for word in range(place, stop):
+            begins, ends = word == place, word == stop - 1
+            found[word] = Mark(one.type, begins, ends, stop - place, one.note)
+        place = stop
+    return found
+
+
+def _is_wide(letter: str) -> bool:
+    return "\u2e80" <= letter <= "\u9fff" or "\uf900" <= letter <= "\uffef"
+
+
+def _said(mark: Mark | None) -> str:
+    return "" if mark is None else f"{'B' if mark.begins else 'I'}-{mark.type}"
+
+
+def _short(text: str) -> str:
+    return words.shorten(text, LONGEST)

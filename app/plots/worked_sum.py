@@ -1,0 +1,281 @@
+"""One number worked out: its terms under each other, the smallest as "n others", and what they add up to.
+
+What is shown adds up as it is shown: the others are the shown total less the shown terms. A term that stands
+for a weight can be clicked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.look import theme
+from app.look.labels import fitting
+from app.plots.figure import Numbers
+from app.plots.layered import line_at
+from app.plots.pointed import PointedFigure
+
+LINE, ROOMY, MOST_LINE = 19.0, 23.0, 27.0  # px
+EDGE = 3.0
+MOST_TERMS = 10
+MORE_DIGITS = 3
+SHARES = (0.30, 0.24, 0.22, 0.24)  # of the width: name, left, right, value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sum:
+    """A sum to be shown. names, terms: (N,), in the order they are shown; left, right: (N,), their factors.
+
+    heads: over left, right and value. starts: terms that are always shown first, such as a bias. ends: what
+    is done with the total: a name, and how it is written. strong: the term that is the chosen one's own.
+    """
+
+    names: Sequence[str] = ()
+    terms: Sequence[float] = ()
+    left: Sequence[float] | None = None
+    right: Sequence[float] | None = None
+    heads: tuple[str, str, str] = ("", "", "")
+    total: float = 0.0
+    total_words: str = ""
+    starts: tuple[tuple[str, float], ...] = ()
+    ends: tuple[tuple[str, str], ...] = ()
+    strong: int = -1
+    can_click: bool = False
+    has_total: bool = True
+
+
+class WorkedSum(PointedFigure):
+    """A sum as on paper."""
+
+    nothing = -1
+    term_chosen = Signal(int)  # its place in the sum
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        self.sum = Sum()
+        self._order: list[int] = []  # the terms that are shown
+        super().__init__(title, parent)
+        theme.on_theme_change(self, self.update)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.sum.terms or self.sum.ends or self.sum.starts)
+
+    def set_sum(self, shown: Sum) -> None:
+        """Show a sum."""
+        self.sum = shown
+        self._choose_terms()
+        self.forget()
+        self.updateGeometry()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_sum(Sum())
+
+    def _choose_terms(self) -> None:
+        terms = np.abs(np.array(self.sum.terms, np.float64))
+        taken = (1 + len(self.sum.starts) + int(self.sum.has_total) + len(self.sum.ends)) * LINE + 8
+        most = max(1, min(MOST_TERMS, int((self.height() - taken) // LINE)))
+        if len(terms) >= most > 3 or len(terms) > most:
+            most = max(1, most - 1)  # a line for the others, or for what rounding makes
+        most += len(terms) == most + 1  # one other is a term
+        self._order = [int(i) for i in np.argsort(-terms, kind="stable")[:most]]
+
+    @property
+    def others(self) -> int:
+        """How many terms are not shown one by one."""
+        return len(self.sum.terms) - len(self._order)
+
+    @property
+    def digits(self) -> int:
+        """How many digits the terms are written with: three that count of the largest, and so many more that
+        they add up as they are written, where that takes few.
+        """
+        numbers = [abs(x) for x in (*self.sum.terms, self.sum.total, *(x for _name, x in self.sum.starts))]
+        most = max(numbers, default=0.0)
+        least = 3 if not most else max(2, min(7, 2 - math.floor(math.log10(most))))
+        if self.others or not self.sum.has_total:
+            return least
+        return next((n for n in range(least, least + MORE_DIGITS) if not self._missed(n)), least)
+
+    def _missed(self, digits: int) -> int:
+        """Return how many units of the last digit all terms miss the total by, rounded one by one."""
+        unit = 10.0**-digits
+        parts = [*self.sum.terms, *(x for _name, x in self.sum.starts)]
+        return round(self.sum.total / unit) - sum(round(x / unit) for x in parts)
+
+    def lines(self) -> list[tuple[str, str, str, str]]:
+        """Return what is shown line by line: name, left, right, value; the total and what follows it last."""
+        digits, unit = self.digits, 10.0**-self.digits
+        found = [(name, "", "", _signed(x, digits)) for name, x in self.sum.starts]
+        shown = sum(round(x / unit) for _name, x in self.sum.starts)
+        for place in self._order:
+            term = float(self.sum.terms[place])
+            shown += round(term / unit)
+            factors = [
+                "" if side is None else _factor(side[place]) for side in (self.sum.left, self.sum.right)
+            ]
+            found.append((self.sum.names[place], *factors, _signed(term, digits)))  # type: ignore[arg-type]
+        total = round(self.sum.total / unit)
+        if self.others:
+            said = self.tr("{count} others").format(count=words.number(self.others))
+            found.append((said, "", "", _signed((total - shown) * unit, digits)))
+        elif self.sum.has_total and (missed := self._missed(digits)):
+            found.append((self.tr("rounding"), "", "", _signed(missed * unit, digits)))
+        if self.sum.has_total:
+            said = self.sum.total_words or self.tr("together")
+            found.append((said, "", "", _signed(total * unit, digits)))
+        return found + [(name, "", "", value) for name, value in self.sum.ends]
+
+    def numbers(self) -> Numbers:
+        left, right, value = self.sum.heads
+        rows: Numbers = [["term", left or "left", right or "right", value or "value"]]
+        rows += [[name, "", "", float(x)] for name, x in self.sum.starts]
+        for place, name in enumerate(self.sum.names):
+            factors = ["" if side is None else float(side[place]) for side in (self.sum.left, self.sum.right)]
+            rows.append([name, *factors, float(self.sum.terms[place])])
+        if self.sum.has_total:
+            rows.append(["=", "", "", float(self.sum.total)])
+        return rows + [[name, "", "", written] for name, written in self.sum.ends]
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._choose_terms()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        ends = len(self.sum.starts) + len(self.sum.ends) + int(self.sum.has_total) + 1
+        terms = min(len(self.sum.terms), MOST_TERMS + 1)
+        return QSize(260, int(LINE * (terms + ends) + 8))
+
+    def minimumSizeHint(self) -> QSize:
+        ends = len(self.sum.starts) + len(self.sum.ends) + int(self.sum.has_total) + 1
+        return QSize(200, int(LINE * (ends + min(len(self.sum.terms), 2)) + 4))
+
+    # ---- pointing
+
+    def _row_of(self, target: int) -> int:
+        return len(self.sum.starts) + self._order.index(target)
+
+    def _head(self) -> float:
+        """Return how high the line over the terms is: none, where there is nothing to say."""
+        return self._line() if any(self.sum.heads) else 2.0
+
+    def _line(self) -> float:
+        """Return how high a line is: higher where there is much room, so that it is read from afar."""
+        return max(LINE, min(MOST_LINE, (self.height() - 6) / (len(self.lines()) + 1)))
+
+    def rect_of(self, target: int) -> QRectF:
+        line = self._line()
+        return QRectF(0, self._head() + self._row_of(target) * line, self.width(), line)
+
+    def target_at(self, at: QPointF) -> int:
+        row = int((at.y() - self._head()) // self._line()) - len(self.sum.starts)
+        return self._order[row] if 0 <= row < len(self._order) else -1
+
+    def after(self, event: QKeyEvent) -> int:
+        moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+        if Qt.Key(event.key()) not in moves or not self._order or not self.sum.can_click:
+            return -1
+        if self.current not in self._order:
+            return self._order[0]
+        row = self._order.index(self.current) + moves[Qt.Key(event.key())]
+        return self._order[min(max(row, 0), len(self._order) - 1)]
+
+    def words_of(self, target: int) -> str:
+        if target not in self._order:
+            return ""
+        name, left, right, value = self.lines()[self._row_of(target)]
+        said = " × ".join(part for part in (left, right) if part)
+        return f"{name}: {said} = {value}" if said else f"{name}: {value}"
+
+    def tip_of(self, target: int) -> str:
+        return self.tr("Click to see this weight, its row and its column") if self.sum.can_click else ""
+
+    def summary(self) -> str:
+        return "; ".join(" ".join(part for part in line if part) for line in self.lines())
+
+    def can_choose(self, target: int) -> bool:
+        return self.sum.can_click
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self.term_chosen.emit(target)
+
+    # ---- painting
+
+    def paintEvent(self, event: object) -> None:
+        painter = QPainter(self)
+        if not self.is_empty:
+            painter.save()
+            self._paint_lines(painter)
+            painter.restore()
+        self.paint_frame(painter)
+        painter.end()
+
+    def _paint_lines(self, painter: QPainter) -> None:
+        colors, lines, height = theme.current(), self.lines(), self._line()
+        painter.translate(0, self._head() - height)
+        self._paint_line(painter, 0, ("", *self.sum.heads), "muted")
+        num_terms = len(self.sum.starts) + len(self._order)
+        total = len(lines) - 1 - len(self.sum.ends) if self.sum.has_total else -1
+        for row, line in enumerate(lines):
+            place = row - len(self.sum.starts)
+            is_term = 0 <= place < len(self._order)
+            is_strong = row == total or (is_term and self._order[place] == self.sum.strong)
+            is_after = row > total >= 0 or row > num_terms
+            ink = "muted" if num_terms <= row < total else "text"
+            is_last = is_after and row == len(lines) - 1
+            if is_term and self._order[place] == self.current and not self._saving:
+                painter.fillRect(QRectF(0, (row + 1) * height, self.width(), height), colors.color("hover"))
+            self._paint_line(painter, row + 1, line, ink, is_strong or is_last, has_sign=is_term)
+            if row == total:
+                painter.setPen(QPen(colors.color("text"), 1.2))
+                y = (row + 1) * height
+                line_at(painter, self.width() * 0.72, y, self.width() - EDGE, y)
+
+    def _paint_line(
+        self,
+        painter: QPainter,
+        row: int,
+        line: tuple[str, str, str, str],
+        ink: str,
+        is_strong: bool = False,
+        has_sign: bool = False,
+    ) -> None:
+        colors, width = theme.current(), self.width() - 2 * EDGE
+        height = self._line()
+        painter.setFont(theme.ui_font(12 if height < ROOMY else 14, bold=is_strong))
+        metrics, top = QFontMetricsF(painter.font()), row * height
+        shares = SHARES if line[1] or line[2] else (0.62, 0.0, 0.0, 0.38)
+        left = EDGE
+        for column, (text, share) in enumerate(zip(line, shares, strict=True)):
+            painter.setPen(colors.color("muted" if column in (1, 2) and row else ink))
+            room = QRectF(left, top, width * share - (10 if column == 1 else 2), height)
+            side = Qt.AlignmentFlag.AlignLeft if column == 0 else Qt.AlignmentFlag.AlignRight
+            flags = side | Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute
+            painter.drawText(room, flags, fitting(text, metrics, room.width()))
+            left += width * share
+        if has_sign and line[1] and line[2]:
+            painter.setPen(colors.color("muted"))
+            painter.drawText(
+                QRectF(EDGE + width * (shares[0] + shares[1]) - 8, top, 12, height),
+                Qt.AlignmentFlag.AlignCenter,
+                "×",
+            )
+
+
+def _signed(x: float, digits: int) -> str:
+    written = words.decimal(abs(x), digits)
+    return written if not float(f"{abs(x):.{digits}f}") else ("−" if x < 0 else "+") + written
+
+
+def _factor(x: float) -> str:
+    """Return a factor with three digits that count."""
+    digits = 2 if not x else max(2, min(5, 2 - math.floor(math.log10(abs(x)))))
+    return ("−" if x < 0 else "") + words.decimal(abs(x), digits)

@@ -1,0 +1,96 @@
+"""What the window's workers do for the doctor: plain Python that touches no Qt object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from app.work.tables import ModelInfo
+from engine.doctor.examine import examining
+from engine.doctor.finding import Finding, Found
+from engine.doctor.learned import Learned, learned_by
+from engine.doctor.mended_table import write_mended
+from engine.doctor.part import reading_part
+from engine.doctor.suspected import Suspected, suspecting
+from engine.durable import check_writable
+from engine.errors import DataError, UserError, marked
+from engine.events import Beat, Event, Steps
+from engine.runs.index import run_folders
+from engine.text.examples import Roles
+from engine.text.recipe import Recipe
+from engine.text.table import Table, reading_table
+from engine.train.run.dynamics import DYNAMICS
+
+
+def examine(
+    table: Table,
+    recipe: Recipe,
+    roles: Roles,
+    files: tuple[Sequence[Path], Sequence[Path]],
+    model: ModelInfo | None,
+    max_length: int,
+    runs_root: Path,
+) -> Steps[tuple[Finding, ...]]:
+    """Return what is doubtful in a table as a recipe leaves it, between it and other files, and what the last
+    run found hard that learned from it.
+
+    Args: files: that a person compares it with; and that a training would keep apart, of which those are left
+    aside that cannot be read in the same roles: training refuses them by itself. Raises: DataError.
+    """
+    parts = [(yield from reading_part(table.path.name, recipe.applied(table), roles))]
+    against, apart = files
+    for path in (*against, *apart):
+        name = _unlike(path.name, [part.name for part in parts])
+        try:
+            other = yield from reading_table(path)
+            parts.append((yield from reading_part(name, recipe.merged(other), roles)))
+        except DataError:
+            if path in against:
+                raise
+    wordpiece = model.wordpiece if model is not None else None
+    found: list[Finding] = []
+    learned = yield from _last_learned(table, runs_root)
+    yield from _gathered(examining(parts, wordpiece, max_length, learned), found)
+    return tuple(found)
+
+
+def _last_learned(table: Table, runs_root: Path) -> Steps[Learned | None]:
+    """Return how learning went in the newest run over a table that has kept it."""
+    for name in sorted(run_folders(runs_root), reverse=True):
+        if (runs_root / name / DYNAMICS).is_file():
+            found = learned_by(runs_root / name)
+            yield Beat()
+            if found is not None and found.sha256 == table.sha256:
+                return found
+    return None
+
+
+def suspect(
+    table: Table, recipe: Recipe, roles: Roles, model: Path | None, max_length: int
+) -> Steps[Suspected]:
+    """Return the labels that are in doubt, of the rows that a recipe leaves. Raises: UserError."""
+    mended = recipe.applied(table)
+    part = yield from reading_part(table.path.name, mended, roles)
+    found = yield from suspecting(part, model, max_length)
+    if found is None:
+        raise UserError(marked("engine", "Wrong labels are not looked for: there are too few rows."))
+    return found
+
+
+def _gathered(events: Iterator[Event], found: list[Finding]) -> Iterator[Event]:
+    for event in events:
+        if isinstance(event, Found):
+            found.append(event.finding)
+        else:
+            yield event
+
+
+def _unlike(name: str, others: Sequence[str]) -> str:
+    """Return a part's name, told apart from those of others."""
+    return f"{name} (2)" if name in others else name
+
+
+def save_mended(table: Table, recipe: Recipe, path: Path) -> int:
+    """Write a table as a recipe mends it into a new file; return the rows. Raises: UserError."""
+    check_writable(path, table.path)
+    return write_mended(recipe.applied(table), path)

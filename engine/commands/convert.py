@@ -1,0 +1,45 @@
+"""`convert`: Google's original checkpoints of BERT become model folders."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.commands.screen import show
+from engine.events import Steps
+
+if TYPE_CHECKING:
+    from engine.model.convert import Converted
+
+
+def add_convert_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    convert = commands.add_parser("convert", help="turn a checkpoint of TensorFlow into a model folder")
+    convert.add_argument(
+        "checkpoint",
+        metavar="CHECKPOINT",
+        type=Path,
+        help="its folder, its .index, the name that its files begin with, or a zip",
+    )
+    convert.add_argument("--out", required=True, type=Path, help="the model folder to write")
+    casing = convert.add_mutually_exclusive_group()
+    casing.add_argument("--cased", action="store_true", help="its vocabulary tells capital letters apart")
+    casing.add_argument("--uncased", action="store_true", help="its text is lower-cased")
+    convert.set_defaults(run=_convert)
+
+
+def _convert(options: argparse.Namespace) -> int:
+    from engine.model.convert import converting
+
+    lowercase = None if options.cased == options.uncased else options.uncased
+    found: list[Converted] = []
+
+    def collecting() -> Steps[None]:
+        found.append((yield from converting(options.checkpoint, options.out, lowercase=lowercase)))
+
+    code = show(collecting())
+    for one in found:
+        print(*map(str, one.notes), sep="\n")
+        print(f"{one.num_tensors:,} tensors, {one.num_weights:,} weights, opens as {one.kind}: {one.folder}")
+    return code

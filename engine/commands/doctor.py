@@ -1,0 +1,254 @@
+"""`doctor`: what is doubtful in a table, with the rows of each finding; mends go into a recipe, not the file.
+
+What a program reads goes to stdout; see command_line.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.commands.screen import print_json, show
+from engine.durable import check_writable
+from engine.errors import DataError, UserError, marked
+from engine.events import Event, Finished
+
+if TYPE_CHECKING:
+    from engine.doctor.finding import Finding
+    from engine.doctor.learned import Learned
+    from engine.doctor.part import Part
+    from engine.text.recipe import Recipe
+    from engine.text.table import Table
+    from engine.text.wordpiece import WordPiece
+
+NO_MODEL = "none"
+MOST_SHOWN = 5  # rows of a finding on the screen
+
+
+def add_doctor_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    doctor: argparse.ArgumentParser = commands.add_parser(
+        "doctor",
+        help="find copies, leaks, wrong labels and other faults of a table; mend them in a recipe",
+    )
+    doctor.add_argument("--data", required=True, type=Path, help="a CSV, TSV or JSON lines file")
+    doctor.add_argument("--against", type=Path, action="append", default=[], help="another part; repeatable")
+    doctor.add_argument("--text", help="the column to read; left out: guessed")
+    doctor.add_argument("--text-pair", help="a second column, for pairs of texts")
+    doctor.add_argument("--label", help="the column of the labels; left out: guessed where --text is, too")
+    doctor.add_argument(
+        "--model",
+        help="a model folder: its vocabulary, and its vectors to find wrong labels by; left out: the starter "
+        "model; none: counted words alone",
+    )
+    doctor.add_argument("--max-length", type=int, default=128, help="WordPieces that are read of a text")
+    doctor.add_argument(
+        "--run",
+        dest="run_dir",
+        type=Path,
+        metavar="RUN",
+        help="a run that learned from the file: the rows that it never got right, or forgot again",
+    )
+    doctor.add_argument("--quick", action="store_true", help="do not look for wrong labels")
+    doctor.add_argument("--recipe", type=Path, help="mends to begin from")
+    doctor.add_argument(
+        "--mend",
+        action="append",
+        default=[],
+        metavar="KIND",
+        help="mend what is found of a kind, such as exact_duplicates or similar_labels; KIND:together keeps "
+        "copies on one side of the split instead of leaving them out; repeatable; needs --out",
+    )
+    doctor.add_argument("--out", type=Path, help="the recipe to write: JSON, for finetune --recipe")
+    doctor.add_argument("--save-as", type=Path, help="write the mended table as a new CSV")
+    doctor.add_argument("--json", action="store_true", help="print the findings as JSON on stdout")
+    doctor.set_defaults(run=_doctor)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    found: list[Finding] = []
+    return show(_examined(options, found))
+
+
+def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Event]:
+    """Examine, tell and mend; the findings are gathered in `found`."""
+    import time
+
+    from engine.doctor.examine import examining, in_order
+    from engine.doctor.finding import Found
+    from engine.text.recipe import Recipe, read_recipe
+
+    start = time.perf_counter()
+    _check(options)
+    recipe = read_recipe(options.recipe) if options.recipe else None
+    parts: list[Part] = []
+    for place, path in enumerate((options.data, *options.against)):
+        parts.append((yield from _part(options, path, recipe, is_first=not place)))
+    table = parts[0].table
+    recipe = recipe or Recipe.of(table)
+    model, wordpiece = _model(options)
+    learned = _learned(options.run_dir, table) if options.run_dir is not None else None
+    rounds: list[Iterator[Event]] = [examining(parts, wordpiece, options.max_length, learned)]
+    if not options.quick and parts[0].has_labels:
+        from engine.doctor.suspected import suspecting
+
+        rounds.append(suspecting(parts[0], model, options.max_length))
+    for one in rounds:
+        for event in one:
+            if isinstance(event, Found):
+                found.append(event.finding)
+            else:
+                yield event
+    ordered = in_order(found)
+    if options.json:
+        print_json(document(parts[0], ordered, model))
+    else:
+        for finding in ordered:
+            print(*_lines(finding, parts), sep="\n")
+        if not ordered:
+            print("Nothing doubtful was found.")
+    if options.mend:
+        recipe = _mended(recipe, ordered, options.mend)
+    if options.out:
+        recipe.write(options.out)
+    if options.save_as:
+        from engine.doctor.mended_table import write_mended
+
+        write_mended(recipe.applied(replace(table, left_out={})), options.save_as)
+    yield Finished(path=options.save_as or options.out, seconds=time.perf_counter() - start)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what cannot be done, before time is spent. Raises: UserError."""
+    if options.mend and not (options.out or options.save_as):
+        raise UserError(marked("engine", "Say with --out where the recipe is to be written."))
+    for path in filter(None, (options.out, options.save_as)):
+        check_writable(path, options.data)
+
+
+def _part(options: argparse.Namespace, path: Path, recipe: Recipe | None, *, is_first: bool) -> Any:
+    """Return a file as a part, step by step."""
+    from engine.doctor.part import reading_part
+    from engine.text.examples import Roles, guess_roles
+    from engine.text.label_sets import joined_names, label_columns
+    from engine.text.table import reading_table
+
+    how = {name: getattr(options, name) or "" for name in ("encoding", "separator", "quoting", "header")}
+    table: Table = yield from reading_table(path, **how)
+    if recipe is not None:
+        table = recipe.applied(table) if is_first else recipe.merged(table)
+    if options.text:
+        roles = Roles(options.text, options.text_pair or "", options.label or "")
+    else:
+        roles = replace(guess_roles(table), **({"label": options.label} if options.label else {}))
+    text, pair = (table.column(name) if name else "" for name in (roles.text, roles.text_pair))
+    label = joined_names(label_columns(table, roles.label)) if roles.label else ""
+    return (yield from reading_part(table.path.name, table, Roles(text, pair, label)))
+
+
+def starter() -> Path | None:
+    """Return the model that ships beside the engine, None in a build without it."""
+    root = Path(__file__).parents[2]
+    places = (root / "assets" / "models" / "starter", root / "app" / "assets" / "models" / "starter")
+    return next((place for place in places if (place / "config.json").is_file()), None)
+
+
+def _learned(run_dir: Path, table: Table) -> Learned:
+    """Return how learning went in a run. Raises: DataError where that cannot be told of this file."""
+    from engine.doctor.learned import learned_by
+
+    found = learned_by(run_dir)
+    if found is None:
+        template = marked(
+            "engine", "{path} has not kept how its rows were learned: that takes labels and three epochs."
+        )
+        raise DataError(template, path=run_dir)
+    if found.sha256 != table.sha256:
+        template = marked("engine", "{path} learned from another state of {name}.")
+        raise DataError(template, path=run_dir, name=table.path.name)
+    return found
+
+
+def _model(options: argparse.Namespace) -> tuple[Path | None, WordPiece | None]:
+    """Return the model folder, and its tokenizer; of the starter, which nobody chose, no tokenizer."""
+    from engine.text.wordpiece import WordPiece
+
+    if options.model == NO_MODEL:
+        return None, None
+    if options.model:
+        return Path(options.model), WordPiece.from_folder(Path(options.model))
+    return starter(), None
+
+
+def _mended(recipe: Recipe, found: Sequence[Finding], kinds: Sequence[str]) -> Recipe:
+    """Return the recipe with what mends the findings of some kinds. Raises: DataError: none can be."""
+    from engine.text.recipe import TOGETHER
+
+    for wanted in (kind for each in kinds for kind in each.split(",")):
+        kind, _, how = wanted.partition(":")
+        steps = [
+            step
+            for finding in found
+            if finding.kind == kind and finding.part == recipe.name
+            for step in finding.mends
+            if (step.do == TOGETHER) == (how == TOGETHER)
+        ]
+        if not steps and not any(kind == finding.kind for finding in found):
+            continue  # nothing of the kind is there, so nothing is to be mended
+        if not steps:
+            raise DataError(marked("engine", "There is no mend {name} for what was found."), name=wanted)
+        recipe = recipe.plus(*steps)
+    return recipe
+
+
+def document(part: Part, found: Sequence[Finding], model: Path | None) -> dict[str, Any]:
+    """Return findings for a program."""
+    return {
+        "data": str(part.table.path),
+        "sha256": part.table.sha256,
+        "num_rows": part.table.num_rows,
+        "model": str(model) if model else NO_MODEL,
+        "findings": [_document(finding) for finding in found],
+    }
+
+
+def _document(finding: Finding) -> dict[str, Any]:
+    arrays = {
+        "rows": finding.rows,
+        "twins": finding.twins,
+        "similarity": finding.similarity,
+        "other_rows": finding.other_rows,
+        **finding.values,
+    }
+    return {
+        "kind": finding.kind,
+        "level": finding.level,
+        "part": finding.part,
+        **({"other": finding.other} if finding.other else {}),
+        **{name: _plain(values) for name, values in arrays.items() if values is not None},
+        "sentence": str(finding.sentence),
+        "why": str(finding.why),
+        "advice": str(finding.advice),
+    }
+
+
+def _plain(values: Any) -> Any:
+    if isinstance(values, np.ndarray):
+        return np.round(values.astype(float), 4).tolist() if values.dtype.kind == "f" else values.tolist()
+    return values
+
+
+def _lines(finding: Finding, parts: Sequence[Part]) -> list[str]:
+    """Return a finding for the screen, with its first rows as lines of the file."""
+    found = [f"{finding.kind}: {finding.sentence}", f"  {finding.why} {finding.advice}"]
+    part = next(part for part in parts if part.name == finding.part)
+    cells = part.table.frame[part.roles.text].array
+    for row in finding.to_show[:MOST_SHOWN].tolist():
+        text = " ".join(str(cells[row]).split())
+        found.append(f"  line {part.table.lines[row]}: {text[:90]}{'…' if len(text) > 90 else ''}")
+    return found

@@ -1,0 +1,77 @@
+"""`download`: a published model by its name, looked at and then fetched into a folder."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.commands.screen import show
+from engine.events import Event, Steps
+from engine.hub.asked import TRANSPORTS, HubSettings
+
+if TYPE_CHECKING:
+    from engine.hub.look import Look
+
+
+def add_download_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    download = commands.add_parser("download", help="fetch a published model by its name, or go on with it")
+    download.add_argument("name", metavar="NAME", help="such as bert-base-chinese, or its page's address")
+    download.add_argument("--out", type=Path, metavar="DIR", help="the model folder to write")
+    download.add_argument("--revision", default="", help="a branch, a tag or a commit")
+    download.add_argument("--look", action="store_true", help="say what it is, and fetch nothing")
+    download.add_argument("--mirror", default="", metavar="ADDRESS", help="in the place of HF_ENDPOINT")
+    download.add_argument("--transport", choices=TRANSPORTS, default="http", help="how large files come")
+    download.add_argument("--offline", action="store_true", help="use the cache of this computer alone")
+    download.set_defaults(run=_download, parser=download)
+
+
+def _download(options: argparse.Namespace) -> int:
+    from engine.hub.download import downloading
+    from engine.hub.look import looking
+
+    if not options.look and options.out is None:
+        options.parser.error("the following arguments are required: --out (or --look)")
+    settings = HubSettings(mirror=options.mirror, transport=options.transport, offline=options.offline)
+    found: list[Look] = []
+
+    def looked() -> Steps[None]:
+        found.append((yield from looking(options.name, options.revision, settings, options.out)))
+
+    code = show(looked())
+    if code or not found:
+        return code
+    look = found[0]
+    print("\n".join(look_lines(look)))
+    if options.look:
+        return 0
+    steps: Iterator[Event] = downloading(look.name, options.out, settings=settings, look=look)
+    return show(steps)
+
+
+def look_lines(look: Look) -> list[str]:
+    """Return what a published model is, for a terminal."""
+    from engine.model.inventory import PARTS
+
+    licence = look.licence or "licence not stated"
+    said = [f"{look.name} at {look.commit[:12]} ({look.revision}), {licence}"]
+    if look.problem is not None:
+        return [*said, f"cannot be opened: {look.problem}"]
+    if look.config is not None:
+        shape = f"{look.config.num_hidden_layers} layers, {look.config.hidden_size} wide"
+        said.append(f"{look.kind or 'BERT'}: {shape}, {look.config.vocab_size:,} WordPieces")
+    if look.inventory is not None:
+        counts = {part: look.inventory.count_of(part) for part in PARTS}
+        parts = ", ".join(f"{part.replace('_', ' ')} {count:,}" for part, count in counts.items() if count)
+        said.append(f"will be loaded: {look.inventory.num_weights:,} weights ({parts})")
+        left = ", ".join(f"{one.what} {one.num_weights:,}" for one in look.inventory.leftovers)
+        said += [f"will be left out: {left}"] if left else []
+    else:
+        said.append("what its weights hold is known once they are here")
+    names = ", ".join(look.files)
+    said.append(f"{look.num_bytes / 2**20:.1f} MB in {len(look.files)} files: {names}")
+    if look.cached:
+        said.append(f"{(look.num_bytes - look.to_fetch) / 2**20:.1f} MB of it are in this computer's cache")
+    return said

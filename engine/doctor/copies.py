@@ -1,0 +1,279 @@
+"""Texts that stand in several rows: copies, near copies, with unlike labels, in two parts at once.
+
+Of copies the later rows are named, each with the earlier one that it repeats, so that what is named can go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.doctor.finding import Finding, Rows
+from engine.doctor.near import NearPairs, finding_near
+from engine.doctor.part import Part
+from engine.doctor.shingles import Numbers, folded, folded_pair
+from engine.errors import Sentence, marked
+from engine.events import Progress, Steps
+from engine.text.example_rows import ExampleRows, distinct
+from engine.text.recipe import DROP, TOGETHER, Step
+
+_AT_ONCE = 4096
+_COMPARING = marked("engine", "Comparing texts")
+
+# E examples of all parts, G different texts once they are folded, P parts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """Which examples of all parts say the same, and which nearly.
+
+    exact: (E,) equal where texts are, character for character. group: (E,) equal where they are once folded,
+    0 to G. begins: (P + 1,) where the examples of each part begin. firsts: (G, P) the first example of a text
+    in a part, -1 for none. near: pairs of groups.
+    """
+
+    exact: Numbers
+    group: Numbers
+    begins: Numbers
+    firsts: Numbers
+    near: NearPairs
+
+    def of(self, part: int) -> slice:
+        """Return where the examples of a part are."""
+        return slice(int(self.begins[part]), int(self.begins[part + 1]))
+
+
+def comparing(parts: Sequence[Part]) -> Steps[Texts]:
+    """Return what the texts of all parts have in common, step by step."""
+    total = sum(len(part.examples) for part in parts)
+    begins = np.cumsum([0, *(len(part.examples) for part in parts)])
+    exact, same = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    done = num_characters = 0
+    for part in parts:
+        for some in part.examples.blocks(_AT_ONCE):
+            here = slice(done, done + len(some))
+            texts, pairs = some.texts(), some.pairs()
+            alike = _folded(some)
+            exact[here] = list(map(hash, texts if pairs is None else zip(texts, pairs, strict=True)))
+            same[here] = list(map(hash, alike))
+            num_characters += sum(map(len, alike))
+            done += len(some)
+            yield Progress(stage=_COMPARING, done=done, total=total)
+    _, seen, group = np.unique(same, return_index=True, return_inverse=True)
+    order = np.argsort(seen)
+    rank = np.zeros(len(seen), np.int64)
+    rank[order] = np.arange(len(seen))
+    group, seen = rank[group], seen[order]
+    firsts = np.full((len(seen), len(parts)), -1, np.int64)
+    for number in range(len(parts)):
+        own = np.arange(begins[number], begins[number + 1])[::-1]  # the first is written last
+        firsts[group[own], number] = own
+    near = yield from finding_near(len(seen), partial(_texts_at, parts, begins, seen), num_characters)
+    return Texts(exact, group, begins, firsts, near)
+
+
+def _folded(examples: ExampleRows) -> list[str]:
+    texts, pairs = examples.texts(), examples.pairs()
+    return list(map(folded, texts)) if pairs is None else list(map(folded_pair, texts, pairs))
+
+
+def _texts_at(parts: Sequence[Part], begins: Numbers, seen: Numbers, places: Numbers) -> list[str]:
+    """Return the folded texts of some groups. Args: seen: (G,) an example of each."""
+    found = np.empty(len(places), object)
+    examples = seen[places]
+    for number, part in enumerate(parts):
+        mine = (examples >= begins[number]) & (examples < begins[number + 1])
+        if mine.any():
+            found[mine] = np.array(_folded(part.examples.take(examples[mine] - begins[number])), object)
+    return found.tolist()
+
+
+def on_copies(parts: Sequence[Part], texts: Texts) -> Iterator[Finding]:
+    """Yield what repeats and contradicts within each part, and what two parts share."""
+    for number, part in enumerate(parts):
+        rows, where = part.examples.rows, texts.of(number)
+        yield from _exact(part, _first_of(texts.exact[where]), rows)
+        yield from _near(part, number, texts)
+        yield from _contradicting(part, texts.group[where])
+    for one in range(len(parts)):
+        for other in range(one + 1, len(parts)):
+            yield from _leaks(parts, one, other, texts)
+
+
+def _first_of(keys: Numbers) -> Numbers:
+    """Return (E,), the first example with the same key."""
+    _, firsts, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return np.asarray(firsts[inverse])
+
+
+def _exact(part: Part, first: Numbers, rows: Rows) -> Iterator[Finding]:
+    again = np.flatnonzero(first != np.arange(len(first)))
+    if not len(again):
+        return
+    template = marked("engine", "{count:,} rows of {name} repeat a text that stands above them.")
+    if len(again) == 1:
+        template = marked("engine", "One row of {name} repeats a text that stands above it.")
+    yield Finding(
+        kind="exact_duplicates",
+        part=part.name,
+        rows=rows[again],
+        sentence=_said(template, part, len(again)),
+        why=Sentence(_WHY_COPIES),
+        advice=Sentence(_MEND_COPIES),
+        other=part.name,
+        twins=rows[first[again]],
+        similarity=np.ones(len(again), np.float32),
+        shown=_beside(rows[again], rows[first[again]]),
+        mends=_of_copies(rows[again], rows[first[again]], "exact_duplicates"),
+    )
+
+
+def _near(part: Part, number: int, texts: Texts) -> Iterator[Finding]:
+    where, rows = texts.of(number), part.examples.rows
+    begin = int(texts.begins[number])
+    same, exact = _first_of(texts.group[where]), _first_of(texts.exact[where])
+    twin, alike = same.copy(), (same != np.arange(len(same))).astype(np.float32)
+    a, b = texts.firsts[texts.near.first, number], texts.firsts[texts.near.second, number]
+    both = (a >= 0) & (b >= 0)
+    early, late = np.minimum(a, b)[both] - begin, np.maximum(a, b)[both] - begin
+    similarity = texts.near.similarity[both]
+    order = np.argsort(similarity, kind="stable")  # the likest is written last
+    twin[late[order]], alike[late[order]] = early[order], similarity[order]
+    found = np.flatnonzero((alike > 0) & (exact == np.arange(len(exact))))
+    if not len(found):
+        return
+    found = found[np.argsort(-alike[found], kind="stable")]
+    template = marked("engine", "{count:,} rows of {name} say nearly the same as a row above them.")
+    if len(found) == 1:
+        template = marked("engine", "One row of {name} says nearly the same as a row above it.")
+    labels = part.examples.labels
+    yield Finding(
+        kind="near_duplicates",
+        part=part.name,
+        rows=rows[found],
+        sentence=_said(template, part, len(found)),
+        why=Sentence(_WHY_COPIES),
+        advice=Sentence(_MEND_NEAR),
+        other=part.name,
+        twins=rows[twin[found]],
+        similarity=alike[found],
+        values={"same_label": labels[found] == labels[twin[found]]} if part.has_labels else {},
+        shown=_beside(rows[found], rows[twin[found]]),
+        mends=_of_copies(rows[found], rows[twin[found]], "near_duplicates"),
+    )
+
+
+def _contradicting(part: Part, group: Numbers) -> Iterator[Finding]:
+    labels = part.examples.labels.astype(np.int64)
+    known = np.flatnonzero(labels >= 0)
+    if not len(known):
+        return
+    pairs = distinct(group[known] * len(part.names) + labels[known])
+    several = np.bincount(pairs // len(part.names), minlength=int(group.max()) + 1) > 1
+    found = known[several[group[known]]]
+    if not len(found):
+        return
+    found = found[np.argsort(group[found], kind="stable")]
+    count = int(several.sum())
+    template = marked("engine", "{count:,} texts of {name} carry more than one label.")
+    if count == 1:
+        template = marked("engine", "One text of {name} carries more than one label.")
+    rows = part.examples.rows[found]
+    yield Finding(
+        kind="contradicting_labels",
+        part=part.name,
+        rows=rows,
+        sentence=_said(template, part, count),
+        why=Sentence(
+            marked(
+                "engine",
+                "Nobody can learn both: a label of each is wrong, or the text does not say it.",
+            )
+        ),
+        advice=Sentence(marked("engine", "Look at the rows and relabel them, or leave them out.")),
+        level="wrong",
+        values={"text": group[found]},
+        mends=(Step(DROP, tuple(rows.tolist()), reason="contradicting_labels"),),
+    )
+
+
+def _leaks(parts: Sequence[Part], one: int, other: int, texts: Texts) -> Iterator[Finding]:
+    part, apart = parts[one], parts[other]
+    places, twins, alike = _shared(texts, one, other)
+    if not len(places):
+        return
+    others = _shared(texts, other, one)[0] - texts.begins[other]
+    template = marked("engine", "{count:,} rows of {name} also stand in {other}, word for word or nearly.")
+    if len(places) == 1:
+        template = marked("engine", "One row of {name} also stands in {other}, word for word or nearly.")
+    rows = part.examples.rows[places - texts.begins[one]]
+    exact = np.isin(texts.exact[places], texts.exact[texts.of(other)])
+    yield Finding(
+        kind="leaks",
+        part=part.name,
+        rows=rows,
+        sentence=Sentence(template, {"count": len(rows), "name": part.name, "other": apart.name}),
+        why=Sentence(
+            marked("engine", "What stands in both measures memory, not skill: scores look too good.")
+        ),
+        advice=Sentence(marked("engine", "Leave these rows out of one of the two.")),
+        level="wrong",
+        other=apart.name,
+        twins=apart.examples.rows[twins - texts.begins[other]],
+        similarity=alike,
+        other_rows=apart.examples.rows[others],
+        values={"exact": exact},
+        mends=(Step(DROP, tuple(rows.tolist()), reason="leaks"),),
+    )
+
+
+def _shared(texts: Texts, one: int, other: int) -> tuple[Numbers, Numbers, npt.NDArray[np.float32]]:
+    """Return the examples of a part whose text stands in another too, there which, and how alike: the likest
+    first.
+    """
+    there = texts.firsts[:, other]
+    best = (there >= 0).astype(np.float32)
+    twin = there.copy()
+    near = texts.near
+    sides = [np.concatenate(each) for each in ((near.first, near.second), (near.second, near.first))]
+    similarity = np.concatenate((near.similarity, near.similarity))
+    usable = (there[sides[1]] >= 0) & (best[sides[0]] < 1)
+    order = np.flatnonzero(usable)[np.argsort(similarity[usable], kind="stable")]
+    best[sides[0][order]], twin[sides[0][order]] = similarity[order], there[sides[1][order]]
+    own = np.arange(*texts.of(one).indices(len(texts.group))[:2])
+    alike = best[texts.group[own]]
+    found = np.flatnonzero(alike > 0)
+    found = found[np.argsort(-alike[found], kind="stable")]
+    return own[found], twin[texts.group[own[found]]], alike[found]
+
+
+def _beside(rows: Rows, twins: Rows) -> Rows:
+    """Return rows, each text's together: the earliest, then what repeats it; the likest pair first."""
+    _, firsts = np.unique(twins, return_index=True)
+    place = dict(zip(twins[firsts].tolist(), firsts.tolist(), strict=True))
+    order = sorted(range(len(rows)), key=lambda at: (place[int(twins[at])], at))
+    shown = [row for at in order for row in (int(twins[at]), int(rows[at]))]
+    return np.array(list(dict.fromkeys(shown)), np.int64)
+
+
+def _of_copies(rows: Rows, twins: Rows, reason: str) -> tuple[Step, ...]:
+    """Return what can be done: leave the later ones out, or keep all of a text on one side of the split."""
+    members = tuple(np.concatenate((rows, np.unique(twins))).tolist())
+    groups = tuple(np.concatenate((twins, np.unique(twins))).tolist())
+    return (
+        Step(DROP, tuple(rows.tolist()), reason=reason),
+        Step(TOGETHER, members, groups=groups, reason=reason),
+    )
+
+
+def _said(template: str, part: Part, count: int) -> Sentence:
+    return Sentence(template, {"count": count, "name": part.name})
+
+
+_WHY_COPIES = marked("engine", "Copies on both sides of a split make scores look too good.")
+_MEND_COPIES = marked("engine", "Leave the later ones out, or keep all of a text on one side.")
+_MEND_NEAR = marked("engine", "Look first: one word may change what a text says.")

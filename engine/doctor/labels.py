@@ -1,0 +1,210 @@
+"""What is doubtful in the labels of a table: spellings of one, too few rows of one, rows without one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.doctor.finding import Finding, Rows
+from engine.doctor.part import Part
+from engine.errors import Sentence, marked
+from engine.text.labels import MOST_LABELS, nearly_equal, visible
+from engine.text.recipe import MERGE, Step
+
+RARE = 5  # rows, below which a label is hardly learned and hardly measured
+UNBALANCED = 10  # times as many rows of the largest label as of the smallest
+_SHORTEST_TYPO = 4  # letters of a label that may be another one mistyped
+_RARE_BESIDE = 0.1  # of the rows of the label it may stand for
+_MOST_NAMED = 5
+
+
+def on_labels(part: Part) -> Iterator[Finding]:
+    """Yield what is doubtful in the labels of a part."""
+    yield from _missing(part)
+    if part.has_labels and len(part.names) <= MOST_LABELS:
+        yield from _similar(part)
+        yield from _rare(part)
+        yield from _balance(part)
+
+
+def similar_labels(cells: Counter[str]) -> dict[str, str]:
+    """Return label -> the commoner one that it may be: spelled or typed otherwise. Args: as they stand."""
+    found = {other: group.kept for group in nearly_equal(cells) for other in group.others}
+    counts: Counter[str] = Counter()
+    for label, count in cells.items():
+        counts[found.get(label, label)] += count
+    return found | _mistyped(counts)
+
+
+def _mistyped(counts: Counter[str]) -> dict[str, str]:
+    """Return rare label -> the one that it becomes by one letter more, less, other or exchanged."""
+    by_short: dict[str, set[str]] = {}
+    for label in counts:
+        for short in _without_one(label.strip().casefold()):
+            by_short.setdefault(short, set()).add(label)
+    found = {}
+    for label, count in counts.items():
+        plain = label.strip().casefold()
+        if len(plain) < _SHORTEST_TYPO:
+            continue
+        near = set().union(*(by_short.get(short, set()) for short in _without_one(plain))) - {label}
+        meant = [
+            other
+            for other in near
+            if count <= max(2, _RARE_BESIDE * counts[other])
+            and count < counts[other]
+            and _is_one_edit(plain, other.strip().casefold())
+        ]
+        if len(meant) == 1:
+            found[label] = meant[0]
+    return found
+
+
+def _without_one(text: str) -> set[str]:
+    return {text, *(text[:at] + text[at + 1 :] for at in range(len(text)))}
+
+
+def _is_one_edit(a: str, b: str) -> bool:
+    """Whether two texts differ by one letter, and not in a number or sign: level1 is not level2."""
+    if len(a) > len(b):
+        a, b = b, a
+    start = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
+    if len(a) < len(b):
+        return a[start:] == b[start + 1 :] and b[start].isalpha()
+    if a[start:][1:] == b[start:][1:]:
+        return start < len(a) and a[start].isalpha() and b[start].isalpha()
+    swapped = a[start + 1 : start + 2] + a[start : start + 1] + a[start + 2 :]
+    return swapped == b[start:] and a[start : start + 2].isalpha()
+
+
+def _similar(part: Part) -> Iterator[Finding]:
+    meant = similar_labels(part.cells)
+    if not meant or len(part.roles.label.split("\x1f")) > 1 or part.roles.label not in part.table.columns:
+        return
+    cells = part.table.frame[part.roles.label].array
+    rows = part.examples.rows
+    odd = [row for row, cell in zip(rows.tolist(), cells.take(rows).tolist(), strict=True) if cell in meant]
+    found, labelled = np.array(odd, np.int64), [cells[row] for row in odd]
+    kept: dict[str, list[str]] = {}
+    for label, other in sorted(meant.items()):
+        kept.setdefault(_root(other, meant), []).append(label)
+    pairs = [(label, other) for other, labels in kept.items() for label in labels]
+    named = [f"{_shown(label, other)} – {_shown(other, label)}" for label, other in pairs]
+    template = marked("engine", "{count:,} rows of {name} have a label that may be another one: {labels}.")
+    if len(found) == 1:
+        template = marked("engine", "One row of {name} has a label that may be another one: {labels}.")
+    named = [*named[:_MOST_NAMED], *(["…"] if named[_MOST_NAMED:] else [])]
+    yield Finding(
+        kind="similar_labels",
+        part=part.name,
+        rows=found,
+        sentence=Sentence(template, {"count": len(found), "name": part.name, "labels": named}),
+        why=Sentence(
+            marked("engine", "They are learned as different ones, and each takes rows from the other.")
+        ),
+        advice=Sentence(marked("engine", "Merge them, if they are the same.")),
+        level="wrong",
+        values={"label": labelled, "meant": [_root(meant[label], meant) for label in labelled]},
+        mends=tuple(
+            Step(MERGE, label=other, labels=tuple(labels), column=part.roles.label, reason="similar_labels")
+            for other, labels in kept.items()
+        ),
+    )
+
+
+def _root(label: str, meant: dict[str, str]) -> str:
+    return meant.get(label, label)
+
+
+def _shown(label: str, beside: str) -> str:
+    said = visible(label, [beside])
+    return f"“{said}”" if said != said.strip() else said
+
+
+def _missing(part: Part) -> Iterator[Finding]:
+    for kind, rows, many, one in (
+        (
+            "missing_texts",
+            part.no_text,
+            marked("engine", "{count:,} rows of {name} have no text."),
+            marked("engine", "One row of {name} has no text."),
+        ),
+        (
+            "missing_labels",
+            part.no_label,
+            marked("engine", "{count:,} rows of {name} have no label."),
+            marked("engine", "One row of {name} has no label."),
+        ),
+    ):
+        if len(rows):
+            yield Finding(
+                kind=kind,
+                part=part.name,
+                rows=rows,
+                sentence=_counted((many, one), part, rows),
+                why=Sentence(
+                    marked("engine", "They are left out of training, and are told of by their lines.")
+                ),
+                advice=Sentence(marked("engine", "Nothing has to be done; or fill them in, in the file.")),
+            )
+
+
+def _rare(part: Part) -> Iterator[Finding]:
+    counts = part.counts()
+    rare = np.flatnonzero(counts < RARE)
+    if not len(rare) or len(part.names) < 2:
+        return
+    labels = part.examples.labels
+    found = np.flatnonzero(np.isin(labels, rare))
+    found = found[np.argsort(counts[labels[found]], kind="stable")]
+    names = [part.names[place] for place in rare[np.argsort(counts[rare], kind="stable")]]
+    template = marked("engine", "{count:,} labels of {name} have fewer than {least} rows: {labels}.")
+    if len(rare) == 1:
+        template = marked("engine", "One label of {name} has fewer than {least} rows: {labels}.")
+    values = {"count": len(rare), "name": part.name, "least": RARE}
+    yield Finding(
+        kind="rare_labels",
+        part=part.name,
+        rows=part.examples.rows[found],
+        sentence=Sentence(
+            template, {**values, "labels": [*names[:_MOST_NAMED], *(["…"] if names[_MOST_NAMED:] else [])]}
+        ),
+        why=Sentence(marked("engine", "So few are hardly learned, and their score is chance.")),
+        advice=Sentence(marked("engine", "Add rows of them, merge them with others, or leave them out.")),
+    )
+
+
+def _balance(part: Part) -> Iterator[Finding]:
+    counts = part.counts()
+    if len(counts) < 2 or counts.max() < UNBALANCED * max(1, counts.min()):
+        return
+    least, most = int(counts.argmin()), int(counts.argmax())
+    template = marked(
+        "engine", "{most} has {large:,} rows of {name}, {least} only {small:,}: {times:.0f} times as many."
+    )
+    values = {
+        "name": part.name,
+        "most": part.names[most],
+        "large": int(counts[most]),
+        "least": part.names[least],
+        "small": int(counts[least]),
+        "times": float(counts[most] / max(1, counts[least])),
+    }
+    rows: Rows = part.examples.rows[part.examples.labels == least]
+    yield Finding(
+        kind="imbalance",
+        part=part.name,
+        rows=rows,
+        sentence=Sentence(template, values),
+        why=Sentence(marked("engine", "Accuracy hides the smallest label: look at its F1.")),
+        advice=Sentence(
+            marked("engine", "Add rows of it, or let rare labels count more (the setting rare_labels).")
+        ),
+        level="note",
+    )
+
+
+def _counted(templates: tuple[str, str], part: Part, rows: Rows) -> Sentence:
+    return Sentence(templates[len(rows) == 1], {"count": len(rows), "name": part.name})

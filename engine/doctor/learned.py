@@ -1,0 +1,101 @@
+"""Rows that a run found hard to learn: never answered right, or right in one epoch and wrong in a later one.
+
+What is told is what `Dynamics` of engine/train/run/dynamics.py has kept. It holds for the file as it was when
+the run learned from it; of any other nothing is said.
+
+Source: Swayamdipta et al. 2020, Dataset Cartography, for confidence and variability; Toneva et al. 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from engine.doctor.finding import Finding, Rows
+from engine.doctor.part import Part
+from engine.errors import Sentence, UserError, marked
+from engine.train.run.dynamics import DYNAMICS, Dynamics, load_dynamics
+from engine.train.run.kept import name_of
+from engine.train.run.runs import MODEL, SETUP
+from engine.train.run.setup import read_setup
+from engine.train.tasks.known import task_named
+
+LEAST_EPOCHS = 3  # below, a row that is never right was hardly seen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """What a run learned from, and how that went. rows: (E,) of the table, in the order of the dynamics."""
+
+    name: str
+    sha256: str
+    rows: Rows
+    dynamics: Dynamics
+
+
+def learned_by(run_dir: Path) -> Learned | None:
+    """Return how learning went in a run; None where it kept nothing of that, or cannot be read."""
+    try:
+        about = read_setup(run_dir / SETUP, {"task": str, "data": dict})
+        train = task_named(about["task"]).setup.load_part(run_dir / SETUP, "train")
+    except UserError:
+        return None
+    dynamics = None if train is None else load_dynamics(run_dir / DYNAMICS, len(train))
+    if train is None or dynamics is None or dynamics.num_epochs < LEAST_EPOCHS:
+        return None
+    return Learned(name_of(run_dir / MODEL), str(about["data"].get("sha256")), train.rows, dynamics)
+
+
+def on_learning(part: Part, learned: Learned) -> Iterator[Finding]:
+    """Yield the rows of a part that a run never got right, and those that it forgot again."""
+    if learned.sha256 != part.table.sha256 or learned.rows.max(initial=-1) >= part.table.num_rows:
+        return
+    there = np.isin(learned.rows, part.examples.rows)
+    count = learned.dynamics.num_epochs
+    rows, right = learned.rows[there], learned.dynamics.right[:count, there] > 0
+    sure = learned.dynamics.sure[:count, there].astype(np.float32)
+    confidence, variability = sure.mean(0), sure.std(0)
+    never = np.flatnonzero(~right.any(0))
+    forgotten = np.flatnonzero((right[:-1] & ~right[1:]).any(0))
+    values = {"count": 0, "name": part.name, "run": learned.name, "epochs": count}
+    for kind, places, order, (many, one, why, advice), level in (
+        ("never_learned", never, confidence, _NEVER, "look"),
+        ("forgotten", forgotten, -variability, _FORGOTTEN, "note"),
+    ):
+        if not len(places):
+            continue
+        places = places[np.argsort(order[places], kind="stable")]
+        yield Finding(
+            kind=kind,
+            part=part.name,
+            rows=rows[places],
+            sentence=Sentence(one if len(places) == 1 else many, {**values, "count": len(places)}),
+            why=Sentence(why),
+            advice=Sentence(advice),
+            level=level,
+            values={"confidence": confidence[places], "variability": variability[places]},
+        )
+
+
+_NEVER = (
+    marked(
+        "engine",
+        "{count:,} rows of {name} were answered wrong in each of {epochs} epochs by {run}, which learned "
+        "from them.",
+    ),
+    marked(
+        "engine",
+        "One row of {name} was answered wrong in each of {epochs} epochs by {run}, which learned from it.",
+    ),
+    marked("engine", "Such labels are often wrong, or the text does not say them."),
+    marked("engine", "Look at them, the least sure come first; relabel what is wrong, or leave it out."),
+)
+_FORGOTTEN = (
+    marked("engine", "{count:,} rows of {name} were right in one epoch of {run} and wrong in a later one."),
+    marked("engine", "One row of {name} was right in one epoch of {run} and wrong in a later one."),
+    marked("engine", "They lie between two labels: a model learns most from them, and errs there most."),
+    marked("engine", "Look at those that vary most, which come first; more rows like them help."),
+)

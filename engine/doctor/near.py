@@ -1,0 +1,239 @@
+"""Which of many texts say nearly the same: candidates by what they share, then compared stretch by stretch.
+
+Texts that share only what stands everywhere ("what is the capital of") are not alike: a stretch counts by how
+rare it is among all texts. Nothing here is random: the same texts always give the same pairs.
+
+Source: Broder 1997 for min-wise hashes, Indyk and Motwani 1998 for bands of them; the words but one as a key
+are those of Garbe's SymSpell, with words for letters.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.doctor.shingles import SIDES, Numbers, ranges, shingles_of
+from engine.errors import marked
+from engine.events import Beat, Progress, Steps
+from engine.text.example_rows import distinct
+
+ALIKE = 0.5  # from here on two texts are near duplicates
+ALIKE_BUT_ONE = 0.38  # or from here on, where one word differs of so many; or two letters, of so many
+LEAST_BUT_ONE, LEAST_LETTERS = 5, 8
+CONTAINED, LEAST_CONTAINED = 0.9, 40  # or one is all but contained in the other, of so many stretches
+
+_BANDS, _IN_BAND = 30, 3  # two texts of half their stretches in common share a band 98 times in 100
+_CHARACTERS = 400_000  # of the texts that are hashed at once
+_BUCKETS = 2**22  # in which stretches are counted
+_LEAST_SHARED = 0.12  # of the smallest hashes, below which a candidate is not looked at
+_MOST_WORDS, _LEAST_WORDS = 64, 3  # of texts that are compared without one of their words
+_ALL_OF, _BESIDE = 48, 8  # candidates with one key are all compared up to so many, then with so many before
+_KEYS_AT_ONCE = 500_000  # sorted between two steps
+_PAIRS_AT_ONCE = 8192
+_NEAR = marked("engine", "Looking for near duplicates")
+
+Texts = Callable[[Numbers], Sequence[str]]  # the folded texts at some places
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearPairs:
+    """Pairs of texts that are alike: first < second, (P,) places of them, and how alike they are, 0..1."""
+
+    first: Numbers
+    second: Numbers
+    similarity: npt.NDArray[np.float32]
+
+
+def finding_near(count: int, texts: Texts, num_characters: int) -> Steps[NearPairs]:
+    """Return which of the folded texts, all different, are near duplicates of one another, step by step.
+
+    Args: count: of them. num_characters: of all of them, to about.
+    """
+    at_once = int(np.clip(_CHARACTERS * count // max(1, num_characters), 1, 4096))
+    sketch = _Sketch(count)
+    for start in range(0, count, at_once):
+        sketch.add(start, texts(np.arange(start, min(start + at_once, count))))
+        yield Progress(stage=_NEAR, done=start, total=count)
+    keys = yield from sketch.candidates()
+    first, second = keys // max(1, count), keys % max(1, count)
+    found: list[tuple[Numbers, Numbers, npt.NDArray[np.float32]]] = []
+    for start in range(0, len(keys), _PAIRS_AT_ONCE):
+        some = slice(start, start + _PAIRS_AT_ONCE)
+        a, b = first[some], second[some]
+        likely = sketch.shared(a, b) >= _LEAST_SHARED
+        a, b = a[likely], b[likely]
+        alike = _compared(texts, a, b, sketch, count)
+        kept = alike >= ALIKE
+        unsure = np.flatnonzero(~kept & (alike >= ALIKE_BUT_ONE / 2))
+        if len(unsure):
+            said = zip(texts(a[unsure]), texts(b[unsure]), alike[unsure].tolist(), strict=True)
+            kept[unsure] = [_is_one_edit(*each) for each in said]
+        found.append((a[kept], b[kept], alike[kept]))
+        yield Beat()
+    if not found:
+        none = np.zeros(0, np.int64)
+        return NearPairs(none, none, np.zeros(0, np.float32))
+    return NearPairs(*map(np.concatenate, zip(*found, strict=True)))
+
+
+class _Sketch:
+    """What is kept of each text: the keys of its bands, a byte of each smallest hash, and how often stretches
+    stand anywhere.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._bands = np.zeros((_BANDS, count), np.uint32)
+        self._bytes = np.zeros((count, _BANDS * _IN_BAND), np.uint8)
+        self.seen = np.zeros(_BUCKETS, np.uint32)
+        self._without: list[tuple[Numbers, Numbers]] = []  # keys without a word, and the texts they are of
+        drawn = np.random.PCG64(0).random_raw(_BANDS * _IN_BAND)  # its raw stream never changes
+        self._factors = drawn | np.uint64(1)
+
+    def add(self, start: int, texts: Sequence[str]) -> None:
+        """Take the texts from a place on."""
+        shingles = shingles_of(texts)
+        np.add.at(self.seen, shingles.hashes % _BUCKETS, 1)
+        here = slice(start, start + len(texts))
+        low, begins = shingles.hashes & np.uint64(0xFFFFFFFF), shingles.bounds[:-1]
+        for band in range(_BANDS):
+            key = np.zeros(len(texts), np.uint64)
+            for number in range(band * _IN_BAND, (band + 1) * _IN_BAND):
+                smallest = np.minimum.reduceat((low * self._factors[number]) >> np.uint64(32), begins)
+                self._bytes[here, number] = smallest & np.uint64(0xFF)
+                key = (key ^ smallest) * np.uint64(0x9E3779B97F4A7C15)
+                key ^= key >> np.uint64(29)
+            self._bands[band, here] = key >> np.uint64(32)
+        self._without.append(_keys_without(start, texts))
+
+    def candidates(self) -> Steps[Numbers]:
+        """Return pairs of texts that share a band or all words but one, as first * count + second."""
+        found = []
+        for band in self._bands:
+            found.append(self._pairs(band, np.arange(self._count)))
+            yield Beat()
+        if self._without:
+            keys, places = (np.concatenate(each) for each in zip(*self._without, strict=True))
+            self._without.clear()
+            num_shares = 1 + len(keys) // _KEYS_AT_ONCE
+            for share in range(num_shares):
+                yield Beat()
+                mine = keys % num_shares == share
+                found.append(self._pairs(keys[mine], places[mine]))
+        return distinct(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+    def _pairs(self, keys: npt.NDArray, places: Numbers) -> Numbers:
+        """Return the pairs of places whose keys are the same."""
+        order = np.argsort(keys, kind="stable")
+        keys, places = keys[order], places[order]
+        begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        sizes = np.diff(np.append(begins, len(keys)))
+        runs = sizes > 1
+        member = ranges(begins[runs], sizes[runs])
+        size, begin = np.repeat(sizes[runs], sizes[runs]), np.repeat(begins[runs], sizes[runs])
+        found = []
+        for behind in range(1, min(_ALL_OF, int(size.max(initial=1)))):
+            near = (member - behind >= begin) & ((size <= _ALL_OF) | (behind <= _BESIDE))
+            found.append(self._as_keys(places[member[near] - behind], places[member[near]]))
+        large = size > _ALL_OF
+        found.append(self._as_keys(places[begin[large]], places[member[large]]))
+        return distinct(np.concatenate(found))
+
+    def _as_keys(self, a: Numbers, b: Numbers) -> Numbers:
+        first, second = np.minimum(a, b), np.maximum(a, b)
+        return np.asarray((first * self._count + second)[first != second])
+
+    def shared(self, a: Numbers, b: Numbers) -> npt.NDArray[np.float64]:
+        """Return which share of the smallest hashes two texts have in common: about their likeness."""
+        return np.asarray((self._bytes[a] == self._bytes[b]).mean(1))
+
+
+def _keys_without(start: int, texts: Sequence[str]) -> tuple[Numbers, Numbers]:
+    """Return a key for each text without each of its words in turn, and one for the whole text.
+
+    Two texts that differ in one word share one, wherever that stands.
+    """
+    words = [text.split() if " " in text else list(text) for text in texts]
+    counts = np.array([len(each) for each in words], np.int64)
+    counts[(counts > _MOST_WORDS) | (counts < _LEAST_WORDS)] = 0
+    kept = [word for each, count in zip(words, counts, strict=True) if count for word in each]
+    numbers = np.fromiter(map(hash, kept), np.int64, len(kept))
+    numbers *= np.int64(0x2545F4914F6CDD1D)
+    text_of = np.repeat(np.arange(len(texts)), counts)
+    sums = np.zeros(len(texts), np.int64)
+    np.add.at(sums, text_of, numbers)
+    used = np.flatnonzero(counts)
+    keys = np.concatenate((sums[text_of] - numbers, sums[used]))
+    places = np.concatenate((text_of, used)) + start
+    return keys, places
+
+
+def _is_one_edit(a: str, b: str, alike: float) -> bool:
+    """Whether two texts that have spaces between words differ by one word, or by two letters side by side."""
+    if SIDES in a or " " not in a or " " not in b:
+        return False
+    begin = len(os.path.commonprefix((a, b)))
+    end = len(os.path.commonprefix((a[begin:][::-1], b[begin:][::-1])))
+    middle = (a[begin : len(a) - end], b[begin : len(b) - end])
+    if max(map(len, middle)) <= 2 and len(a) >= LEAST_LETTERS and "".join(middle).isalpha():
+        return True
+    if alike < ALIKE_BUT_ONE:
+        return False
+    words = Counter(a.split()), Counter(b.split())
+    return min(map(Counter.total, words)) >= LEAST_BUT_ONE - 1 and all(
+        (one - other).total() <= 1 for one, other in (words, words[::-1])
+    )
+
+
+def _compared(
+    texts: Texts, first: Numbers, second: Numbers, sketch: _Sketch, count: int
+) -> npt.NDArray[np.float32]:
+    """Return how alike the texts of each pair are, 0..1; of pairs of texts the less alike side."""
+    if not len(first):
+        return np.zeros(0, np.float32)
+    places, where = np.unique(np.concatenate((first, second)), return_inverse=True)
+    a, b = where[: len(first)], where[len(first) :]
+    said = texts(places)
+    if SIDES not in said[0]:
+        return _Weighed(said, sketch.seen, count).alike(a, b)
+    sides = [text.split(SIDES, 1) for text in said]
+    weighed = _Weighed([side for each in sides for side in each], sketch.seen, count)
+    straight = np.minimum(weighed.alike(2 * a, 2 * b), weighed.alike(2 * a + 1, 2 * b + 1))
+    crossed = np.minimum(weighed.alike(2 * a, 2 * b + 1), weighed.alike(2 * a + 1, 2 * b))
+    return np.asarray(np.maximum(straight, crossed))
+
+
+class _Weighed:
+    """The different stretches of some texts, each weighed by how rare it is."""
+
+    def __init__(self, texts: Sequence[str], seen: npt.NDArray[np.uint32], count: int) -> None:
+        shingles = shingles_of(texts)
+        keys = (shingles.texts().astype(np.uint64) << np.uint64(40)) | (shingles.hashes >> np.uint64(24))
+        self._keys, at = np.unique(keys, return_index=True)
+        times = np.maximum(seen[shingles.hashes[at] % _BUCKETS], 1)
+        self._weights = np.log1p(count / times)
+        text_of = (self._keys >> np.uint64(40)).astype(np.int64)
+        self._counts = np.bincount(text_of, minlength=len(texts))
+        self._begins = np.cumsum(self._counts) - self._counts
+        self._sums = np.bincount(text_of, self._weights, len(texts))
+
+    def alike(self, a: Numbers, b: Numbers) -> npt.NDArray[np.float32]:
+        """Return the likeness of texts at some places: what they share, by weight, of what they have."""
+        less = self._counts[a] <= self._counts[b]
+        a, b = np.where(less, a, b), np.where(less, b, a)
+        sizes = self._counts[a]
+        own = ranges(self._begins[a], sizes)
+        pair = np.repeat(np.arange(len(a)), sizes)
+        wanted = (b[pair].astype(np.uint64) << np.uint64(40)) | (self._keys[own] & np.uint64(2**40 - 1))
+        places = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        there = self._keys[places] == wanted
+        shared = np.bincount(pair, self._weights[own] * there, len(a))
+        alike = shared / np.maximum(self._sums[a] + self._sums[b] - shared, 1e-9)
+        contained = shared / np.maximum(self._sums[a], 1e-9)
+        is_part = (contained >= CONTAINED) & (sizes >= LEAST_CONTAINED)
+        return np.asarray(np.where(is_part, np.maximum(alike, ALIKE), alike), np.float32)

@@ -1,0 +1,83 @@
+"""A table as the doctor looks at it: every row that has a text, with its label where it has one.
+
+Nothing is refused here: labels that nothing can be learned from are what a doctor is asked about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.doctor.finding import Rows
+from engine.events import Beat, Steps
+from engine.text.example_rows import ExampleRows
+from engine.text.examples import Roles, joined_cells
+from engine.text.label_sets import label_columns
+from engine.text.table import Table
+
+_AT_ONCE = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One table in its roles. name: what a person calls it.
+
+    examples: the rows with a text; `labels` are places in `names`, -1 for none. cells: different label cells
+    as they stand, white space too, and their rows that count. no_text, no_label: rows that lack it.
+    """
+
+    name: str
+    table: Table
+    roles: Roles
+    examples: ExampleRows
+    names: tuple[str, ...]
+    cells: Counter[str]
+    no_text: Rows
+    no_label: Rows
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether any row has a label."""
+        return bool(self.names)
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Return (C,), how many rows carry each label."""
+        labels = self.examples.labels
+        return np.bincount(labels[labels >= 0], minlength=len(self.names))
+
+
+def reading_part(name: str, table: Table, roles: Roles) -> Steps[Part]:
+    """Return a table as a part, step by step. Raises: DataError if a column is missing."""
+    texts = [table.column(column) for column in (roles.text, roles.text_pair) if column]
+    columns = list(label_columns(table, roles.label)) if roles.label else []
+    has_text = np.ones(table.num_rows, bool)
+    has_text[list(table.left_out)] = False
+    labels = np.full(table.num_rows, -1, np.int32)
+    no_text: list[int] = []
+    place_of: dict[str, int] = {}
+    cells: Counter[str] = Counter()
+    for start in range(0, table.num_rows, _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        for column in texts:
+            lacking = [
+                row
+                for row, cell in enumerate(table.frame[column].array[some].tolist(), start)
+                if not cell.strip()
+            ]
+            no_text += [row for row in lacking if has_text[row]]
+            has_text[lacking] = False
+        if columns:
+            raw = [table.frame[column].array[some].tolist() for column in columns]
+            said = raw[0] if len(raw) == 1 else joined_cells(raw)
+            cells.update(cell for cell, there in zip(said, has_text[some], strict=True) if there)
+            stripped = list(map(str.strip, said))
+            labels[some] = [place_of.setdefault(cell, len(place_of)) if cell else -1 for cell in stripped]
+        yield Beat()
+    rows = np.flatnonzero(has_text)
+    arrays = [table.frame[column].array for column in texts]
+    examples = ExampleRows(arrays[0], arrays[1] if len(arrays) > 1 else None, rows, labels[rows])
+    no_label = rows[labels[rows] < 0] if columns else np.zeros(0, np.int64)
+    return Part(name, table, roles, examples, tuple(place_of), cells, np.array(no_text, np.int64), no_label)

@@ -1,0 +1,80 @@
+"""How two parts of the data differ: in the shares of their labels and in the length of their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from engine.doctor.finding import NO_ROWS, Finding
+from engine.doctor.part import Part
+from engine.errors import Sentence, marked
+
+MUCH = 0.05  # by which the share of a label differs
+LONGER = 1.5  # times as long
+_LEAST = 50  # rows of a part that is compared
+_SURE = 3.0  # standard errors
+
+
+def on_shift(parts: Sequence[Part]) -> Iterator[Finding]:
+    """Yield what differs between any two parts that are large enough to tell."""
+    large = [part for part in parts if len(part.examples) >= _LEAST]
+    for place, one in enumerate(large):
+        for other in large[place + 1 :]:
+            yield from _labels(one, other)
+            yield from _lengths(one, other)
+
+
+def _labels(one: Part, other: Part) -> Iterator[Finding]:
+    if not (one.has_labels and other.has_labels):
+        return
+    lacking = [name for name in other.names if name not in one.names]
+    if lacking:
+        rows = other.examples.rows[np.isin(other.examples.labels, [other.names.index(n) for n in lacking])]
+        template = marked("engine", "{other} has labels that {name} lacks: {labels}.")
+        why = marked("engine", "What is not learned cannot be answered: these rows count as wrong.")
+        said = Sentence(template, {"other": other.name, "name": one.name, "labels": lacking[:5]})
+        yield _finding("unknown_labels", other.name, said, why, rows, "wrong", one.name)
+    worst, most = "", 0.0
+    totals = int(one.counts().sum()), int(other.counts().sum())
+    if not min(totals):
+        return
+    shares = dict(zip(one.names, one.counts() / totals[0], strict=True))
+    for name, count in zip(other.names, other.counts().tolist(), strict=True):
+        before, after = shares.get(name, 0.0), count / totals[1]
+        together = (before * totals[0] + count) / sum(totals)
+        error = (together * (1 - together) * (1 / totals[0] + 1 / totals[1])) ** 0.5
+        difference = abs(after - before)
+        if name in shares and difference > max(MUCH, _SURE * error, most):
+            worst, most = name, difference
+    if worst:
+        share = other.counts()[other.names.index(worst)] / totals[1]
+        template = marked("engine", "{label} makes up {one:.1%} of {name} and {two:.1%} of {other}.")
+        values = {"label": worst, "one": float(shares[worst]), "two": float(share)}
+        said = Sentence(template, {**values, "name": one.name, "other": other.name})
+        why = marked("engine", "A model answers in the shares that it has learned; scores depend on them.")
+        yield _finding("shift", one.name, said, why, NO_ROWS, "look", other.name)
+
+
+def _lengths(one: Part, other: Part) -> Iterator[Finding]:
+    means = [_mean_length(part) for part in (one, other)]
+    if max(means) >= LONGER * max(min(means), 1.0):
+        template = marked(
+            "engine", "A text has {one:.0f} characters in {name}, {two:.0f} in {other} on average."
+        )
+        values = {"one": means[0], "two": means[1], "name": one.name, "other": other.name}
+        why = marked("engine", "They seem to be of different kinds: a score of one says little of the other.")
+        yield _finding("shift", one.name, Sentence(template, values), why, NO_ROWS, "look", other.name)
+
+
+def _mean_length(part: Part) -> float:
+    """Return the mean characters of a few thousand texts, from all over the part."""
+    step = -(-len(part.examples) // 5000) or 1
+    return float(np.mean([len(text) for text in part.examples[::step].texts()]))
+
+
+def _finding(
+    kind: str, part: str, said: Sentence, why: str, rows: np.ndarray, level: str, other: str
+) -> Finding:
+    advice = Sentence(marked("engine", "Draw the parts from the same rows, or know that they differ."))
+    return Finding(kind, part, rows, said, Sentence(why), advice, level, other)

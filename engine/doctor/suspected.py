@@ -1,0 +1,251 @@
+"""Labels that are suspected to be wrong: what all the other rows say of a row, without its own label.
+
+Each label is learned by a smooth function of how like texts are (in the words they share, and in the vectors
+of a model), and each row is answered by the function that all others give: one inverse, and no folds.
+Rows are ranked by how likely the label is that stands there. A rank is a reason to look, never a verdict.
+
+Source: Northcutt et al. 2021, Confident Learning, for ranking by self-confidence out of sample; Rifkin and
+Lippert 2007, Notes on Regularized Least Squares, for what is left out one by one in closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.doctor.finding import Finding, Found, Rows
+from engine.doctor.part import Part
+from engine.errors import Sentence, marked
+from engine.events import Beat, Noted, Progress, Steps
+from engine.inspect.embeddings.vectors import Floats, Pooling, embed
+from engine.inspect.loaded_model import LoadedModel
+from engine.text.example_rows import ExampleRows
+
+LEAST = 40  # labelled rows, below which nothing is learned from the others
+NEIGHBOURS = 5
+AT_ONCE = 10_000  # rows that say something of one another: 400 MB; of more, each has so many drawn by chance
+MOST_READ = 50_000  # rows whose vectors are computed; of more, words have to do, among FEWER at once
+FEWER = 4_000
+_WORDS, _SMOOTH = 2.0, 1.5  # how much shared words count beside vectors, and how little one row may say
+_TRIED = 2_000  # rows on which it is seen whether vectors help
+_CHUNK = 512
+_SHARPNESS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # of probabilities; what fits the labels best is taken
+_LEARNING = marked("engine", "Learning from the other rows")
+_SEED = 0
+
+# E labelled examples, C labels, D numbers of a text's vector, P of its layers
+
+Probabilities = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Suspected:
+    """The labelled rows of a part, the most doubtful first.
+
+    rows: (E,) of the table. labels: (E,) the places of their labels in `names`. probabilities: (E, C) as the
+    others would have it. vectors: (E, D) of length 1, None without a model.
+    """
+
+    rows: Rows
+    labels: Rows
+    names: tuple[str, ...]
+    probabilities: Probabilities
+    vectors: Floats | None
+
+    @property
+    def suggested(self) -> Rows:
+        """(E,) the likeliest label of each."""
+        return np.asarray(self.probabilities.argmax(1))
+
+    @property
+    def own(self) -> Probabilities:
+        """(E,) how likely the label is that stands there."""
+        return np.asarray(self.probabilities[np.arange(len(self.labels)), self.labels])
+
+    def neighbours(self, place: int, count: int = NEIGHBOURS) -> Rows:
+        """Return the places of the rows whose texts are most like one's, the likest first."""
+        if self.vectors is None:
+            return np.zeros(0, np.int64)
+        likeness = self.vectors @ self.vectors[place]
+        likeness[place] = -2
+        order = np.argsort(-likeness, kind="stable")[:count]
+        return order
+
+
+def suspecting(part: Part, model: Path | None, max_length: int = 128) -> Steps[Suspected | None]:
+    """Return which labels of a part are doubtful, and tell of them as a finding.
+
+    Args: model: a folder whose vectors help, or None: counted words alone.
+    """
+    counts = part.counts()
+    usable = np.flatnonzero((part.examples.labels >= 0) & (counts[part.examples.labels] >= 2))
+    kept = np.unique(part.examples.labels[usable])
+    if len(usable) < LEAST or len(kept) < 2 or len(kept) > len(usable) // 4:
+        template = marked("engine", "Wrong labels are not looked for: there are too few rows.")
+        yield Noted(sentence=Sentence(template))
+        return None
+    examples, labels = part.examples.take(usable), np.searchsorted(kept, part.examples.labels[usable])
+    names = tuple(part.names[place] for place in kept)
+    vectors: Floats | None = None
+    if model is not None and len(usable) > MOST_READ:
+        model, many = None, marked("engine", "More than {most:,} rows: their words alone are compared.")
+        yield Noted(sentence=Sentence(many, {"most": MOST_READ}))
+    if model is not None:
+        vectors = yield from _vectors(model, examples, max_length)
+    features = None if vectors is None else _standard(vectors)
+    probabilities = yield from _said_by_others(_words(examples), features, labels, len(names))
+    own = probabilities[np.arange(len(labels)), labels]
+    order = np.argsort(own, kind="stable")
+    unit = None if vectors is None else _of_length_1(vectors[-3][order])
+    found = Suspected(examples.rows[order], labels[order], names, probabilities[order], unit)
+    yield Found(finding=_finding(part, found, model))
+    return found
+
+
+def _vectors(model: Path, examples: ExampleRows, max_length: int) -> Steps[Floats]:
+    """Return (P, E, D): the mean of each text at each layer, its first token and its maximum at the last.
+
+    Zeros where there is nothing to read.
+    """
+    subject = LoadedModel.open(model, "auto")
+    depth = subject.config.num_hidden_layers
+    poolings: Sequence[Pooling] = [Pooling("mean", layer) for layer in range(depth + 1)]
+    poolings = [*poolings, Pooling("cls", depth), Pooling("max", depth)]
+    found = yield from embed(
+        subject, examples.texts(), poolings, pairs=examples.pairs(), max_length=max_length
+    )
+    vectors = np.zeros((len(poolings), len(examples), found.vectors.shape[2]), np.float32)
+    vectors[:, found.places] = found.vectors
+    return vectors
+
+
+def _said_by_others(
+    words: Any, vectors: Floats | None, labels: Rows, num_labels: int
+) -> Steps[Probabilities]:
+    """Return (E, C), what the other rows say of each. Args: words: (E, F), sparse. vectors: (E, D)."""
+    order = np.random.default_rng(_SEED).permutation(len(labels))
+    if vectors is not None and not (yield from _do_help(words, vectors, labels, num_labels, order[:_TRIED])):
+        vectors = None
+    scores = np.zeros((len(labels), num_labels))
+    num_blocks = -(-len(labels) // (AT_ONCE if len(labels) <= MOST_READ else FEWER))
+    for number in range(num_blocks):
+        block = np.sort(order[number::num_blocks])
+        yield Progress(stage=_LEARNING, done=number, total=num_blocks)
+        scores[block] = yield from _left_one_out(words, vectors, labels, num_labels, block)
+    return _probabilities(scores, labels)
+
+
+def _do_help(words: Any, vectors: Floats, labels: Rows, num_labels: int, some: Rows) -> Steps[bool]:
+    """Return whether vectors tell more of some rows than words alone: of another language they do not."""
+    right = []
+    for used in (None, vectors):
+        scores = yield from _left_one_out(words, used, labels, num_labels, some)
+        right.append(int((scores.argmax(1) == labels[some]).sum()))
+    return right[1] >= right[0]
+
+
+def _left_one_out(
+    words: Any, vectors: Floats | None, labels: Rows, num_labels: int, block: Rows
+) -> Steps[Probabilities]:
+    """Return (B, C) scores of some rows, each by the others of them: about 1 for a label, -1 against it."""
+    from scipy.linalg import blas, lapack  # here: it takes a moment
+
+    alike = yield from _likeness(words[block], None if vectors is None else vectors[block])
+    alike[np.diag_indices(len(block))] += _SMOOTH
+    factor, _ = lapack.spotrf(alike, lower=1, overwrite_a=1)
+    yield Beat()
+    inverse, _ = lapack.spotri(factor, lower=1, overwrite_c=1)
+    yield Beat()
+    targets = np.full((len(block), num_labels), -1, np.float32, order="F")
+    targets[np.arange(len(block)), labels[block]] = 1
+    weights = blas.ssymm(1.0, inverse, targets, lower=1)
+    return np.asarray(targets - weights / np.diag(inverse)[:, None], np.float64)
+
+
+def _likeness(words: Any, vectors: Floats | None) -> Steps[Floats]:
+    """Return (B, B), how like any two texts are: by words they share, and by how near their vectors lie."""
+    size = words.shape[0]
+    alike = np.zeros((size, size), np.float32, order="F")
+    for start in range(0, size, _CHUNK):
+        some = slice(start, start + _CHUNK)
+        alike[:, some] = _WORDS * (words @ words[some].T).toarray()
+        yield Beat()
+    if vectors is None:
+        return alike
+    length = (vectors * vectors).sum(1)
+    few, long = vectors[:_CHUNK], length[:_CHUNK]
+    usual = max(float(np.median(long[:, None] + long - 2 * few @ few.T)), 1e-6)
+    for start in range(0, size, _CHUNK):
+        some = slice(start, start + _CHUNK)
+        apart = length[:, None] + length[some] - 2 * vectors @ vectors[some].T
+        alike[:, some] += np.exp(-np.maximum(apart, 0) / usual)
+        yield Beat()
+    return alike
+
+
+def _probabilities(scores: Probabilities, labels: Rows) -> Probabilities:
+    """Return scores as probabilities, as sharp as fits the labels best."""
+    best, least = scores, np.inf
+    for sharpness in _SHARPNESS:
+        shares = np.exp(sharpness * (scores - scores.max(1, keepdims=True)))
+        shares /= shares.sum(1, keepdims=True)
+        loss = -np.log(np.maximum(shares[np.arange(len(labels)), labels], 1e-9)).mean()
+        if loss < least:
+            best, least = shares, loss
+    return best
+
+
+def _words(examples: ExampleRows) -> Any:
+    """Return the words and pairs of words of each text, weighed by how rare they are: (E, F), sparse."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts, pairs = examples.texts(), examples.pairs()
+    if pairs is not None:
+        texts = [f"{text} \n {pair}" for text, pair in zip(texts, pairs, strict=True)]
+    is_spaced = sum(" " in text.strip() for text in texts) * 2 > len(texts)
+    how: dict[str, Any] = {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}
+    if not is_spaced:
+        how = {"ngram_range": (1, 3), "analyzer": "char", "min_df": 2 if len(texts) > 200 else 1}
+    return TfidfVectorizer(sublinear_tf=True, **how).fit_transform(texts).tocsr()
+
+
+def _standard(vectors: Floats) -> Floats:
+    """Return (E, P * D), the numbers of all layers, each of mean 0 and spread 1."""
+    mean, spread = vectors.mean(1, keepdims=True), vectors.std(1, keepdims=True)
+    scaled = (vectors - mean) / np.maximum(spread, 1e-6)
+    return np.ascontiguousarray(scaled.transpose(1, 0, 2).reshape(vectors.shape[1], -1))
+
+
+def _of_length_1(vectors: Floats) -> Floats:
+    centred = vectors - vectors.mean(0)
+    return np.asarray(centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9))
+
+
+def _finding(part: Part, found: Suspected, model: Path | None) -> Finding:
+    suggested, own = found.suggested, found.own
+    count = int((suggested != found.labels).sum())
+    template = marked("engine", "{count:,} of {total:,} labels of {name} are not what {model} would answer.")
+    by = Sentence(marked("engine", "counted words alone"))
+    if model is not None:
+        by = Sentence(marked("engine", "counted words and {model}"), {"model": model.name})
+    values = {"count": count, "total": len(found.rows), "name": part.name, "model": by}
+    return Finding(
+        kind="suspected_labels",
+        part=part.name,
+        rows=found.rows,
+        sentence=Sentence(template, values),
+        why=Sentence(marked("engine", "A wrong label teaches what is false, and is counted as an error.")),
+        advice=Sentence(marked("engine", "Look at the first ones; many further down are right, but hard.")),
+        values={
+            "label": [found.names[place] for place in found.labels.tolist()],
+            "suggested": [found.names[place] for place in suggested.tolist()],
+            "probability": np.asarray(own, np.float32),
+            "probability_of_suggested": np.asarray(found.probabilities.max(1), np.float32),
+        },
+        shown=found.rows[:count] if count else None,
+    )

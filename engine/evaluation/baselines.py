@@ -1,0 +1,170 @@
+"""What any model has to beat: always the commonest label, and words counted without understanding.
+
+Words are weighted by how rare they are (TF-IDF), and a logistic regression learns from them on the rows that
+the model itself has learned from, cut as it reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import UserError, marked
+from engine.evaluation.part import PARTS, run_behind
+from engine.evaluation.statistics import Difference, compared_hits
+from engine.events import Progress, Steps
+from engine.model.info import read_info
+from engine.text.batch import EncodedSet
+from engine.text.wordpiece import WordPiece
+from engine.train.metrics import wilson_interval
+from engine.train.run.runs import MODEL, SETUP
+from engine.train.run.setup import read_setup
+from engine.train.scored import Scored
+from engine.train.tasks.known import task_named
+
+LEAST_ROWS = 2  # with a word or a pair of words, so that it counts, of many rows
+MANY_ROWS = 2000
+STRENGTH = 10.0  # of scikit-learn's C: little is held back, as is usual for TF-IDF
+MOST_STEPS = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """What a simple way reaches on scored texts. hits: (E,), where it is right. difference: the model less
+    it.
+    """
+
+    name: str  # "majority" or "tfidf"
+    label: str  # that is always answered; "" for words
+    hits: npt.NDArray[np.bool_]
+    difference: Difference
+    num_rows: int  # that it has learned from; 0: the scored ones themselves
+
+    @property
+    def accuracy(self) -> float:
+        return float(self.hits.mean()) if len(self.hits) else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return wilson_interval(int(self.hits.sum()), len(self.hits))
+
+
+def majority(scored: Scored, model: Path) -> Baseline:
+    """Return what always answering one label reaches: the commonest that the model learned from, if known."""
+    each, targets = scored.each, _training_targets(model)
+    counted = each.true if targets is None else targets
+    most = int(np.bincount(counted, minlength=len(each.names)).argmax())
+    hits = each.true == most
+    num_rows = 0 if targets is None else len(targets)
+    return Baseline("majority", each.names[most], hits, compared_hits(hits, each.right > 0.5), num_rows)
+
+
+def can_count_words(scored: Scored, model: Path) -> bool:
+    """Whether the rows are known that a model has learned from."""
+    run = run_behind(model)
+    return run is not None and scored.task == "classification"
+
+
+def counting_words(scored: Scored, model: Path, split: str = "") -> Steps[Baseline]:
+    """Return what TF-IDF with logistic regression reaches on the same texts.
+
+    Args: model: a run's result. split: of PARTS where they are the run's own; "": of a file.
+    Raises: ModelError, RunError if the run's files cannot be read.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    run = run_behind(model)
+    assert run is not None, "ask can_count_words first"
+    wordpiece = WordPiece.from_folder(run / SETUP)
+    train = _part(run, "train")
+    own = _part(run, split) if split in PARTS else None
+    if train is None:
+        raise UserError(marked("engine", "The rows of {path} to learn from cannot be read."), path=run)
+    length = int(read_info(run / MODEL).get("max_length", 0)) or int(train.lengths.max())
+    learned = yield from _reading(_pieces_of(train), wordpiece, len(train))
+    pieces = _pieces_of(own) if own is not None else _pieces_in(scored, wordpiece, length)
+    asked = yield from _reading(pieces, wordpiece, len(scored.each))
+    yield Progress(stage=marked("engine", "Counting words"), done=0, total=0)
+    least = LEAST_ROWS if len(learned) >= MANY_ROWS else 1
+    counter = TfidfVectorizer(analyzer=_features, min_df=least, sublinear_tf=True, dtype=np.float32)
+    features = counter.fit_transform(learned)
+    yield Progress(stage=marked("engine", "Counting words"), done=1, total=3)
+    targets = train.targets
+    if len(np.unique(targets)) < 2:
+        predicted = np.full(len(asked), int(targets[0]))
+    else:
+        fitted = LogisticRegression(C=STRENGTH, max_iter=MOST_STEPS).fit(features, targets)
+        yield Progress(stage=marked("engine", "Counting words"), done=2, total=3)
+        predicted = fitted.predict(counter.transform(asked))
+    hits = np.asarray(predicted == scored.each.true)
+    return Baseline("tfidf", "", hits, compared_hits(hits, scored.each.right > 0.5), len(train))
+
+
+def _part(run: Path, split: str) -> EncodedSet | None:
+    kind = task_named(read_setup(run / SETUP, {"task": str})["task"])
+    return kind.setup.load_part(run / SETUP, split)
+
+
+def _training_targets(model: Path) -> npt.NDArray[np.int64] | None:
+    run = run_behind(model)
+    if run is None:
+        return None
+    try:
+        train = _part(run, "train")
+    except UserError:
+        return None
+    if train is None or train.targets.ndim != 1 or not len(train):
+        return None
+    return np.asarray(train.targets, np.int64)
+
+
+def _pieces_of(data: EncodedSet) -> Iterator[tuple[Sequence[int], int]]:
+    """Yield the ids of each text, and where the second one begins."""
+    bounds = data.bounds.tolist()
+    for place, first in enumerate(data.num_a.tolist()):
+        yield data.input_ids[bounds[place] : bounds[place + 1]].tolist(), first
+
+
+def _pieces_in(scored: Scored, wordpiece: WordPiece, length: int) -> Iterator[tuple[Sequence[int], int]]:
+    listed = scored.listed
+    for start in range(0, len(listed), 512):
+        some = slice(start, min(start + 512, len(listed)))
+        texts = wordpiece.encode_ids(listed.texts[some])
+        pairs = [None] * len(texts) if listed.pairs is None else wordpiece.encode_ids(listed.pairs[some])
+        for text, pair in zip(texts, pairs, strict=True):
+            ids, first, _ = wordpiece.assemble(text, pair, length, "longest_first")
+            yield ids.tolist(), int(first)
+
+
+def _reading(
+    pieces: Iterator[tuple[Sequence[int], int]], wordpiece: WordPiece, count: int
+) -> Steps[list[list[str]]]:
+    """Return the words of each text, put together from pieces; in a second text they are others."""
+    tokens = wordpiece.tokens
+    special = {wordpiece.cls_id, wordpiece.sep_id, wordpiece.pad_id}
+    found = list[list[str]]()
+    for number, (ids, first) in enumerate(pieces):
+        words = list[str]()
+        for place, one in enumerate(ids):
+            if one in special:
+                continue
+            token = tokens[one]
+            if token.startswith("##") and words:
+                words[-1] += token[2:]
+            else:
+                words.append(token if place < first else f"2:{token}")
+        found.append(words)
+        if number % 1024 == 0:
+            yield Progress(stage=marked("engine", "Counting words"), done=number, total=count)
+    return found
+
+
+def _features(words: list[str]) -> list[str]:
+    """Return words, and pairs of words that follow each other."""
+    return words + [f"{a} {b}" for a, b in pairwise(words)]

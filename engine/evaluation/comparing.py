@@ -1,0 +1,115 @@
+"""Two models on the same texts: how far apart they are, what chance has in it, and where they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.errors import DataError, Sentence, marked
+from engine.evaluation.report import SCORES, are_hits, groups_of
+from engine.evaluation.statistics import Difference, compared, compared_hits, is_single
+from engine.text.example_rows import Indices
+from engine.train.scored import SHARE, Scored
+
+_BETTER = marked(
+    "engine",
+    "{better} is better than {other} by {value:.1f} points ({low:.1f} to {high:.1f}): chance alone gives "
+    "such a difference in {chance} of cases.",
+)
+_UNSURE = marked(
+    "engine",
+    "No difference can be shown: {better} is {value:.1f} points above {other} ({low:.1f} to {high:.1f}), and "
+    "chance alone gives as much in {chance} of cases.",
+)
+_SAME = marked("engine", "{first} and {second} are equally good on these texts.")
+_FEW = marked("engine", "One text tells nothing about a difference.")
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Two models on the texts that both have answered. first_rows, second_rows: (E,) places in each.
+
+    by_group: the same with texts that repeat each other taken together; None where none does.
+    """
+
+    first: Scored
+    second: Scored
+    first_rows: Indices
+    second_rows: Indices
+    difference: Difference
+    by_group: Difference | None
+
+    def __len__(self) -> int:
+        return len(self.first_rows)
+
+    def score(self, which: Scored, rows: Indices) -> float:
+        """Return the metric of one of them on these texts."""
+        return float(SCORES[which.each.score](which.each.adds[rows].sum(0))) if len(rows) else 0.0
+
+    @property
+    def scores(self) -> tuple[float, float]:
+        return self.score(self.first, self.first_rows), self.score(self.second, self.second_rows)
+
+    @property
+    def differing(self) -> Indices:
+        """Return (D,) places among these texts where the two answer differently."""
+        first, second = self.first.each, self.second.each
+        if first.names == second.names:
+            return np.flatnonzero(first.predicted[self.first_rows] != second.predicted[self.second_rows])
+        ours = np.asarray(first.names, object)[first.predicted[self.first_rows]]
+        theirs = np.asarray(second.names, object)[second.predicted[self.second_rows]]
+        return np.flatnonzero(ours != theirs)
+
+    def sentence(self, first: str, second: str) -> Sentence:
+        """Return what can be said of the difference. Args: what the two are called."""
+        found = self.difference
+        if found.interval is None:
+            return Sentence(_FEW)
+        if not found.value:
+            return Sentence(_SAME, {"first": first, "second": second})
+        low, high = found.interval
+        better, other = (second, first) if found.value > 0 else (first, second)
+        if found.value < 0:
+            low, high = -high, -low
+        values = {"better": better, "other": other, "value": 100 * abs(found.value)}
+        values |= {"low": 100 * low, "high": 100 * high, "chance": chance_words(found.p_value)}
+        return Sentence(_BETTER if found.is_sure else _UNSURE, values)
+
+
+def chance_words(p_value: float) -> str:
+    """Return how often chance does something: "8 %", "0.4 %", "less than 0.1 %"."""
+    share = 100 * p_value
+    if share < 0.1:
+        return "< 0.1 %"
+    return f"{share:.1f} %" if share < 2 else f"{share:.0f} %"
+
+
+def compare_scored(first: Scored, second: Scored) -> Compared:
+    """Compare two models on the texts of the same file that both have answered.
+
+    Raises: DataError if they are for different things, or share no text.
+    """
+    if first.task != second.task or first.metric != second.metric:
+        template = marked("engine", "The two models are for different things: {first} and {second}.")
+        raise DataError(template, first=first.task, second=second.task)
+    _, ours, theirs = np.intersect1d(first.listed.rows, second.listed.rows, return_indices=True)
+    if not len(ours):
+        raise DataError(marked("engine", "There is no text that both models have answered."))
+    one, other = first.each, second.each
+    groups = None
+    if len(first.listed.texts) == len(first.listed):
+        texts = [first.listed.texts[place] for place in ours.tolist()]
+        pairs = first.listed.pairs
+        groups = groups_of(texts, None if pairs is None else [pairs[place] for place in ours.tolist()])
+        groups = None if is_single(groups) else groups
+    adds, others = one.adds[ours], other.adds[theirs]
+    score = SCORES[one.score]
+    if one.score == SHARE and are_hits(adds) and are_hits(others):
+        hits = adds[:, 0] > 0.5, others[:, 0] > 0.5
+        found = compared_hits(*hits)
+        by_group = compared_hits(*hits, groups) if groups is not None else None
+    else:
+        found = compared(adds, others, score, groups)
+        by_group = None
+    return Compared(first, second, ours, theirs, found, by_group)

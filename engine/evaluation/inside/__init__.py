@@ -1,0 +1,1 @@
+"""Numbers over many texts about what a model does inside: heads, hidden words, pairs, templates, words."""

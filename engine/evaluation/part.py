@@ -1,0 +1,215 @@
+"""The texts that a run kept apart, with the answers of its result: from its files, else asked for again."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.device import open_device
+from engine.errors import RunError, UserError, marked
+from engine.evaluation.calibration import with_temperature
+from engine.events import Evaluated, Finished, Noted, Progress, Steps
+from engine.model.fastest import fastest
+from engine.model.info import read_info, temperature_in
+from engine.model.tensor_files import open_tensors
+from engine.model.weights import load_headed
+from engine.settings.finetune import AdaptConfig, FineTuneConfig
+from engine.settings.shared import DeviceConfig
+from engine.text.batch import EncodedSet
+from engine.text.example_rows import ExampleRows
+from engine.text.listed import Listed, Texts
+from engine.text.table import reading_table
+from engine.text.wordpiece import WordPiece
+from engine.train.evaluate import evaluate
+from engine.train.loop import evaluated
+from engine.train.prepare import SPLITS
+from engine.train.run.answers import load_answers
+from engine.train.run.kept import name_of, run_of
+from engine.train.run.records import event_from_record, whole_number
+from engine.train.run.runs import MODEL, SETUP, read_config, read_metrics
+from engine.train.run.setup import read_setup
+from engine.train.scored import Scored
+from engine.train.task import scored
+from engine.train.tasks.classification.kind import Classifying
+from engine.train.tasks.kind import StandIn
+from engine.train.tasks.known import task_named
+from engine.train.tasks.rows.kept import RowSet
+
+PARTS = SPLITS[1:]  # that a run does not learn from
+_DATA = "data.safetensors"
+_TEXTS_AT_ONCE = 1024
+
+
+def run_behind(folder: Path) -> Path | None:
+    """Return the run of fine-tuning whose result a model folder is, or that a folder itself is; else None."""
+    run = folder.absolute() if (folder / SETUP).is_dir() else run_of(folder)
+    return run if run is not None and (run / SETUP / _DATA).is_file() else None
+
+
+def parts_of(run_dir: Path) -> tuple[str, ...]:
+    """Return which of PARTS a run kept apart; () where its files do not say."""
+    try:
+        with open_tensors(run_dir / SETUP / _DATA) as file:
+            return tuple(split for split in PARTS if f"{split}/rows" in file.infos)
+    except UserError:
+        return ()
+
+
+def check_same_rows(one: Path, other: Path, split: str) -> None:
+    """Refuse two models of runs that have kept other rows apart. Raises: RunError."""
+    runs = run_behind(one), run_behind(other)
+    if runs[0] is None or runs[1] is None or not _share_rows(runs[0], runs[1], split):
+        template = marked(
+            "engine",
+            "{one} and {other} have not kept the same {split} rows apart, so their scores cannot be set side "
+            "by side. Compare them on a file.",
+        )
+        raise RunError(template, one=name_of(one), other=name_of(other), split=split)
+
+
+def _share_rows(one: Path, other: Path, split: str) -> bool:
+    if one == other:
+        return True
+    kinds = {"data": dict, "split": dict}
+    ours, theirs = (read_setup(run / SETUP, kinds) for run in (one, other))
+    settings = (read_config(run) for run in (one, other))
+    own, apart = (getattr(getattr(each, "data", None), f"{split}_data", "") for each in settings)
+    if own or apart:
+        return bool(own == apart)
+    same = ours["data"].get("sha256") == theirs["data"].get("sha256")
+    return bool(same and ours["split"].get("sha256") == theirs["split"].get("sha256"))
+
+
+def scoring_part(
+    run_dir: Path, split: str, device: str = "auto", stand_in: StandIn | None = None
+) -> Steps[Scored]:
+    """Return a run's own texts with what its result answered: Progress, Noted, one Evaluated, Finished.
+
+    What the training kept is read; of a run of before, or damaged, its result is asked again, and so is what
+    `stand_in` makes to be measured in its place. Labels are as sure as the temperature makes them that was
+    kept with the result.
+    Raises: RunError if the run kept no such part or has no result; ModelError if its files are damaged.
+    """
+    start = time.perf_counter()
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    run_dir = Path(run_dir)
+    config = read_config(run_dir)
+    if split not in parts_of(run_dir) or not isinstance(config, FineTuneConfig):
+        template = marked("engine", "The run {path} has kept no {split} texts apart.")
+        raise RunError(template, path=run_dir, split=split)
+    found = _kept(run_dir, split) if stand_in is None else None
+    if found is not None:
+        yield found[1].evaluated
+    else:
+        found = yield from _asked_again(run_dir, split, device, stand_in)
+    data, answered = found
+    if isinstance(task_named(answered.task), Classifying):  # what was kept knows of no temperature
+        answered = with_temperature(answered, temperature_in(read_info(run_dir / MODEL)))
+    listed = yield from _with_texts(run_dir, config, split, data)
+    yield Finished(path=None, seconds=time.perf_counter() - start, metrics=answered.evaluated.metrics)
+    return replace(answered, listed=listed)
+
+
+def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
+    """Return a part with the answers in the run's folder; None where there are none of its result."""
+    about = read_setup(run_dir / SETUP, {"task": str})
+    trained = read_info(run_dir / MODEL).get("trained")
+    step = whole_number(trained.get("step")) if isinstance(trained, dict) else None
+    metric = str(trained.get("metric")) if isinstance(trained, dict) else ""
+    if step is None:
+        return None
+    kind = task_named(about["task"])
+    data, each = kind.setup.load_part(run_dir / SETUP, split), load_answers(run_dir, split, step)
+    event = _told(run_dir, split, step)
+    if data is None or each is None or event is None or metric not in event.metrics:
+        return None
+    listed = data.listed
+    return (data, Scored(kind.name, metric, event, listed, each)) if len(listed) == len(each) else None
+
+
+def _told(run_dir: Path, split: str, step: int) -> Evaluated | None:
+    """Return the evaluation of a step, as the run has written it down."""
+    for record in reversed(read_metrics(run_dir)):
+        if record.get("event") == "evaluated" and record.get("step") == step and record.get("split") == split:
+            found = event_from_record(record)
+            return found if isinstance(found, Evaluated) else None
+    return None
+
+
+def _asked_again(
+    run_dir: Path, split: str, device: str, stand_in: StandIn | None
+) -> Steps[tuple[EncodedSet, Scored]]:
+    """Measure the result of a run on one of its parts."""
+    folder = run_dir / MODEL
+    kind = task_named(read_setup(run_dir / SETUP, {"task": str})["task"])
+    setup, info = kind.setup.load(run_dir / SETUP), read_info(folder)
+    setup = replace(setup, about={**setup.about, **info})
+    model, _ = load_headed(folder, kind.head)
+    ready = open_device(DeviceConfig(device=device))
+    ready = fastest(ready, DeviceConfig(precision="float32"), model.config)
+    task, data = kind.task(setup, AdaptConfig()), setup.sets[split]
+    measured = model.to(ready.device) if stand_in is None else stand_in(model)
+    measures = yield from evaluate(measured, task, data, ready)
+    event = evaluated(0, 0.0, split, measures, task)
+    for note, level in task.remarks(measures, split):
+        yield Noted(sentence=note, level=level)
+    yield event
+    return data, scored(task, event, data.listed, measures)
+
+
+def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: EncodedSet) -> Steps[Listed]:
+    """Return a part's texts: those that were kept, else of its file if that is as it was, else of pieces."""
+    listed = data.listed
+    if len(listed.texts):
+        return listed
+    about = read_setup(run_dir / SETUP, {})
+    own = {"validation": config.data.validation_data, "test": config.data.test_data}[split]
+    try:
+        found = yield from _of_file(own or config.data.data, config, about, data, is_own=bool(own))
+    except UserError:
+        found = None
+    if found is None:
+        texts = yield from _of_pieces(data, WordPiece.from_folder(run_dir / SETUP))
+        found = replace(listed, texts=texts)
+    return found
+
+
+def _of_file(
+    path: str, config: FineTuneConfig, about: dict[str, Any], data: EncodedSet, *, is_own: bool
+) -> Steps[Listed | None]:
+    """Return the rows of the table that a run learned from; None where it is another table by now."""
+    how = config.data
+    table = yield from reading_table(
+        path, encoding=how.encoding, separator=how.separator, quoting=how.quoting, header=how.header
+    )
+    known, roles = about.get("data"), about.get("roles")
+    sha256 = known.get("sha256") if isinstance(known, dict) else None
+    if not isinstance(roles, dict) or (not is_own and sha256 != table.sha256):
+        return None
+    if data.rows.max(initial=0) >= table.num_rows:
+        return None
+    columns = [
+        table.frame[table.column(str(name))].array if name else None
+        for name in (roles.get("text"), roles.get("text_pair"))
+    ]
+    examples = ExampleRows(columns[0], columns[1], data.rows, np.full(len(data), -1, np.int32))
+    return RowSet.over(data, examples, table.lines).listed
+
+
+def _of_pieces(data: EncodedSet, wordpiece: WordPiece) -> Steps[Texts]:
+    """Return texts as a model reads them: in pieces that are put together, and cut where they were cut."""
+    blocks, tokens = list[list[str]](), wordpiece.tokens
+    special = {wordpiece.cls_id, wordpiece.sep_id, wordpiece.pad_id}
+    for start in range(0, len(data), _TEXTS_AT_ONCE):
+        stop = min(start + _TEXTS_AT_ONCE, len(data))
+        block = list[str]()
+        for place in range(start, stop):
+            ids = data.input_ids[data.bounds[place] : data.bounds[place + 1]].tolist()
+            block.append(" ".join(tokens[one] for one in ids if one not in special).replace(" ##", ""))
+        blocks.append(block)
+        yield Progress(stage=marked("engine", "Reading"), done=stop, total=len(data))
+    return Texts.joined(blocks)

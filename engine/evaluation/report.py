@@ -1,0 +1,237 @@
+"""What a scored file came to: its score with an interval, each class, calibration, and what repeats in it.
+
+All of it follows from the answers, so it is the same from a file, from a run's folder, and opened again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import UserError, marked
+from engine.evaluation.calibration import (
+    LEAST_TO_FIT,
+    Abstaining,
+    Calibration,
+    Temperature,
+    abstaining,
+    calibration,
+    temperature_on_halves,
+)
+from engine.evaluation.statistics import (
+    Numbers,
+    Score,
+    Tallies,
+    bounded_interval,
+    f1_of,
+    interval_of,
+    mean_f1_of,
+    pearson_of,
+    share_interval,
+    share_of,
+)
+from engine.model.info import HOTTEST, keep_temperature
+from engine.train.metrics import ClassScores, score_classes, wilson_interval
+from engine.train.scored import F1, PEARSON, SHARE, Each, Scored
+from engine.train.tasks.regression.scores import pearson_interval
+
+SCORES: dict[str, Score] = {SHARE: share_of, F1: f1_of, PEARSON: pearson_of}
+_MOST_SUMS = 2e7  # numbers, of which the interval of a mean over classes is made
+Groups = npt.NDArray[np.int64]
+
+
+def groups_of(texts: Sequence[str], pairs: Sequence[str] | None = None) -> Groups:
+    """Return (E,), the same number for texts that are the same but for case and white space."""
+    places: dict[object, int] = {}
+    found = np.empty(len(texts), np.int64)
+    for place in range(len(texts)):
+        key: object = folded(texts[place])
+        key = key if pairs is None else (key, folded(pairs[place]))
+        found[place] = places.setdefault(key, len(places))
+    return found
+
+
+def folded(text: str) -> str:
+    """Return a text without case and with single spaces."""
+    return " ".join(text.casefold().split())
+
+
+@dataclass(frozen=True)
+class Report:
+    """What scored texts came to. All shares are 0 to 1; computed when asked for, each once.
+
+    kept: the temperature that was kept with the model, which the probabilities have been divided by; 1: none.
+    near: (E,), equal for texts that nearly repeat one another; None: those are equal that repeat exactly.
+    """
+
+    scored: Scored
+    kept: float = 1.0
+    near: Groups | None = None
+
+    @property
+    def count(self) -> int:
+        return len(self.scored.each)
+
+    @cached_property
+    def value(self) -> float:
+        """The task's metric."""
+        each = self.scored.each
+        return float(SCORES[each.score](each.adds.sum(0))) if self.count else 0.0
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """Which texts repeat each other; None where none does, or they were not kept."""
+        listed = self.scored.listed
+        if self.near is not None:
+            return self.near if len(np.unique(self.near)) < self.count else None
+        if len(listed.texts) != self.count:
+            return None
+        found = groups_of(listed.texts, listed.pairs)
+        return found if len(np.unique(found)) < len(found) else None
+
+    @cached_property
+    def num_repeating(self) -> int:
+        """How many texts repeat one that stands above them."""
+        return 0 if self.groups is None else self.count - len(np.unique(self.groups))
+
+    @cached_property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the metric: of a share of texts Wilson's, of a correlation Fisher's, else by
+        resampling texts.
+
+        Texts that repeat each other are drawn together, but for Wilson's. None where it cannot be told.
+        """
+        return interval_over(self.scored.each, self.groups)
+
+    @cached_property
+    def interval_by_group(self) -> tuple[float, float] | None:
+        """The same of a share with texts that repeat each other drawn together; None where none does."""
+        each = self.scored.each
+        if self.groups is None or not self.is_of_hits:
+            return None
+        return share_interval(float(each.right.sum()), self.count, each.adds, self.groups)
+
+    @cached_property
+    def is_of_hits(self) -> bool:
+        """Whether the metric is the share of texts that are right."""
+        each = self.scored.each
+        return each.score == SHARE and are_hits(each.adds)
+
+    # of one label a text
+
+    @property
+    def is_of_classes(self) -> bool:
+        """Whether each text has one label of several, with its probability."""
+        each = self.scored.each
+        has_all = each.probabilities.shape == (self.count, len(each.names)) and self.count > 0
+        return self.is_of_hits and has_all and each.names == self.scored.labels
+
+    @cached_property
+    def classes(self) -> ClassScores:
+        """The scores of every class."""
+        each = self.scored.each
+        return score_classes(each.true.astype(np.int64), each.predicted, len(each.names))
+
+    @cached_property
+    def majority(self) -> tuple[int, float]:
+        """The commonest class of these texts, and the accuracy of always answering it."""
+        return self.classes.majority
+
+    @cached_property
+    def mean_f1_interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the mean F1 over classes; None where there are too many of them."""
+        each, size = self.scored.each, len(self.scored.each.names)
+        cells, counts = np.unique(each.true.astype(np.int64) * size + each.predicted, return_counts=True)
+        if len(cells) * 3 * size > _MOST_SUMS:
+            return None
+        if self.groups is not None and self.count * 3 * size <= _MOST_SUMS:
+            tallies = Tallies.of(_adds(each.true, each.predicted, size), self.groups)
+        else:
+            tallies = Tallies(_adds(cells // size, cells % size, size), counts)
+        return bounded_interval(tallies, mean_f1_of)
+
+    def f1_interval(self, label: int) -> tuple[float, float]:
+        """Return the 95 % interval of a class's F1."""
+        each = self.scored.each
+        if self.groups is None:
+            return self._f1_interval_of_counts(label)
+        true, predicted = each.true == label, each.predicted == label
+        columns = np.stack([true & predicted, predicted, true], 1).astype(np.float64)
+        return bounded_interval(Tallies.of(columns, self.groups), f1_of)
+
+    def _f1_interval_of_counts(self, label: int) -> tuple[float, float]:
+        found = self.classes
+        hits, answered = int(found.confusion[label, label]), int(found.num_predicted[label])
+        true = int(found.support[label])
+        adds = np.array([[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]], np.float64)
+        counts = np.array([hits, answered - hits, true - hits, self.count - answered - true + hits])
+        return bounded_interval(Tallies(adds[counts > 0], counts[counts > 0]), f1_of)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """How far confidence and accuracy lie apart."""
+        each = self.scored.each
+        return calibration(each.sure, each.right > 0.5, self.groups)
+
+    @cached_property
+    def temperature(self) -> Temperature | None:
+        """What one temperature for all texts would do; None where there are too few."""
+        each = self.scored.each
+        return temperature_on_halves(each.probabilities, each.true)
+
+    @cached_property
+    def abstaining(self) -> Abstaining:
+        """What is left if the model answers only where it is sure."""
+        each = self.scored.each
+        return abstaining(each.sure, each.right > 0.5)
+
+
+def interval_over(each: Each, groups: Groups | None = None) -> tuple[float, float] | None:
+    """Return the 95 % interval of what some texts came to, as `Report.interval` says.
+
+    Args: groups: (E,), equal for texts that are drawn together.
+    """
+    if each.score == SHARE and are_hits(each.adds):
+        return wilson_interval(float(each.right.sum()), len(each))
+    if each.score == PEARSON and groups is None:
+        return pearson_interval(float(pearson_of(each.adds.sum(0))), len(each))
+    tallies = Tallies.of(each.adds, groups)
+    if each.score == PEARSON:
+        found = interval_of(tallies, pearson_of)
+        return None if found is None else (max(-1.0, found[0]), min(1.0, found[1]))
+    return bounded_interval(tallies, SCORES[each.score])
+
+
+def keep_fitted(report: Report, folder: Path) -> None:
+    """Write the temperature that was fitted on one half of the texts into the model's cloze.json.
+
+    One that was kept before is part of it. Raises: UserError where there is none to keep; ModelError.
+    """
+    warmth = report.temperature if report.is_of_classes else None
+    if warmth is None:
+        template = marked(
+            "engine", "No temperature can be fitted: it takes {least} texts, each with one label of several."
+        )
+        raise UserError(template, least=LEAST_TO_FIT)
+    value = float(np.clip(report.kept * warmth.value, 1 / HOTTEST, HOTTEST))
+    keep_temperature(folder, value, warmth.num_fitted)
+
+
+def are_hits(adds: Numbers) -> bool:
+    """Whether each text adds 1 or 0 to the hits, and 1 to the texts. Args: adds: (E, 2)."""
+    return bool((adds[:, 1] == 1).all() and np.isin(adds[:, 0], (0, 1)).all())
+
+
+def _adds(true: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64], size: int) -> Numbers:
+    """Return (P, 3C), what answers add to (hits, answered, true) of each class."""
+    found = np.zeros((len(true), size, 3))
+    rows = np.arange(len(true))
+    found[rows, predicted, 1] += 1
+    found[rows, true, 2] += 1
+    found[rows[true == predicted], true[true == predicted], 0] += 1
+    return found.reshape(len(true), -1)

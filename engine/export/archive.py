@@ -1,0 +1,95 @@
+"""All of a model in one file: transformers' folder, its card, sentence-transformers' files, and ONNX.
+
+Not to be broken: the same model makes the same bytes, so names are sorted, and no time is told.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from engine.durable import PARTIAL, explained, replaced_file
+from engine.errors import ModelError, Sentence, UserError, marked
+from engine.events import Progress, Steps
+from engine.export.card import write_card
+from engine.export.folders import check_same, how_pooled, put_model, put_sentence_files
+from engine.export.onnx import exporting
+from engine.export.place import Written
+from engine.model.folder import read_json, write_json
+from engine.model.heads import QuestionAnswering, SequenceClassifier, TokenClassifier
+from engine.model.weights import head_of, read_config
+
+ENDING = ".zip"
+_NO_TIME = (1980, 1, 1, 0, 0, 0)  # the first that a zip can say
+_PACKING = marked("engine", "Packing")
+_OF_TASKS = {one.architecture for one in (QuestionAnswering, SequenceClassifier, TokenClassifier)}
+
+
+def writing_zip(
+    folder: Path, out: Path, texts: Sequence[str], *, with_onnx: bool | None = None
+) -> Steps[Written]:
+    """Write a model into one zip; yields Progress.
+
+    Args:   texts: that its graph in ONNX is tried on. with_onnx: None: where the packages for it are there.
+    Raises: UserError: `out` is no name of a zip, or cannot be written. ModelError.
+    """
+    if out.suffix.lower() != ENDING or out.is_dir():
+        raise UserError(marked("engine", "{path} must be a file whose name ends in .zip."), path=out)
+    with_onnx = all(map(find_spec, ("onnx", "onnxscript", "onnxruntime"))) if with_onnx is None else with_onnx
+    with explained(out):
+        place = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=PARTIAL, dir=out.parent))
+    try:
+        yield from _gather(folder, place / "all", texts, with_onnx)
+        files = sorted(one for one in (place / "all").rglob("*") if one.is_file())
+        with replaced_file(out) as beside, zipfile.ZipFile(beside, "w") as archive:
+            for done, path in enumerate(files):
+                yield Progress(stage=_PACKING, done=done, total=len(files))
+                _add(archive, path, f"{out.stem}/{path.relative_to(place / 'all').as_posix()}")
+        with zipfile.ZipFile(out) as archive:
+            if (bad := archive.testzip()) is not None:
+                raise ModelError(
+                    marked("engine", "{path} was not written whole: {name}."), path=out, name=bad
+                )
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    template = marked("engine", "{count} files, {megabytes:.1f} MB; read again, all of them are whole.")
+    size = out.stat().st_size
+    said = [Sentence(template, {"count": len(files), "megabytes": size / 1e6})]
+    if not with_onnx:
+        said.append(Sentence(marked("engine", "Without ONNX, whose packages are not installed here.")))
+    return Written(out, size, tuple(said))
+
+
+def _gather(folder: Path, place: Path, texts: Sequence[str], with_onnx: bool) -> Steps[None]:
+    """Put all that goes into the zip beside each other."""
+    yield Progress(stage=marked("engine", "Writing"), done=0, total=0)
+    place.mkdir()
+    checked = [Sentence(marked("engine", "Opened again: the same answers, to the last bit."))]
+    checked += put_model(folder, place)
+    check_same(folder, place)
+    config = read_config(folder)
+    kinds = ["transformers"]
+    if head_of(config) not in _OF_TASKS:
+        how = how_pooled(folder)
+        put_sentence_files(place, how, config.hidden_size)
+        document = read_json(place / "config.json")
+        document.pop("torch_dtype", None)
+        write_json(place / "config.json", {**document, "dtype": "float32"})  # else its vectors were rounded
+        kinds.append("sentence-transformers")
+    if with_onnx:
+        found = yield from exporting(folder, place / "onnx", texts)
+        checked += found.said
+        kinds.append("onnx")
+    write_card(folder, place, checked, *kinds)
+
+
+def _add(archive: zipfile.ZipFile, path: Path, name: str) -> None:
+    info = zipfile.ZipInfo(name, _NO_TIME)
+    info.create_system, info.external_attr = 3, 0o100644 << 16
+    info.file_size = path.stat().st_size
+    with path.open("rb") as source, archive.open(info, "w") as target:
+        shutil.copyfileobj(source, target, 2**20)

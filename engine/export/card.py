@@ -1,0 +1,101 @@
+"""The card of an exported model, README.md: what its run has written down, how it was checked and is used.
+
+Nothing is guessed. A model that was not trained here keeps the card that it came with, beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.errors import Sentence, UserError
+from engine.files import file_in, read_regular
+from engine.model.info import read_info
+from engine.model.weights import head_of, read_config
+from engine.runs.card import card
+from engine.runs.facts import read_facts
+from engine.train.run.kept import name_of, run_of
+
+CARD, ORIGIN = CARDS = ("README.md", "ORIGIN.md")
+_MOST_ORIGIN = 2**20  # bytes
+_TASKS = {  # the published class -> how Hugging Face calls its task
+    "BertForSequenceClassification": "text-classification",
+    "BertForTokenClassification": "token-classification",
+    "BertForQuestionAnswering": "question-answering",
+    "BertForMaskedLM": "fill-mask",
+    "BertForPreTraining": "fill-mask",
+}
+_USE = {
+    "onnx": '```sh\npython answer.py "A text"    # needs onnxruntime, tokenizers and numpy alone\n```',
+    "sentence-transformers": "```python\nfrom sentence_transformers import SentenceTransformer\n\n"
+    'vectors = SentenceTransformer(".").encode(["A text"])\n```',
+    "transformers": "```python\nfrom transformers import AutoModel, AutoTokenizer\n\n"
+    'tokenizer, model = AutoTokenizer.from_pretrained("."), AutoModel.from_pretrained(".")\n```',
+}
+
+
+def write_card(folder: Path, out: Path, checked: Sequence[Sentence], *kinds: str) -> None:
+    """Write a model's card into the folder of an export, and beside it the one that the model came with."""
+    (out / CARD).write_text(model_card(folder, checked, *kinds), encoding="utf-8")
+    if (origin := _origin(folder)) is not None:
+        (out / ORIGIN).write_bytes(origin)
+
+
+def model_card(folder: Path, checked: Sequence[Sentence], *kinds: str) -> str:
+    """Return the card of a model on its way out.
+
+    Args: checked: what was seen of the export. kinds: of _USE, for what it is; the first gives its name.
+    """
+    run, head = run_of(folder), head_of(read_config(folder))
+    title = name_of(folder)
+    task = "sentence-similarity" if kinds[0] == "sentence-transformers" else _TASKS.get(head, "")
+    named = [f"library_name: {kinds[0]}", *([f"pipeline_tag: {task}"] if task else [])]
+    told = _of_run(run, title) if run is not None else _of_folder(folder, title, _origin(folder) is not None)
+    parts = ["\n".join(["---", *named, "tags: [bert]", "---"]), told.rstrip()]
+    parts += ["## Checked", "\n".join(f"- {one}" for one in checked), "## Use"]
+    return "\n\n".join([*parts, *(_USE[kind] for kind in kinds)]) + "\n"
+
+
+def _of_run(run: Path, title: str) -> str:
+    return card([read_facts(run, run.parent)], title, with_use=False)
+
+
+def _origin(folder: Path) -> bytes | None:
+    """Return the card that a model came with: in its folder, or of the models that ship, beside them."""
+    shipped = Path(__file__).parents[2]
+    places = [root / "assets" / "models" for root in (shipped, shipped / "app")]
+    try:
+        path = folder.parent / CARD if folder.absolute().parent in places else file_in(folder, CARD)
+        return None if path is None or not path.is_file() else read_regular(path, most=_MOST_ORIGIN)
+    except UserError:  # a card is no reason to keep a model
+        return None
+
+
+def _of_folder(folder: Path, title: str, has_origin: bool) -> str:
+    """Return what is known of a model that no run here has made."""
+    config, info = read_config(folder), read_info(folder)
+    shape = f"{config.num_hidden_layers} layers, {config.hidden_size} wide"
+    shape += f", {config.num_attention_heads} heads a layer"
+    lines = [f"# {title}", f"A BERT: {shape}, {config.vocab_size:,} WordPieces."]
+    if config.id2label:
+        lines.append(f"Labels: {', '.join(f'`{label}`' for label in config.id2label[:50])}.")
+    chain = info.get("chain")
+    stages = [one for one in chain if isinstance(one, dict)] if isinstance(chain, list) else []
+    lines += [
+        "## Data",
+        "\n".join(map(_stage, stages)) or "What it learned from is not written in its folder.",
+    ]
+    lines += [
+        "## Results",
+        "Nothing is known of them: no run here has made it. Measure it before it is used.",
+    ]
+    origin = f"`{ORIGIN}`, the card that it came with, tells them" if has_origin else "unknown here"
+    lines += ["## Limits", f"- Licence and origin: {origin}."]
+    return "\n\n".join(lines)
+
+
+def _stage(stage: dict[str, object]) -> str:
+    texts = stage.get("text")
+    found = texts if isinstance(texts, list) else [stage.get("data")]
+    named = [str(one.get("name", "?")) for one in found if isinstance(one, dict)]
+    return f"- {stage.get('task', 'a stage')}: {', '.join(named) or 'unknown texts'}"

@@ -1,0 +1,231 @@
+"""A model as a folder for other libraries: transformers' own layout, and what sentence-transformers adds.
+
+Not to be broken: the new folder is there whole or not at all, and was opened again before: the same answers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.durable import replaced_folder
+from engine.errors import ModelError, Sentence, UserError, marked
+from engine.events import Progress, Steps
+from engine.export.card import CARDS, write_card
+from engine.export.heads import example, graph_of
+from engine.export.place import Written, check_new, folder_bytes
+from engine.export.runtime import ours
+from engine.files import file_in
+from engine.inspect.embeddings.vectors import SENTENCE, Pooling, embed
+from engine.inspect.example_texts import topics_for
+from engine.inspect.loaded_model import LoadedModel
+from engine.model import names
+from engine.model.folder import MODEL_FILES, open_weights, read_json, write_json
+from engine.model.sentence_files import MODULES, POOLINGS, SETTINGS, SentenceVectors, read_sentence_files
+from engine.model.tensor_files import save_tensors
+from engine.model.weights import read_config
+from engine.text.wordpiece import WordPiece
+
+SENTENCE_FILES = {MODULES, SETTINGS, "config_sentence_transformers.json", "1_Pooling", "2_Normalize"}
+USUAL_LENGTH = 512  # WordPieces of a text, where nobody has said how many
+_TOLERANCE = 1e-5  # of a value of a vector, by its length
+_OTHERWISE = marked("engine", "The copy of {folder} answers otherwise; nothing is kept.")
+_WRITING = marked("engine", "Writing")
+_CHECKING = marked("engine", "Checking")
+
+
+def writing_folder(folder: Path, out: Path) -> Steps[Written]:
+    """Write a model as transformers opens it, into a new folder or over an earlier export; yields Progress.
+
+    Weights keep their bits and their type; names of old files and of BERT's relatives become BERT's.
+    Raises: UserError: `out` is there already, or cannot be written. ModelError.
+    """
+    check_new(out, {*MODEL_FILES, *CARDS})
+    yield Progress(stage=_WRITING, done=0, total=0)
+    with replaced_folder(out) as beside:
+        left = put_model(folder, beside)
+        yield Progress(stage=_CHECKING, done=0, total=0)
+        check_same(folder, beside)
+        said = (Sentence(marked("engine", "Opened again: the same answers, to the last bit.")), *left)
+        write_card(folder, beside, said, "transformers")
+    return Written(out, folder_bytes(out), said)
+
+
+def writing_sentence_folder(
+    folder: Path, out: Path, pooling: str = "", is_normed: bool | None = None
+) -> Steps[Written]:
+    """Write an encoder as sentence-transformers opens it, releases 2 to 6; yields Progress.
+
+    Args:   pooling: "mean", "cls" or "max"; "": the model's own, else the mean. is_normed: whether vectors
+            are set to length 1; None: as the model's own files say, else no.
+    Raises: UserError: as `writing_folder`, or no such pooling. ModelError.
+    """
+    check_new(out, {*MODEL_FILES, *SENTENCE_FILES, *CARDS})
+    how = how_pooled(folder, pooling, is_normed)
+    yield Progress(stage=_WRITING, done=0, total=0)
+    with replaced_folder(out) as beside:
+        tensors, config = as_bert(folder)
+        encoder = {
+            name.removeprefix("bert."): value.float()
+            for name, value in tensors.items()
+            if names.part_of(name) in ("encoder", "pooler")
+        }
+        for key in ("id2label", "label2id", "problem_type", "pooling", "layer_mix", "torch_dtype"):
+            config.pop(key, None)
+        write_json(beside / "config.json", {**config, "architectures": ["BertModel"], "dtype": "float32"})
+        save_tensors(beside / "model.safetensors", encoder)
+        WordPiece.from_folder(folder).save(beside, model_max_length=how.max_length)
+        put_sentence_files(beside, how, config["hidden_size"])
+        difference = yield from _compared(folder, beside, how)
+        template = marked(
+            "engine",
+            "Opened again: the vectors of {count} texts are the same ({pooling}), within {difference:.0e}.",
+        )
+        same = marked(
+            "engine", "Opened again: the vectors of {count} texts are the same ({pooling}), to the last bit."
+        )
+        values = {"count": len(_texts(folder)), "pooling": how.pooling, "difference": difference}
+        said = (Sentence(template if difference else same, values),)
+        write_card(folder, beside, said, "sentence-transformers")
+    return Written(out, folder_bytes(out), said)
+
+
+def put_model(folder: Path, out: Path) -> list[Sentence]:
+    """Write config.json, weights, vocabulary and notes of a model into a folder; return what was left out."""
+    wordpiece, left = WordPiece.from_folder(folder), list[Sentence]()
+    config, weights = file_in(folder, "config.json"), file_in(folder, "model.safetensors")
+    assert config is not None  # it has a vocabulary's size, which was asked for
+    if weights is not None and read_json(config).get("model_type") == "bert":
+        shutil.copyfile(config, out / "config.json")
+        shutil.copyfile(weights, out / "model.safetensors")
+    else:
+        tensors, document = as_bert(folder)
+        write_json(out / "config.json", document)
+        save_tensors(out / "model.safetensors", tensors)
+        left = list(_left_out(folder, tensors))
+    wordpiece.save(out, model_max_length=read_config(folder).max_position_embeddings)
+    if (notes := file_in(folder, "cloze.json")) is not None:
+        shutil.copyfile(notes, out / "cloze.json")
+    return left
+
+
+def put_sentence_files(out: Path, how: SentenceVectors, width: int) -> None:
+    """Write what sentence-transformers reads beside a model, by the names that all its releases know."""
+    kinds = ["Transformer", "Pooling", *(["Normalize"] if how.is_normed else [])]
+    table = [
+        {
+            "idx": place,
+            "name": str(place),
+            "path": f"{place}_{kind}" if place else "",
+            "type": f"sentence_transformers.models.{kind}",
+        }
+        for place, kind in enumerate(kinds)
+    ]
+    for one in table[1:]:
+        (out / str(one["path"])).mkdir()
+        write_json(out / str(one["path"]) / "config.json", {})
+    flags = {flag: name == how.pooling for name, flag in POOLINGS.items()}
+    (out / MODULES).write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
+    write_json(out / "1_Pooling" / "config.json", {"word_embedding_dimension": width, **flags})
+    write_json(out / SETTINGS, {"max_seq_length": how.max_length, "do_lower_case": False})
+    about: dict[str, Any] = {
+        "__version__": {},
+        "prompts": {},
+        "default_prompt_name": None,
+        "similarity_fn_name": "cosine",
+    }
+    write_json(out / "config_sentence_transformers.json", about)
+
+
+def as_bert(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return a model's tensors by BERT's own names, as they are stored, and its config.json.
+
+    What Cloze has no use for is left out. Raises: ModelError.
+    """
+    config, tensors = read_config(folder), dict[str, Tensor]()
+    with open_weights(folder) as stored:
+        wanted = {name: names.plain_name(name) for name in stored.infos if not names.is_buffer(name)}
+        known = {plain for plain in wanted.values() if is_known(plain)}
+        has_other = any(name in wanted.values() for name in names.OTHER_CLASSIFIERS)
+        if has_other:  # a relative's, of which BERT has the half
+            known = {plain for plain in known if names.part_of(plain) != "classifier"}
+        for name, plain in wanted.items():
+            info = stored.infos[name]
+            if plain in known and info.dtype is not None and info.dtype.is_floating_point:
+                value = torch.empty(info.shape, dtype=info.dtype)
+                stored.read_into(name, value)
+                tensors[names.full_name(plain)] = value
+        if any(map(names.is_distilled, stored.infos)):
+            segments = torch.zeros(config.type_vocab_size, config.hidden_size)
+            tensors.setdefault(names.full_name(names.SEGMENTS), segments)
+    document = config.to_json()
+    if has_other:
+        document = {key: value for key, value in document.items() if key not in ("id2label", "label2id")}
+    return tensors, document
+
+
+def is_known(plain: str) -> bool:
+    """Whether a weight, by its plain name, is one of BERT's."""
+    return names.part_of(plain) != "encoder" or plain.startswith(("embeddings.", "encoder.layer."))
+
+
+def check_same(folder: Path, other: Path) -> None:
+    """Refuse a copy that answers otherwise. Raises: ModelError."""
+    config = read_config(folder)
+    batch = example(3, min(23, config.max_position_embeddings), config.vocab_size, seed=2)
+    here, there = (ours(graph_of(one), batch) for one in (folder, other))
+    if not all(np.array_equal(one, two) for one, two in zip(here, there, strict=True)):
+        raise ModelError(_OTHERWISE, folder=folder)
+
+
+def how_pooled(folder: Path, pooling: str = "", is_normed: bool | None = None) -> SentenceVectors:
+    """Return how vectors are to be made: as asked, else as the model says. Raises: UserError."""
+    own = read_sentence_files(folder)[0] or SentenceVectors("mean")
+    if pooling and pooling not in POOLINGS:
+        template = marked("engine", "There is no pooling named {kind}; there are {kinds}.")
+        raise UserError(template, kind=pooling, kinds=", ".join(POOLINGS))
+    longest = read_config(folder).max_position_embeddings
+    return SentenceVectors(
+        pooling or own.pooling,
+        own.is_normed if is_normed is None else is_normed,
+        min(own.max_length or USUAL_LENGTH, longest),
+    )
+
+
+def _texts(folder: Path) -> Sequence[str]:
+    return [text for _, text in topics_for(WordPiece.from_folder(folder)).sentences]
+
+
+def _compared(folder: Path, out: Path, how: SentenceVectors) -> Steps[float]:
+    """Return how far the vectors of a new folder are from the model's own. Raises: ModelError: too far."""
+    texts, vectors = _texts(folder), []
+    for place in (folder, out):
+        subject = LoadedModel.open(place, "cpu")
+        if place == folder:
+            about = dataclasses.replace(subject.about, sentence=how)
+            subject = dataclasses.replace(subject, about=about)
+        found = yield from embed(subject, texts, [Pooling(SENTENCE)])
+        vectors.append(found.vectors[0])
+    longest = np.linalg.norm(vectors[0], axis=1).max()
+    difference = float(np.abs(vectors[0] - vectors[1]).max() / max(longest, 1e-9))
+    if not difference <= _TOLERANCE:
+        raise ModelError(_OTHERWISE, folder=folder)
+    return difference
+
+
+def _left_out(folder: Path, tensors: dict[str, Tensor]) -> Iterator[Sentence]:
+    with open_weights(folder) as stored:
+        left = [name for name in stored.infos if names.full_name(names.plain_name(name)) not in tensors]
+    if left := [name for name in left if not names.is_buffer(name)]:
+        template = marked("engine", "Left out, for it is no part of BERT: {names} ({count} tensors).")
+        yield Sentence(
+            template, {"names": [*left[:3], *(["..."] if len(left) > 3 else [])], "count": len(left)}
+        )

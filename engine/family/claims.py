@@ -1,0 +1,182 @@
+"""What is said of these models, asked of one family: each claim as a difference with its interval.
+
+A verdict is computed from the figures: "holds" where the interval lies above 0, "does not hold" where it lies
+below, else "cannot be told". What a small family does not show may be true of a large one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from engine.errors import DataError, marked
+from engine.evaluation.statistics import Tallies, interval_of, pearson_of, share_of
+from engine.family.ask import Family
+from engine.family.bert import Bert
+from engine.family.members import ABOUT, NUM_SPECIALS, HasStates, HasVectors
+from engine.family.scores import Blank, rank
+from engine.family.tasks import text_vectors
+from engine.family.words import unit
+from engine.text.table import read_table
+
+MOST_PAIRS = 1500  # of sentences
+HOLDS, DOES_NOT, OPEN = "holds", "does not hold", "cannot be told"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim, and what was found: one figure less another, over so many texts. measure: what of."""
+
+    claim: str
+    measure: str
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+    count: int
+
+    @property
+    def verdict(self) -> str:
+        return HOLDS if self.low > 0 else DOES_NOT if self.high < 0 else OPEN
+
+
+def document_of(claims: Sequence[Claim]) -> list[dict[str, Any]]:
+    """Return claims as JSON can hold them."""
+    return [{**asdict(one), "verdict": one.verdict} for one in claims]
+
+
+def both_sides(family: Family, blanks: Sequence[Blank]) -> list[Claim]:
+    """Return whether both sides at once fill more blanks than one side, and than two sides apart."""
+    if "bert" not in family.members or not blanks:
+        return []
+    hits = {
+        name: np.array([rank(family, name, blank) == 1 for blank in blanks], float)
+        for name in ("bert", "elmo", "gpt")
+        if name in family.members
+    }
+    said = {
+        "gpt": marked("engine", "Both sides at once (BERT) fill more blanks than the left side alone (GPT)."),
+        "elmo": marked("engine", "Both sides at once (BERT) fill more blanks than each side alone (ELMo)."),
+    }
+    measure = marked("engine", "share of blanks filled")
+    return [
+        _paired(said[name], measure, hits["bert"], hits[name]) for name in ("elmo", "gpt") if name in hits
+    ]
+
+
+def two_in_a_row(family: Family, blanks: Sequence[Blank]) -> list[Claim]:
+    """Return whether two hidden neighbours are better guessed one after the other than each alone.
+
+    log P(a | rest) + log P(b | rest) beside log P(a | rest) + log P(b | a, rest).
+    """
+    bert = family.members.get("bert")
+    pairs = [
+        (one.words, one.place)
+        for one in blanks
+        if one.place + 1 < len(one.words) and one.words[one.place + 1] >= NUM_SPECIALS
+    ]
+    if not isinstance(bert, Bert) or not pairs:
+        return []
+    alone = bert.blanks([(words, (place, place + 1)) for words, place in pairs])
+    after = bert.blanks([(words, (place + 1,)) for words, place in pairs])
+    logs = np.array(
+        [
+            [np.log(p[number, words[place + 1]] + 1e-30) for p, number in ((then, 0), (both, 1))]
+            for both, then, (words, place) in zip(alone, after, pairs, strict=True)
+        ],
+        dtype=np.float64,
+    )
+    said = marked(
+        "engine",
+        "Two blanks in a row: the second is foreseen better once the first is filled, so guessing both at "
+        "once, each for itself, loses something.",
+    )
+    return [_paired(said, marked("engine", "mean log-probability"), logs[:, 0], logs[:, 1])]
+
+
+def _paired(claim: str, measure: str, first: np.ndarray, second: np.ndarray) -> Claim:
+    """Return the mean difference over the same texts, its interval by texts drawn anew."""
+    tallies = Tallies.of(np.stack([first - second, np.ones(len(first))], 1))
+    value = float(share_of(tallies.total))
+    low, high = interval_of(tallies, share_of) or (value, value)
+    return Claim(claim, measure, float(first.mean()), float(second.mean()), value, low, high, len(first))
+
+
+def sentence_vectors(family: Family, pairs: Sequence[tuple[str, str, float]]) -> list[Claim]:
+    """Return what vectors of sentences say of their likeness, beside what people said of it.
+
+    Whether the mean of BERT's last layer is better than its raw [CLS], and than averaged word vectors.
+    """
+    bert = family.members.get("bert")
+    if not isinstance(bert, Bert):
+        return []
+    read = [[family.words(text) for text in one[:2]] for one in pairs]
+    said = np.array([one[2] for one in pairs])
+    texts = [tuple(words) for one in read for words in one]
+    cosines = {"mean": _cosines(text_vectors(bert, texts))}
+    cosines["cls"] = _cosines(np.stack([bert.first_states(words)[-1] for words in texts]))
+    for name, member in family.members.items():
+        if isinstance(member, HasVectors) and not isinstance(member, HasStates):
+            cosines[name] = _cosines(text_vectors(member, texts))
+    raw = marked(
+        "engine", "The raw [CLS] is a poor vector of a sentence: the mean of BERT's places is better."
+    )
+    averaged = marked(
+        "engine", "The mean of BERT's places tells likeness better than averaged word vectors ({name})."
+    )
+    found = [_correlated(raw, cosines["mean"], cosines["cls"], said)]
+    others = {name: one for name, one in cosines.items() if name in ABOUT}
+    found += [
+        _correlated(averaged.format(name=ABOUT[name].said), cosines["mean"], one, said)
+        for name, one in others.items()
+    ]
+    return found
+
+
+def read_sentences(path: Path) -> list[tuple[str, str, float]]:
+    """Return pairs of sentences with their likeness, of the first MOST_PAIRS lines. Raises: DataError."""
+    table = read_table(path)
+    found = []
+    for row in table.frame.itertuples(index=False):
+        cells = [str(cell) for cell in row]
+        try:
+            found.append((cells[0], cells[1], float(cells[2])))
+        except (IndexError, ValueError):
+            continue
+    if len(found) < 3:
+        raise DataError(
+            marked(
+                "engine", "{path} holds no pairs of sentences: a row has two and their likeness, a number."
+            ),
+            path=path,
+        )
+    return found[:MOST_PAIRS]
+
+
+def _cosines(vectors: np.ndarray) -> np.ndarray:
+    units = unit(vectors)
+    found: np.ndarray = (units[::2] * units[1::2]).sum(1)
+    return found
+
+
+def _correlated(claim: str, first: np.ndarray, second: np.ndarray, said: np.ndarray) -> Claim:
+    """Return the difference of two rank correlations over the same pairs."""
+    x, z, y = rankdata(first), rankdata(second), rankdata(said)
+    ones = np.ones(len(x))
+    columns = [np.stack([a, y, a * a, y * y, a * y, ones], 1) for a in (x, z)]
+    tallies = Tallies.of(np.concatenate(columns, 1))
+
+    def difference(sums: np.ndarray) -> np.ndarray:
+        return pearson_of(sums[..., :6]) - pearson_of(sums[..., 6:])
+
+    total = tallies.total
+    value = float(difference(total))
+    low, high = interval_of(tallies, difference) or (value, value)
+    figures = float(pearson_of(total[:6])), float(pearson_of(total[6:]))
+    return Claim(claim, marked("engine", "rank correlation"), *figures, value, low, high, len(x))

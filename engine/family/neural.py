@@ -1,0 +1,155 @@
+"""The life of NNLM, ELMo and GPT as runs: begun, trained, stopped and gone on with as the engine's are."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from engine.device import Device
+from engine.errors import Sentence
+from engine.events import Event, Finished, Started
+from engine.family.elmo import ELMo
+from engine.family.layout import NEURAL, save_member
+from engine.family.nnlm import NNLM
+from engine.family.reading import VOCAB, Streams, as_pretraining, streams
+from engine.family.rows import NextWord, StreamFeed
+from engine.settings.family import FamilyConfig
+from engine.train import lifecycle
+from engine.train.lifecycle import Training
+from engine.train.loop import Loop
+from engine.train.pretraining import setup as pretraining_setup
+from engine.train.pretraining.setup import PretrainSetup
+from engine.train.run.checkpoint import Checkpoint
+from engine.train.run.folder import Run
+from engine.train.run.runs import MODEL
+from engine.train.schedule import Budget, Progressed
+
+RATES = {"nnlm": 3e-3, "elmo": 4e-3, "gpt": 2e-3}  # peaks where the settings leave them open
+
+
+@dataclass(frozen=True)
+class MemberTraining(Training[PretrainSetup]):
+    """What one of these members adds to the life of a run. setup: of the family, which has all it needs."""
+
+    config: FamilyConfig
+    setup: PretrainSetup
+
+    @property
+    def name(self) -> str:
+        return self.config.family.members
+
+    @property
+    def base_model(self) -> str:
+        return f"new:{self.name}"
+
+    @property
+    def num_kept(self) -> int:
+        return 0
+
+    @cached_property
+    def streams(self) -> Streams:
+        """The family's text as words one after another."""
+        return streams(self.config, self.setup)
+
+    def prepare(self) -> Generator[Event, None, PretrainSetup]:
+        """Return what the family prepared."""
+        yield from ()
+        return self.setup
+
+    def load(self, folder: Path) -> Generator[Event, None, PretrainSetup]:
+        """Read what the run settled."""
+        return pretraining_setup.load(folder, as_pretraining(self.config, Path(VOCAB)))
+
+    def model(
+        self, setup: PretrainSetup, checkpoint: Checkpoint | None
+    ) -> Generator[Event, None, tuple[nn.Module, list[Sentence]]]:
+        """Return the network, which at first guesses words by their frequency where its paper has a bias."""
+        yield from ()
+        family = self.config.family
+        model = NEURAL[self.name].new(
+            setup.wordpiece.vocab_size, family.width, family.layers, family.length, self.config.budget.seed
+        )
+        if checkpoint is not None:
+            checkpoint.load_into(model)
+        else:
+            start_from_counts(model, np.bincount(self.streams.train, minlength=setup.wordpiece.vocab_size))
+        return model, []
+
+    def loop(self, run: Run, setup: PretrainSetup, device: Device, model: Any) -> Loop:
+        """Return the loop over rows of the stream, measured on rows of the held-out one."""
+        budget, text = self.config.budget, self.config.text
+        length = self.config.family.length
+        feed = StreamFeed(self.streams.train, model.left, length, budget.batch_tokens, budget.seed)
+        task = NextWord(model.per_word)
+        loop = Loop(
+            run,
+            model,
+            task,
+            feed,
+            Budget(budget.steps, budget.tokens, budget.minutes, budget.warmup_ratio, budget.evaluations),
+            None,
+            budget,
+            device,
+            peak=budget.learning_rate or RATES[self.name],
+            betas=(0.9, budget.adam_beta2),
+        )
+        if len(self.streams.held_out):
+            kept = StreamFeed(self.streams.held_out, model.left, length, budget.batch_tokens, 0)
+            count = min(kept.num_rows, max(1, text.validation_tokens // length))
+            batches = kept.parts(np.arange(count), device.micro_batch_tokens)
+            loop.evaluation = lambda: task.evaluate(model, batches, loop.device)
+        return loop
+
+    def started(self, setup: PretrainSetup, loop: Loop) -> Started:
+        _, train, _, held_out = pretraining_setup.split(setup, as_pretraining(self.config, Path(VOCAB)))
+        return loop.started(num_train=len(train), num_validation=len(held_out))
+
+    def finish(
+        self, setup: PretrainSetup, loop: Loop, best: Checkpoint | None
+    ) -> Generator[Event, None, Finished]:
+        """Say what the last look at the held-out text found."""
+        yield from ()
+        metric = loop.at.best_metric if loop.evaluation else None
+        return Finished(path=loop.run.path / MODEL, seconds=loop.at.used_s, best_metric=metric)
+
+    def save(self, folder: Path, setup: PretrainSetup, model: Any, cloze: dict[str, Any]) -> None:
+        """Write the member's own layout."""
+        save_member(folder, self.name, model, setup.wordpiece, sizes_of(self.config, setup), **cloze)
+
+    def about(self, setup: PretrainSetup) -> dict[str, Any]:
+        """Return nothing: no weights are kept along the way."""
+        return {}
+
+    def about_result(self, setup: PretrainSetup, loop: Loop, at: Progressed) -> dict[str, Any]:
+        """Return what it learned from, and for how long."""
+        return {
+            "steps": at.step,
+            "words_read": at.tokens,
+            "seconds": round(at.used_s, 1),
+            "chain": lifecycle.stages(self, setup, loop, steps=at.step),
+        }
+
+
+def sizes_of(config: FamilyConfig, setup: PretrainSetup) -> dict[str, int]:
+    """Return the sizes that a member's folder tells, by which it is made again."""
+    family = config.family
+    sizes = {"width": family.width, "layers": family.layers, "length": family.length}
+    return {"num_words": setup.wordpiece.vocab_size, **sizes}
+
+
+def start_from_counts(model: nn.Module, counts: np.ndarray) -> None:
+    """Let a model guess words by their frequency at first; a word never seen counts as seen once."""
+    share = torch.from_numpy((counts + 1.0) / (counts + 1.0).sum()).float()
+    with torch.no_grad():
+        if isinstance(model, NNLM):
+            model.b.copy_(share.log())
+        if isinstance(model, ELMo):
+            model.bias.copy_(share.log())
+            model.unigram.copy_(share)

@@ -1,0 +1,277 @@
+"""A whole family on one text, one member after the other, each for an equal share of the minutes.
+
+folder/
+    family.toml     all settings
+    vocab.txt       the words, the commonest of the text
+    text/           the text as ids, and what is kept apart of it
+    <member>/       a run folder for each; its model/ is what is asked
+    family.json     what each reached, once all are done; card.md says it to a person
+
+The run folders are the truth: the same command goes on where an earlier one ended.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from engine.device import open_device
+from engine.durable import check_place, explained, sweep_partials, write_text
+from engine.errors import ConfigError, RunError, Sentence, UserError, marked
+from engine.events import Event, Finished, Noted, Steps
+from engine.family import neural, rounds
+from engine.family.ask import Family
+from engine.family.card import card
+from engine.family.claims import both_sides, two_in_a_row
+from engine.family.claims import document_of as claims_document
+from engine.family.curves import curve
+from engine.family.layout import NEURAL
+from engine.family.members import ABOUT
+from engine.family.reading import TEXT, VOCAB, Streams, as_pretraining, prepared, streams
+from engine.family.scores import document_of, draw_blanks, scores
+from engine.family.word2vec import import_gensim
+from engine.files import read_json_object
+from engine.settings.config import from_toml, to_toml, values_of, with_values
+from engine.settings.family import FamilyConfig, members_of
+from engine.text.corpus.corpus import find_files
+from engine.train import lifecycle, pretrain
+from engine.train.pretrain import Pretraining
+from engine.train.pretraining.setup import PretrainSetup, absolute
+from engine.train.ranks import check_alone
+from engine.train.run.folder import discard
+from engine.train.run.lock import locked
+from engine.train.run.runs import CHECKPOINTS, CONFIG, LOCK, MODEL, chain_of, read_status
+
+SETTINGS, REPORT, CARD = "family.toml", "family.json", "card.md"
+LEAST_MINUTES = 0.01  # of a member
+BY_GENSIM = ("cbow", "skipgram")
+
+
+def train_family(config: FamilyConfig, folder: Path) -> Iterator[Event]:
+    """Train the members, the oldest first; several `Started`, one `Finished` at the end.
+
+    In a folder where it was begun, members that are finished are kept, and others go on.
+    Raises: UserError in one sentence, before time is spent where the input is to blame.
+    """
+    check_alone()
+    folder = Path(folder).absolute()
+    config = _absolute(config)
+    names, missing = _with_gensim(_checked(config, folder))
+    was_there = folder.is_dir()
+    with explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield from _work(config, folder, names, missing)
+    except UserError:
+        if not (folder / TEXT).is_dir():  # the text was refused, and nothing is worth keeping
+            for name in (SETTINGS, VOCAB):
+                (folder / name).unlink(missing_ok=True)
+            discard(folder, was_there)
+        raise
+
+
+def _work(
+    config: FamilyConfig, folder: Path, names: Sequence[str], missing: Sequence[Noted]
+) -> Iterator[Event]:
+    """Train the members that are not done yet. Args: missing: what is said of those left out."""
+    with locked(folder / LOCK):
+        sweep_partials(folder)
+        write_text(folder / SETTINGS, to_toml(config))
+        setup = yield from prepared(config, folder)
+        text = streams(config, setup)
+        yield from missing
+        seconds = 0.0
+        for name in names:
+            seconds += yield from _member(member_config(config, name), folder / name, setup, text)
+        report = yield from reporting(config, folder, text)
+        write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
+        write_text(folder / CARD, "\n".join(card(report)) + "\n")
+    yield Finished(path=folder / REPORT, seconds=seconds)
+
+
+def resume(folder: Path) -> Iterator[Event]:
+    """Go on with a family from its folder alone. Raises: RunError if it is none."""
+    return train_family(read_family(folder), folder)
+
+
+def is_family(folder: Path) -> bool:
+    """Whether a folder holds a family that was begun."""
+    return (Path(folder) / SETTINGS).is_file()
+
+
+def read_family(folder: Path) -> FamilyConfig:
+    """Return the settings of a family. Raises: RunError, ConfigError."""
+    if not is_family(folder):
+        raise RunError(
+            marked(
+                "engine", "{path} is not a family: it has no {name}. Train one by: python -m engine family"
+            ),
+            path=folder,
+            name=SETTINGS,
+        )
+    return with_values(FamilyConfig(), from_toml(Path(folder) / SETTINGS))
+
+
+def read_report(folder: Path) -> dict[str, Any]:
+    """Return what a family that has come to its end reached. Raises: RunError if it has not."""
+    return read_json_object(Path(folder) / REPORT, kind=RunError)
+
+
+def member_config(config: FamilyConfig, name: str) -> FamilyConfig:
+    """Return the settings of one member's run: its share of the minutes."""
+    count = len(members_of(config))
+    minutes = config.budget.minutes / count
+    return replace(
+        config, family=replace(config.family, members=name), budget=replace(config.budget, minutes=minutes)
+    )
+
+
+def _absolute(config: FamilyConfig) -> FamilyConfig:
+    text = absolute(as_pretraining(config, Path(VOCAB))).text
+    return replace(config, text=text)
+
+
+def _checked(config: FamilyConfig, folder: Path) -> tuple[str, ...]:
+    """Return the names of the members. Raises: UserError, where the input is to blame."""
+    names = members_of(config)
+    budget = config.budget
+    if (budget.minutes > 0) == (budget.steps > 0) or budget.tokens:
+        raise ConfigError(
+            marked("engine", "Say how long to train: give --minutes for all members together."),
+            field="minutes",
+        )
+    if budget.minutes and budget.minutes / len(names) < LEAST_MINUTES:
+        raise ConfigError(
+            marked("engine", "{minutes:g} minutes are too few for {count} members. Give {least:g} or more."),
+            field="minutes",
+            minutes=budget.minutes,
+            count=len(names),
+            least=LEAST_MINUTES * len(names),
+        )
+    if config.family.width % 8:
+        raise ConfigError(
+            marked("engine", "{field} is {value}; it must be a multiple of 8."),
+            field="width",
+            value=config.family.width,
+        )
+    places = [line for line in config.text.text.split("\n") if line]
+    if not places:
+        raise ConfigError(marked("engine", "No text was chosen. Give text files or folders."), field="text")
+    find_files(places, column=config.text.column)
+    check_place(folder)
+    _check_folder(config, folder)
+    return names
+
+
+def _with_gensim(names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Noted]]:
+    """Return who can be trained here, and what to say of the others. Raises: UserError: nobody can."""
+    try:
+        if set(names) & set(BY_GENSIM):
+            import_gensim()
+    except UserError as error:
+        rest = tuple(name for name in names if name not in BY_GENSIM)
+        if not rest:
+            raise
+        return rest, [Noted(sentence=error.sentence)]
+    return names, []
+
+
+def _check_folder(config: FamilyConfig, folder: Path) -> None:
+    """Refuse a folder of other work, or of a family with other settings; more members are welcome."""
+    if is_family(folder):
+        before, now = values_of(read_family(folder)), values_of(config)
+        shares = [values["minutes"] / len(values["members"].split(",")) for values in (before, now)]
+        other = [
+            name
+            for name, value in now.items()
+            if value != before[name] and name not in ("members", "minutes")
+        ]
+        if abs(shares[0] - shares[1]) > 1e-9:
+            other.append("minutes")
+        if other:
+            raise RunError(
+                marked(
+                    "engine",
+                    "The family in {path} was begun with other settings ({names}). Name a new folder, or go "
+                    "on with it as it is: python -m engine resume {path}",
+                ),
+                path=folder,
+                names=", ".join(other),
+            )
+    elif folder.is_dir() and any(one.name != LOCK for one in folder.iterdir()):
+        raise RunError(
+            marked("engine", "The folder {path} is not empty. Name a new one for the family."), path=folder
+        )
+
+
+def _member(
+    config: FamilyConfig, place: Path, setup: PretrainSetup, text: Streams
+) -> Generator[Event, None, float]:
+    """Bring one member to its end, whatever was done of it; return the seconds that it learned."""
+    seconds = 0.0
+    if read_status(place).get("state") != "finished":
+        said = ABOUT[config.family.members].said
+        template = marked("engine", "{member} learns.")
+        yield Noted(sentence=Sentence(template, {"member": said}), level="fine")
+        task = _begun(config, place, setup, text)
+        assert isinstance(task, Generator)
+        with closing(task):
+            for event in task:
+                if isinstance(event, Finished):  # there is one, at the end of all
+                    seconds = event.seconds
+                else:
+                    yield event
+    shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)
+    return seconds
+
+
+def _begun(config: FamilyConfig, place: Path, setup: PretrainSetup, text: Streams) -> Iterator[Event]:
+    name, is_begun = config.family.members, (place / CONFIG).is_file()
+    if name == "bert":
+        if is_begun:
+            return pretrain.resume(place)
+        settings = as_pretraining(config, place.parent / VOCAB)
+        return lifecycle.begin(Pretraining(settings), place, open_device(settings.device), setup)
+    if name not in NEURAL:
+        return rounds.learn(config, place, setup, text)
+    training = neural.MemberTraining(config, setup)
+    if is_begun:
+        return lifecycle.resume(training, place)
+    return lifecycle.begin(training, place, open_device(config.device), setup)
+
+
+def reporting(config: FamilyConfig, folder: Path, text: Streams) -> Steps[dict[str, Any]]:
+    """Return what family.json holds: what each member is, and what it reaches on the held-out text."""
+    family = Family.open(folder, members_of(config))
+    found = yield from scores(family, text.held_out)
+    blanks = draw_blanks(text.held_out)
+    claims = [*both_sides(family, blanks), *two_in_a_row(family, blanks)]
+    return {
+        "schema_version": 1,
+        "text": [Path(place).name for place in config.text.text.split("\n")],
+        "minutes": config.budget.minutes / len(members_of(config)),
+        "informed_start": config.family.informed_start and "bert" in family.members,
+        "members": list(family.members),
+        "reached": {
+            name: {"weights": member.num_weights, **_learned(folder / name)}
+            for name, member in family.members.items()
+        },
+        "scores": document_of(found),
+        "curves": {name: [asdict(point) for point in curve(folder / name)] for name in family.members},
+        "claims": claims_document(claims),
+    }
+
+
+def _learned(place: Path) -> dict[str, Any]:
+    """Return how much text a member read, and in how many seconds."""
+    if place.name == "bert":
+        stages = chain_of(str(place / MODEL))
+        found = {"words_read": stages[-1]["tokens"], "seconds": stages[-1]["seconds"]} if stages else {}
+    else:
+        found = read_json_object(place / MODEL / "config.json", kind=RunError)
+    return {name: found.get(name, 0) for name in ("words_read", "seconds")}

@@ -1,0 +1,1 @@
+"""Published models by name: looked at first, then fetched by a child process that can be killed."""

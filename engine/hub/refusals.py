@@ -1,0 +1,204 @@
+"""What goes wrong on the way to a hub, in one sentence that names the host that failed.
+
+Imported by the child process alone: it knows the errors of huggingface_hub and of its HTTP client.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import Any
+
+import httpx2
+from huggingface_hub import errors
+
+from engine.errors import UserError, marked
+
+_RESET = re.compile(r"\bt\s*=\s*(\d+)")  # of the header RateLimit: seconds until more is allowed
+PASSING = (408, 425, 429, 500, 502, 503, 504)  # worth another try
+
+
+class Cut(Exception):
+    """A transfer ended before its file did."""
+
+    def __init__(self, host: str, file: str, done: int, size: int | None) -> None:
+        super().__init__(host, file, done, size)
+        self.host, self.file, self.done, self.size = host, file, done, size
+
+
+class Answered(Exception):
+    """A host answered a transfer with a refusal."""
+
+    def __init__(self, host: str, status: int, code: str, wait_s: float | None) -> None:
+        super().__init__(host, status, code)
+        self.host, self.status, self.code, self.wait_s = host, status, code, wait_s
+
+
+def host_of(url: Any) -> str:
+    """Return the host that an address names, with its port where that is not the usual one."""
+    try:
+        parts = httpx2.URL(str(url))
+    except (httpx2.InvalidURL, ValueError):
+        return str(url)[:80]
+    return f"{parts.host}:{parts.port}" if parts.port else parts.host or str(url)[:80]
+
+
+def answered(response: httpx2.Response) -> Answered:
+    """Return the refusal that a response is."""
+    headers = response.headers
+    limit = _RESET.search(headers.get("RateLimit", ""))
+    wait = limit[1] if limit else headers.get("Retry-After", "").strip()
+    return Answered(
+        host_of(response.url),
+        response.status_code,
+        headers.get("X-Error-Code", ""),
+        float(wait) if wait.isdecimal() and len(wait) < 8 else None,
+    )
+
+
+def as_answered(error: BaseException) -> Answered | None:
+    """Return the answer of a host that an error tells of; None where nobody answered."""
+    if isinstance(error, Answered):
+        return error
+    response = getattr(error, "response", None)
+    return answered(response) if isinstance(response, httpx2.Response) else None
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether another try may go better."""
+    if (said := as_answered(error)) is not None:
+        return said.status in PASSING or said.status == 416
+    lasting = (httpx2.UnsupportedProtocol, httpx2.ProxyError, httpx2.DecodingError, httpx2.TooManyRedirects)
+    return isinstance(error, Cut | httpx2.TransportError) and not isinstance(error, lasting)
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Whether nobody answered at all, so that what is on this computer has to do."""
+    offline = errors.OfflineModeIsEnabled
+    return isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError | offline)
+
+
+def explained(error: BaseException, name: str, host: str, revision: str = "") -> UserError | None:
+    """Return the sentence for an error on the way to `host`; None for a fault of ours."""
+    if isinstance(error, UserError):
+        return error
+    if isinstance(error, errors.OfflineModeIsEnabled):
+        return UserError(
+            marked(
+                "engine",
+                "Cloze is set to work offline, and {name} is not whole in the cache of this computer.",
+            ),
+            name=name,
+        )
+    if (said := as_answered(error)) is not None:
+        return _of_answer(said, name, revision)
+    if isinstance(error, Cut):
+        return _of_cut(error)
+    if isinstance(error, errors.FileMetadataError | errors.HFValidationError):
+        return no_hub(host)
+    if isinstance(error, httpx2.HTTPError | httpx2.InvalidURL):
+        return _of_line(error, host)
+    return None
+
+
+def no_hub(host: str) -> UserError:
+    """Return the refusal of a host that answers otherwise than a hub does."""
+    return UserError(
+        marked("engine", "{host} does not answer as a model hub does. Check the address of the mirror."),
+        host=host,
+    )
+
+
+def _of_answer(said: Answered, name: str, revision: str) -> UserError:
+    values = {"host": said.host, "name": name, "status": str(said.status)}
+    if said.code == "RevisionNotFound":
+        template = marked("engine", "{host} has no revision {revision} of {name}.")
+        return UserError(template, host=said.host, name=name, revision=revision or "main")
+    if said.code == "GatedRepo" or (said.status == 403 and said.code != "RepoNotFound"):
+        return UserError(
+            marked(
+                "engine",
+                "{host} gives {name} only to those who have accepted its terms ({status}). Accept them on "
+                "its page there, and sign in with: hf auth login.",
+            ),
+            **values,
+        )
+    if said.status == 401:
+        return UserError(
+            marked(
+                "engine",
+                "{host} does not show {name} to you ({status}): there is none of that name, or it is "
+                "private. Check the name, or sign in with: hf auth login.",
+            ),
+            **values,
+        )
+    if said.code == "EntryNotFound":
+        return UserError(marked("engine", "{host} has no such file of {name} ({status})."), **values)
+    if said.status in (404, 410) or said.code == "RepoNotFound":
+        template = marked("engine", "{host} knows no model {name} ({status}). Check how it is spelled.")
+        return UserError(template, **values)
+    if said.status == 429:
+        if said.wait_s is None:
+            template = marked(
+                "engine", "{host} allows no more requests for now ({status}). Try again in a while."
+            )
+            return UserError(template, **values)
+        return UserError(
+            marked("engine", "{host} allows no more requests for {seconds} s ({status}). Try again then."),
+            seconds=f"{said.wait_s:.0f}",
+            **values,
+        )
+    if said.status == 416:
+        template = marked(
+            "engine", "{host} refuses to go on with a file of {name} where it ended ({status})."
+        )
+        return UserError(template, **values)
+    if said.status >= 500:
+        template = marked("engine", "{host} has a fault of its own ({status}). Try again later.")
+        return UserError(template, **values)
+    return UserError(marked("engine", "{host} refuses {name} ({status})."), **values)
+
+
+def _of_cut(error: Cut) -> UserError:
+    if error.size is None:
+        template = marked("engine", "{host} stops sending {file} each time. Go on later, or choose a mirror.")
+        return UserError(template, host=error.host, file=error.file)
+    return UserError(
+        marked(
+            "engine",
+            "{host} stops sending {file} after {done} of {size} bytes. What is here is kept: go on later, or "
+            "choose a mirror.",
+        ),
+        host=error.host,
+        file=error.file,
+        done=f"{error.done}",
+        size=f"{error.size}",
+    )
+
+
+def _of_line(error: Exception, host: str) -> UserError:
+    with suppress(AttributeError, RuntimeError):  # it may have failed before there was a request
+        host = host_of(error.request.url)  # type: ignore[attr-defined]
+    if isinstance(error, httpx2.ProxyError):
+        template = marked("engine", "The proxy of this computer lets nothing through to {host}: {reason}.")
+        return UserError(template, host=host, reason=_reason(error))
+    if isinstance(error, httpx2.TimeoutException):
+        template = marked("engine", "{host} does not answer in time. Go on later, or choose a mirror.")
+        return UserError(template, host=host)
+    if isinstance(error, httpx2.TooManyRedirects):
+        return UserError(
+            marked("engine", "{host} sends from one address to the next without end."), host=host
+        )
+    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+        return UserError(marked("engine", "{host} sends to an address that is none for a model."), host=host)
+    if isinstance(error, httpx2.ConnectError):
+        template = marked(
+            "engine", "{host} cannot be reached: {reason}. Check the connection, or choose a mirror."
+        )
+        return UserError(template, host=host, reason=_reason(error))
+    template = marked("engine", "The connection to {host} broke: {reason}. Go on later, or choose a mirror.")
+    return UserError(template, host=host, reason=_reason(error))
+
+
+def _reason(error: Exception) -> str:
+    return str(error).strip().rstrip(".") or type(error).__name__

@@ -1,0 +1,190 @@
+"""What people do with a BERT in a notebook, in ten functions; `from engine import ...` gives them.
+
+These alone are promised: they change with a new first number of the version only, the rest of the package is
+its inside. Work that takes long says nothing meanwhile, unless a function is given that hears its events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from engine.errors import UserError, marked
+from engine.events import Evaluated, Event, Finished, Steps
+from engine.inspect.attention.weights import AttentionMaps, look
+from engine.inspect.attribution.gradients import Attribution
+from engine.inspect.attribution.gradients import attribute as attributing
+from engine.inspect.attribution.target import Target
+from engine.inspect.embeddings.vectors import Pooling, usual_kind
+from engine.inspect.embeddings.vectors import embed as embedding
+from engine.inspect.loaded_model import LoadedModel, stamps
+from engine.inspect.masked.probe import probe
+from engine.inspect.predict import evaluate_file
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig
+from engine.text.table import Table, reading_table
+from engine.text.wordpiece import Encoding
+from engine.train.finetune import fine_tune as training
+from engine.train.run.runs import MODEL
+from engine.train.tasks.known import task_of
+
+Hear = Callable[[Event], object]
+Found = TypeVar("Found")
+Model = str | Path | LoadedModel
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a training came to.
+
+    model: its folder. metrics: of the kept weights on the rows kept apart for validation. evaluations: all
+    there were, those of the test set too.
+    """
+
+    model: Path
+    run: Path
+    metrics: Mapping[str, float]
+    evaluations: tuple[Evaluated, ...]
+
+
+def load(folder: str | Path, device: str = "auto") -> LoadedModel:
+    """Open a model folder to look inside it. Raises: ModelError, DataError.
+
+    It is taken by `fill_mask`, `attention`, `attribute`, `embed` and `tokenize`, which also take a folder and
+    then open it each time.
+    """
+    return LoadedModel.open(folder, device)
+
+
+def predict(
+    folder: str | Path, texts: Sequence[str | Mapping[str, Any]], device: str = "auto"
+) -> list[dict[str, Any]]:
+    """Return what a fine-tuned model answers to texts, one dictionary each, as `predict --stream` gives them.
+
+    Args: texts: strings, or dictionaries: of pairs "text" and "text_pair", of questions "question" and
+    "context". Raises: ModelError; DataError for a text that is empty.
+    """
+    folder = Path(folder)
+    answer = _answering(folder, device, str(stamps(folder)))
+    return [answer({"text": text} if isinstance(text, str) else text) for text in texts]
+
+
+def fill_mask(
+    model: Model, text: str, text_pair: str | None = None, top_k: int = 5
+) -> list[list[tuple[str, float]]]:
+    """Return for each [MASK] of a text the likeliest words and their probabilities, best first.
+
+    Raises: ModelError: the model guesses no words. UserError: no text, or no [MASK] in it.
+    """
+    answers = probe(_opened(model), text, text_pair, top_k=top_k).answers
+    return [[(guess.word, guess.probability) for guess in one.guesses] for one in answers]
+
+
+def attention(model: Model, text: str, text_pair: str | None = None) -> AttentionMaps:
+    """Return where every head looks: `attentions` (L, H, T, T), and the encoding with its tokens."""
+    return look(_opened(model), text, text_pair)
+
+
+def attribute(
+    model: Model, text: str, text_pair: str | None = None, *, label: str = "", hear: Hear | None = None
+) -> Attribution:
+    """Return what each word adds to a label of a classifier, by integrated gradients: `words`, `word_scores`.
+
+    Args: label: "" for the one that the model answers. Raises: ModelError: it is no classifier. UserError.
+    """
+    subject, target = _opened(model), Target(question="labels", answer=label)
+    return _done(attributing(subject, text, text_pair, target=target), hear)
+
+
+def embed(
+    model: Model,
+    texts: Sequence[str],
+    pooling: str = "",
+    layer: int = -1,
+    *,
+    hear: Hear | None = None,
+) -> np.ndarray:
+    """Return one vector for each text, (E, D) float32.
+
+    Args: pooling: sentence, mean, cls, max, last_four, pooled or mix; "": sentence, as sentence-transformers'
+    files in the folder say, where there are any, else mean. layer: 0 the embeddings, -1 the last.
+    Raises: UserError: a text is empty. ModelError: the model has no such pooling.
+    """
+    subject = _opened(model)
+    if empty := [place for place, text in enumerate(texts) if not text.strip()]:
+        template = marked("engine", "Text {number} of {total} is empty.")
+        raise UserError(template, number=empty[0] + 1, total=len(texts))
+    chosen = Pooling(pooling or usual_kind(subject.about), layer)
+    found = _done(embedding(subject, texts, [chosen]), hear)
+    return np.asarray(found.vectors[0])
+
+
+def tokenize(model: Model, text: str, text_pair: str | None = None) -> Encoding:
+    """Return the WordPieces of a text: `tokens`, `input_ids`, `token_type_ids`, `offsets`."""
+    return _opened(model).about.encode(text, text_pair)
+
+
+def read_table(path: str | Path, *, hear: Hear | None = None, **how: str) -> Table:
+    """Return the rows of a CSV, TSV or JSON lines file: `columns`, `frame` (pandas, text alone), `lines`.
+
+    Args: how: encoding, separator, quoting, header, where they are not to be found out. Raises: DataError.
+    """
+    return _done(reading_table(Path(path), **how), hear)
+
+
+def fine_tune(data: str | Path, run: str | Path, *, hear: Hear | None = None, **settings: Any) -> Trained:
+    """Fine-tune a model on a file; return where it lies and how good it is on the rows that were kept apart.
+
+    Args: run: a new folder. settings: those of `finetune --help`, such as model, text, label, num_epochs,
+    minutes. Raises: UserError: what is wrong with the file, the model or a setting, before any time is spent.
+    """
+    config = with_values(FineTuneConfig(), {"data": str(data), **settings})
+    evaluations, finished = list[Evaluated](), None
+    for event in training(config, Path(run)):
+        if hear is not None:
+            hear(event)
+        if isinstance(event, Evaluated):
+            evaluations.append(event)
+        elif isinstance(event, Finished):
+            finished = event
+    assert finished is not None
+    kept = [one for one in evaluations if one.split == "validation" and one.step == finished.best_step]
+    return Trained(Path(run) / MODEL, Path(run), kept[-1].metrics if kept else {}, tuple(evaluations))
+
+
+def evaluate(
+    folder: str | Path, data: str | Path, *, device: str = "auto", hear: Hear | None = None, **columns: str
+) -> Mapping[str, float]:
+    """Return the metrics of a fine-tuned model on a labelled file, by name.
+
+    Args: columns: text, text_pair, label, where they are not those of the training data. Raises: UserError.
+    """
+    config = with_values(FineTuneConfig(), {"data": str(data), **columns})
+    return _done(evaluate_file(Path(folder), config.data, device), hear).evaluated.metrics
+
+
+def _opened(model: Model) -> LoadedModel:
+    return model if isinstance(model, LoadedModel) else LoadedModel.open(model)
+
+
+@lru_cache(maxsize=1)
+def _answering(folder: Path, device: str, _written: str) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Return what answers for a folder; the last one is kept as long as its files are the same."""
+    return task_of(folder).answering(folder, device)
+
+
+def _done(steps: Steps[Found], hear: Hear | None) -> Found:
+    """Do some work; tell its events to whoever hears them."""
+    while True:
+        try:
+            event = next(steps)
+        except StopIteration as end:
+            found: Found = end.value
+            return found
+        if hear is not None:
+            hear(event)

@@ -1,0 +1,144 @@
+"""Google's original checkpoints become model folders: every tensor by its published name, to the last bit.
+
+Not to be broken: the new folder is there whole or not at all, and it is opened once before it is called done.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.durable import replaced_folder
+from engine.errors import ModelError, Sentence, marked
+from engine.events import Steps
+from engine.model import names
+from engine.model.config import BertConfig
+from engine.model.folder import refuse_other_files, write_json
+from engine.model.heads import QuestionAnswering, SequenceClassifier
+from engine.model.load_report import LoadReport, listed
+from engine.model.tensor_files import save_tensors
+from engine.model.tensorflow.checkpoint import Checkpoint, open_checkpoint
+from engine.model.tensorflow.names import is_of_training, published
+from engine.model.weights import load_encoder, load_headed, load_pretraining
+from engine.text.wordpiece import WordPiece
+
+_FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What became of a checkpoint. kind: the published class that the folder opens as. notes: to be told."""
+
+    folder: Path
+    kind: str
+    num_tensors: int
+    num_weights: int
+    notes: tuple[Sentence, ...]
+
+
+def converting(checkpoint: Path, out: Path, *, lowercase: bool | None = None) -> Steps[Converted]:
+    """Write a checkpoint of TensorFlow as a model folder; yields Progress.
+
+    Args:   checkpoint: its folder, .index, the name that its files begin with, or a zip. lowercase: whether
+            its vocabulary is uncased; None: guessed from the tokens.
+    Raises: ModelError, DataError: what is wrong with it; UserError where `out` cannot be written. `out` is
+            then as it was.
+    """
+    out = Path(os.path.realpath(out))
+    refuse_other_files(out)
+    with open_checkpoint(checkpoint) as found:
+        config = BertConfig.from_json({"model_type": "bert", **found.config()})
+        wanted = {name: one for name, one in found.entries.items() if not is_of_training(name)}
+        odd = [name for name, one in wanted.items() if one.dtype not in _FLOATS]
+        read = yield from found.reading({name: one for name, one in wanted.items() if name not in odd})
+        vocabulary = found.vocabulary()
+        notes = [*_told(found, odd)]
+    tensors = _published(read)
+    kind, leftover = _kind(tensors)
+    if leftover:
+        template = marked("engine", "Left out, of heads that are not whole: {names}.")
+        notes.append(Sentence(template, {"names": listed(leftover)}))
+        tensors = {name: value for name, value in tensors.items() if name not in leftover}
+    labels = _labels(config, tensors)
+    with replaced_folder(out) as beside:
+        (beside / "vocab.txt").write_bytes(vocabulary)
+        wordpiece = WordPiece.from_vocab(beside / "vocab.txt", lowercase=lowercase)
+        if len(wordpiece.tokens) > config.vocab_size:
+            template = marked("engine", "vocab.txt has {tokens} tokens, the weights are for {size}.")
+            raise ModelError(template, tokens=len(wordpiece.tokens), size=config.vocab_size)
+        document = replace(config, id2label=labels).to_json()
+        document.pop("layer_mix", None)
+        document.pop("pooling", None)
+        document["architectures"] = [kind]
+        write_json(beside / "config.json", document)
+        save_tensors(beside / "model.safetensors", tensors)
+        wordpiece.save(beside, model_max_length=config.max_position_embeddings)
+        report = _opened(beside, kind)
+        notes += [*wordpiece.notes, *report.notes]
+        if report.unexpected:
+            template = marked("engine", "Kept, though Cloze has no use for it: {names}.")
+            notes.append(Sentence(template, {"names": listed(report.unexpected)}))
+    count = sum(value.numel() for value in tensors.values())
+    return Converted(out, kind, len(tensors), count, tuple(notes))
+
+
+def _opened(folder: Path, kind: str) -> LoadReport:
+    """Open the new folder, which refuses what does not fit; return what became of each tensor."""
+    if kind == "BertForPreTraining":
+        return load_pretraining(folder)[1]
+    if kind == "BertModel":
+        return load_encoder(folder)[1]
+    head = SequenceClassifier if kind == SequenceClassifier.architecture else QuestionAnswering
+    return load_headed(folder, head)[1]
+
+
+def _published(read: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors by their published names. Raises: ModelError: two of them would have one."""
+    tensors: dict[str, Tensor] = {}
+    for name, value in read.items():
+        new, is_turned = published(name)
+        if new in tensors:
+            template = marked("engine", "The checkpoint holds two tensors for one place, {name}.")
+            raise ModelError(template, name=new)
+        tensors[new] = value.T.contiguous() if is_turned and value.ndim == 2 else value
+    return tensors
+
+
+def _kind(tensors: dict[str, Tensor]) -> tuple[str, list[str]]:
+    """Return the published class for some tensors, and those of heads of which a part is missing."""
+    plain = {names.plain_name(name): name for name in tensors}
+
+    def has(part: str) -> bool:
+        return all(names.plain_name(name) in plain for name in names.names_of_part(part))
+
+    whole = {part for part in ("masked_word", "next_sentence", "classifier", "answers") if has(part)}
+    parts = {name: names.part_of(names.plain_name(name)) for name in tensors}
+    left = [name for name, part in parts.items() if part in names.PARTS and part not in {*whole, "pooler"}]
+    if "classifier" in whole:
+        return "BertForSequenceClassification", left
+    if "answers" in whole:
+        return "BertForQuestionAnswering", left
+    return ("BertForPreTraining" if whole else "BertModel"), left
+
+
+def _labels(config: BertConfig, tensors: dict[str, Tensor]) -> tuple[str, ...]:
+    if config.id2label or "classifier.bias" not in tensors:
+        return config.id2label
+    return tuple(f"LABEL_{number}" for number in range(len(tensors["classifier.bias"])))
+
+
+def _told(found: Checkpoint, odd: Sequence[str]) -> list[Sentence]:
+    """Return what is left of a checkpoint."""
+    notes = []
+    if count := sum(map(is_of_training, found.entries)):
+        template = marked("engine", "Left out, for training alone: {count} tensors.")
+        notes.append(Sentence(template, {"count": count}))
+    if odd:
+        template = marked("engine", "Left out, for they are no floating-point numbers: {names}.")
+        notes.append(Sentence(template, {"names": listed(odd)}))
+    return notes

@@ -1,0 +1,77 @@
+"""cloze.json, which stands beside config.json: what a model was trained on, how its texts were cut, and the
+temperature that a person has given it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.durable import replaced_file
+from engine.errors import ModelError, marked
+from engine.files import file_in, read_json_object
+from engine.model.folder import write_json
+from engine.text.wordpiece import TRUNCATIONS
+
+INFO = "cloze.json"
+HOTTEST = 20.0  # that a temperature may be, and 1 / this the coldest
+_TEMPERATURE = "temperature"
+
+
+def read_info(folder: Path) -> dict[str, Any]:
+    """Return a model folder's cloze.json, or nothing. Raises: ModelError if it is damaged."""
+    path = file_in(folder, INFO)
+    if path is None:
+        return {}
+    try:
+        info = read_json_object(path, writable=True, most_number=2**53, kind=ModelError)
+    except ModelError as error:
+        raise _damaged_info(path) from error
+    roles, labels, longest = info.get("roles", {}), info.get("labels", []), info.get("max_length", 3)
+    good = isinstance(roles, dict) and all(isinstance(one, str | None) for one in roles.values())
+    good = good and isinstance(labels, list) and all(isinstance(one, str) for one in labels)
+    good = good and type(longest) is int and longest >= 3 and _is_temperature(info.get(_TEMPERATURE, {}))
+    if not good or info.get("truncation", "head") not in TRUNCATIONS:
+        raise _damaged_info(path)
+    return info
+
+
+def temperature_in(info: Mapping[str, Any]) -> float:
+    """Return what a classifier's logits are divided by before they are probabilities; 1 where none was kept.
+
+    Its answers stay what they are, only how sure it is of them changes. Args: info: as `read_info` has it.
+    """
+    return float(info.get(_TEMPERATURE, {}).get("value", 1.0))
+
+
+def keep_temperature(folder: Path, value: float, num_fitted: int) -> None:
+    """Write a temperature into a model folder's cloze.json. Args: num_fitted: texts that it was fitted on.
+
+    Raises: ModelError if the file is damaged; UserError if it cannot be written.
+    """
+    _write(folder, {**read_info(folder), _TEMPERATURE: {"value": value, "num_fitted": num_fitted}})
+
+
+def forget_temperature(folder: Path) -> None:
+    """Take the temperature out of a model folder's cloze.json again, where there is one. Raises: as above."""
+    info = read_info(folder)
+    if info.pop(_TEMPERATURE, None) is not None:
+        _write(folder, info)
+
+
+def _write(folder: Path, info: Mapping[str, Any]) -> None:
+    with replaced_file(folder / INFO) as beside:
+        write_json(beside, info)
+
+
+def _is_temperature(found: Any) -> bool:
+    """Whether what stands there is a temperature with its facts, or nothing; it may come from a stranger."""
+    value = found.get("value", 1.0) if isinstance(found, dict) else None
+    return isinstance(value, int | float) and not isinstance(value, bool) and 1 / HOTTEST <= value <= HOTTEST
+
+
+def _damaged_info(path: Path) -> ModelError:
+    return ModelError(
+        marked("engine", "{path} is damaged. Remove it to use the model without its notes."), path=path
+    )

@@ -1,0 +1,1 @@
+"""Google's original checkpoints of BERT, read without TensorFlow."""

@@ -1,0 +1,85 @@
+"""A number a row: cells that are to be predicted as they are, such as how alike two texts are."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+import numpy as np
+
+from engine.errors import DataError, Sentence, marked
+from engine.events import Steps
+from engine.text.examples import Cells, Examples, Roles, finding_values
+from engine.text.labels import Answers
+from engine.text.table import Table
+
+LARGEST = 1e15  # its square can still be computed in float32
+_LEAST_VALUES = 5  # different numbers that are no whole ones: fewer may be versions, or marks at school
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,4})?")
+
+
+def number_in(cell: str) -> float | None:
+    """Return the number that a cell is, with a decimal point or comma; None if it is none, or too large."""
+    if not _NUMBER.fullmatch(cell) or len(cell) > 400:
+        return None
+    number = float(cell.replace(",", "."))
+    return number if abs(number) <= LARGEST else None
+
+
+def are_numbers(cells: Iterable[str]) -> bool:
+    """Whether cells look like measurements, not classes: all are numbers, and several are no whole ones."""
+    numbers = {number_in(cell.strip()) for cell in cells if cell.strip()}
+    if None in numbers:
+        return False
+    return sum(number is not None and not number.is_integer() for number in numbers) >= _LEAST_VALUES
+
+
+def finding_numbers(table: Table, roles: Roles, *, is_learned: bool = True) -> Steps[Examples]:
+    """Return the rows that can be used, and the number of each, step by step: `Examples.values` is (K,).
+
+    Args:   is_learned: whether it is to be learned from, which takes two different numbers.
+    Returns: rows with an empty text or label, or a label that is no number, are reported by their line.
+    Raises: DataError as `finding_examples`.
+    """
+    columns = (roles.label,) if roles.label else ()
+    return (yield from finding_values(table, roles, columns, partial(_of_cells, columns, is_learned)))
+
+
+def _of_cells(columns: Sequence[str], is_learned: bool, answers: Answers) -> Cells:
+    found = [number_in(cell) for cell in answers.names]
+    template = marked(
+        "engine", "Line {line} has {value} in column {column}, which is no number between -{most} and {most}."
+    )
+    refused = {
+        code: Sentence(template, {"line": 0, "value": cell[:80], "column": columns[0], "most": "1e15"})
+        for code, (cell, number) in enumerate(zip(answers.names, found, strict=True))
+        if number is None
+    }
+    values = np.array([0.0 if number is None else number for number in found])
+    usable = answers.usable & ~np.isin(answers.codes, list(refused))
+    numbers = values[answers.codes[usable]]
+    if not is_learned or not len(numbers):
+        return Cells((), values, refused)
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        raise DataError(
+            marked(
+                "engine",
+                "Every row has the same number, {number:g}, in column {column}; there is nothing to learn. "
+                "Choose another column or other data.",
+            ),
+            number=low,
+            column=columns[0],
+        )
+    template = marked("engine", "Column {column} is read as numbers: {low:g} to {high:g}, mean {mean:.3g}.")
+    if any("," in cell for cell in answers.names):
+        template = marked(
+            "engine",
+            "Column {column} is read as numbers, a comma as the decimal mark: {low:g} to {high:g}, mean "
+            "{mean:.3g}.",
+        )
+    mean = math.fsum(numbers) / len(numbers)
+    form = Sentence(template, {"column": columns[0], "low": low, "high": high, "mean": mean})
+    return Cells((), values, refused, (), (), form)

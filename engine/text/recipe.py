@@ -1,0 +1,257 @@
+"""Mends of a table as steps that are written down: rows left out or relabelled, labels merged, copies kept
+together. The file itself is never changed.
+
+A recipe belongs to one state of one file, by its hash: rows are numbers, which another state has others for.
+Steps do not depend on one another, so any of them can be taken back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.durable import write_text
+from engine.errors import DataError, Sentence, marked
+from engine.text.table import Table
+
+SUSPECTED = "suspected_labels"  # the finding that a label in doubt is one of
+DROP, RELABEL, MERGE, TOGETHER, KEEP = "drop", "relabel", "merge", "together", "keep"
+_FORMAT = 1
+_MOST_BYTES = 2**28
+_NOT_ONE = marked("engine", "{path} is not a recipe: {reason}.")
+_REASONS = {  # why a row is left out, by the kind of finding
+    "exact_duplicates": marked("engine", "Line {line} is left out by the recipe: it repeats an earlier row."),
+    "near_duplicates": marked(
+        "engine", "Line {line} is left out by the recipe: it nearly repeats an earlier row."
+    ),
+    "leaks": marked("engine", "Line {line} is left out by the recipe: its text stands in another part."),
+    SUSPECTED: marked("engine", "Line {line} is left out by the recipe: its label is in doubt."),
+    "": marked("engine", "Line {line} is left out by the recipe."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One mend. do: DROP rows; RELABEL rows as `label`; MERGE the `labels` into `label`; keep rows
+    TOGETHER on one side of a split, those of one of the `groups`; KEEP rows that were in doubt as they are.
+
+    rows: 0-based, of the file. column: of the labels. groups: a number for each row. reason: the kind of
+    finding that it mends.
+    """
+
+    do: str
+    rows: tuple[int, ...] = ()
+    label: str = ""
+    labels: tuple[str, ...] = ()
+    column: str = ""
+    groups: tuple[int, ...] = ()
+    reason: str = ""
+
+    def words(self) -> Sentence:
+        """Return what it does."""
+        template = _WORDS[self.do][len(self.rows) == 1]
+        values = {"count": len(self.rows), "label": self.label, "labels": list(self.labels)}
+        return Sentence(template, {**values, "groups": len(set(self.groups))})
+
+
+_WORDS = {  # of many rows, of one
+    DROP: (marked("engine", "{count:,} rows left out"), marked("engine", "One row left out")),
+    RELABEL: (
+        marked("engine", "{count:,} rows relabelled as {label}"),
+        marked("engine", "One row relabelled as {label}"),
+    ),
+    MERGE: (marked("engine", "{labels} read as {label}"), marked("engine", "{labels} read as {label}")),
+    KEEP: (marked("engine", "{count:,} rows kept as they are"), marked("engine", "One row kept as it is")),
+    TOGETHER: (
+        marked("engine", "Copies of {groups:,} texts kept on one side of the split"),
+        marked("engine", "Copies of {groups:,} texts kept on one side of the split"),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The mends of a file. name, sha256: of the file."""
+
+    name: str
+    sha256: str
+    steps: tuple[Step, ...] = ()
+
+    @classmethod
+    def of(cls, table: Table) -> Recipe:
+        """Return the recipe of a table that changes nothing."""
+        return cls(table.path.name, table.sha256)
+
+    def plus(self, *steps: Step) -> Recipe:
+        """Return the recipe with more steps."""
+        return replace(self, steps=(*self.steps, *steps))
+
+    def deciding(self, row: int, step: Step | None) -> Recipe:
+        """Return the recipe with what was decided of one row in the place of what was before; None: nothing.
+
+        Args: step: DROP, RELABEL or KEEP, without its rows; of equal ones the rows are gathered.
+        """
+        steps = []
+        for one in self.steps:
+            if one.do in (DROP, RELABEL, KEEP) and row in one.rows:
+                one = replace(one, rows=tuple(other for other in one.rows if other != row))
+                if not one.rows:
+                    continue
+            steps.append(one)
+        if step is None:
+            return replace(self, steps=tuple(steps))
+        for place, one in enumerate(steps):
+            if replace(one, rows=()) == step:
+                steps[place] = replace(one, rows=(*one.rows, row))
+                break
+        else:
+            steps.append(replace(step, rows=(row,)))
+        return replace(self, steps=tuple(steps))
+
+    def decided(self) -> dict[int, Step]:
+        """Return row -> the last step that drops, relabels or keeps it."""
+        return {row: step for step in self.steps if step.do in (DROP, RELABEL, KEEP) for row in step.rows}
+
+    def without(self, place: int) -> Recipe:
+        """Return the recipe without one of its steps."""
+        return replace(self, steps=self.steps[:place] + self.steps[place + 1 :])
+
+    def check(self, table: Table) -> None:
+        """Refuse a table that is not the one, or not as it was. Raises: DataError."""
+        if self.sha256 != table.sha256:
+            raise DataError(
+                marked(
+                    "engine",
+                    "The recipe was made for another state of {name} than this {path}: its rows would be the "
+                    "wrong ones. Take the file as it was, or make the recipe anew.",
+                ),
+                name=self.name,
+                path=table.path,
+            )
+        most = max((row for step in self.steps for row in step.rows), default=-1)
+        if most >= table.num_rows:
+            template = marked("engine", "The recipe names row {row}; {path} has {count} rows as it is read.")
+            raise DataError(template, row=most, path=table.path, count=table.num_rows)
+
+    def applied(self, table: Table) -> Table:
+        """Return the table with its mends. Raises: DataError if it is not the one, or lacks a column."""
+        self.check(table)
+        left_out = dict(table.left_out)
+        for step in self.steps:
+            if step.do == DROP:
+                said = Sentence(_REASONS.get(step.reason, _REASONS[""]), {"line": 0})
+                left_out.update(dict.fromkeys(step.rows, said))
+        table = replace(self._relabelled(table), left_out=left_out, mends=self.document())
+        together = [step for step in self.steps if step.do == TOGETHER]
+        return replace(table, together=_united(table.num_rows, together)) if together else table
+
+    def merged(self, table: Table) -> Table:
+        """Return another table of the same columns, its labels merged as this recipe says; no more of it."""
+        merges = tuple(s for s in self.steps if s.do == MERGE and s.column in table.columns)
+        return replace(self, steps=merges)._relabelled(table)
+
+    def _relabelled(self, table: Table) -> Table:
+        for column in dict.fromkeys(step.column for step in self.steps if step.do in (RELABEL, MERGE)):
+            cells = table.frame[table.column(column)].tolist()
+            for step in self.steps:
+                if step.column != column:
+                    continue
+                if step.do == MERGE:
+                    meant = dict.fromkeys(map(str.strip, step.labels), step.label)
+                    cells = [meant.get(cell.strip(), cell) for cell in cells]
+                elif step.do == RELABEL:
+                    for row in step.rows:
+                        cells[row] = step.label
+            table = with_cells(table, column, cells)
+        return table
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        steps = list(map(_short, self.steps))
+        return {"recipe": _FORMAT, "name": self.name, "sha256": self.sha256, "steps": steps}
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON, a step a line. Raises: UserError."""
+        head = self.document()
+        lines = [json.dumps(step, ensure_ascii=False) for step in head.pop("steps")]
+        steps = "[\n" + ",\n".join(lines) + "\n]" if lines else "[]"
+        write_text(path, f'{json.dumps(head, ensure_ascii=False)[:-1]}, "steps": {steps}}}\n')
+
+
+def new_recipe(table: Table) -> Recipe:
+    """Return the recipe of a table that changes nothing."""
+    return Recipe.of(table)
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Return the recipe in a file. Raises: DataError."""
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ValueError(str(Sentence(marked("engine", "it is too large"))))
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["recipe"] != _FORMAT:
+            raise ValueError(str(Sentence(marked("engine", "it is of a newer version"))))
+        return Recipe(str(found["name"]), str(found["sha256"]), tuple(map(_step, found["steps"])))
+    except OSError as error:
+        template = marked("engine", "The recipe {path} cannot be read: {reason}.")
+        raise DataError(template, path=path, reason=error.strerror or str(error)) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(_NOT_ONE, path=path, reason=str(error) or type(error).__name__) from error
+
+
+def with_cells(table: Table, column: str, cells: Sequence[str]) -> Table:
+    """Return a table with other cells in one column."""
+    from engine.text.reading.cells import CellArray  # here: pandas takes half a second
+
+    frame = table.frame.copy(deep=False)
+    frame[column] = CellArray.of(cells)
+    return replace(table, frame=frame)
+
+
+def _short(step: Step) -> dict[str, Any]:
+    values = ((each.name, getattr(step, each.name)) for each in fields(step))
+    return {name: value for name, value in values if value not in ("", ())}
+
+
+def _step(found: Mapping[str, Any]) -> Step:
+    """Return a step as a file has it. Raises: ValueError, KeyError, TypeError."""
+    step = Step(
+        do=found["do"],
+        rows=tuple(map(int, found.get("rows", ()))),
+        label=str(found.get("label", "")),
+        labels=tuple(map(str, found.get("labels", ()))),
+        column=str(found.get("column", "")),
+        groups=tuple(map(int, found.get("groups", ()))),
+        reason=str(found.get("reason", "")),
+    )
+    if step.do not in _WORDS or min(step.rows, default=0) < 0:
+        raise ValueError(f"step {found['do']!r}")
+    if step.do == TOGETHER and len(step.groups) != len(step.rows):
+        raise ValueError("rows and groups differ in number")
+    return step
+
+
+def _united(num_rows: int, steps: Sequence[Step]) -> npt.NDArray[np.int64]:
+    """Return (R,), the same number for rows that are to stay together; what stands alone has its own."""
+    above = np.arange(num_rows)
+
+    def root(row: int) -> int:
+        while above[row] != row:
+            above[row] = above[above[row]]
+            row = int(above[row])
+        return row
+
+    for step in steps:
+        first: dict[int, int] = {}
+        for row, group in zip(step.rows, step.groups, strict=True):
+            one, other = sorted((root(first.setdefault(group, row)), root(row)))
+            above[other] = one
+    for row in sorted({row for step in steps for row in step.rows}):
+        above[row] = root(row)
+    return above

@@ -1,0 +1,273 @@
+"""Feature-based against fine-tuned: the same rows, split and seeds, learned from in several ways.
+
+folder/
+    comparison.toml         all settings
+    <way>-seed<seed>/       run folders of fine-tuning, without their weights: they are there to be compared
+    report.json             what each way reached, once all is done
+
+The run folders are the truth: the same command goes on where an earlier one ended. The ways take turns, seed
+by seed, so that what is known so far compares all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from engine.durable import check_place, explained, sweep_partials, write_text
+from engine.errors import ConfigError, RunError, Sentence, marked
+from engine.events import Event, Finished, Gained, Noted
+from engine.files import read_json_object
+from engine.model.info import read_info
+from engine.settings.comparison import SEEDS
+from engine.settings.config import from_toml, to_toml, with_values
+from engine.settings.finetune import FineTuneConfig
+from engine.train.finetune import fine_tune
+from engine.train.gains import FineTuned, aligned, fine_tuned, spread, with_interval
+from engine.train.metrics import mean_interval, student_interval
+from engine.train.pipeline import finished_run
+from engine.train.ranks import check_alone
+from engine.train.run.lock import locked
+from engine.train.run.runs import LOCK, MODEL
+from engine.train.tasks.known import guess_task
+
+SETTINGS, REPORT = "comparison.toml", "report.json"
+FINE_TUNED = "fine-tuned"
+FEATURE_RATE, LEAST_EPOCHS = 5e-4, 10  # of what stands on a frozen encoder: few weights, which begin anew
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to use a pretrained model. said: what a person calls it. settings: what is set for it."""
+
+    name: str
+    said: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+FROZEN = {"encoder": "frozen"}
+WAYS = (
+    Way(FINE_TUNED, marked("engine", "Fine-tuned, all weights")),
+    Way("cls", marked("engine", "Frozen encoder, [CLS]"), FROZEN),
+    Way("mean", marked("engine", "Frozen encoder, mean of all tokens"), {**FROZEN, "pooling": "mean"}),
+    Way("mix", marked("engine", "Frozen encoder, mix of layers"), {**FROZEN, "layer_mix": True}),
+)
+
+
+@dataclass(frozen=True)
+class WayFound:
+    """What is known of a way. mixes: the learned shares of the layers, of each seed's mix."""
+
+    way: Way
+    runs: tuple[FineTuned, ...] = ()
+    mixes: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The figure of each run."""
+        return tuple(run.value for run in self.runs)
+
+    def event(self) -> Gained:
+        """Return what this way has reached so far."""
+        return Gained(
+            stage=self.way.name,
+            seeds_done=len(self.runs),
+            metric=self.runs[0].metric,
+            values=self.values,
+            mean=statistics.fmean(self.values),
+            spread=spread(self.values),
+            split=self.runs[0].split,
+        )
+
+
+def compare(config: FineTuneConfig, folder: Path, seeds: int = SEEDS) -> Iterator[Event]:
+    """Learn from the same rows in each of the ways, with several seeds; the result is folder/report.json.
+
+    Several runs follow one another, so there are several `Started`; `Gained` comes after each, one `Finished`
+    at the end. In a folder where it was begun, runs that are finished are kept.
+    Raises: UserError in one sentence, as `fine_tune`; RunError if the folder holds other work.
+    """
+    check_alone()
+    folder = Path(folder).absolute()
+    _check(config, folder)
+    ways = ways_for(config)
+    with explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / LOCK):
+        sweep_partials(folder)
+        write_text(folder / SETTINGS, f"seeds = {seeds}\n" + to_toml(config))
+        yield from _work(config, folder, ways, seeds)
+
+
+def resume(folder: Path) -> Iterator[Event]:
+    """Go on with a comparison from its folder alone. Raises: RunError if it is none."""
+    config, seeds = read_comparison(folder)
+    return compare(config, folder, seeds)
+
+
+def is_comparison(folder: Path) -> bool:
+    """Whether a folder holds a comparison."""
+    return (Path(folder) / SETTINGS).is_file()
+
+
+def read_comparison(folder: Path) -> tuple[FineTuneConfig, int]:
+    """Return the settings of a comparison, and how many seeds. Raises: RunError, ConfigError."""
+    if not is_comparison(folder):
+        raise RunError(
+            marked("engine", "{path} is not a comparison: it has no {name}."), path=folder, name=SETTINGS
+        )
+    values = from_toml(Path(folder) / SETTINGS)
+    seeds = values.pop("seeds", SEEDS)
+    return with_values(FineTuneConfig(), values), seeds if type(seeds) is int and seeds > 0 else SEEDS
+
+
+def read_report(folder: Path) -> dict[str, Any]:
+    """Return the report of a comparison that has come to its end. Raises: RunError if it has not."""
+    return read_json_object(Path(folder) / REPORT, kind=RunError)
+
+
+def table(report: Mapping[str, Any]) -> list[str]:
+    """Return a report as lines for a terminal: a row for each way."""
+    seeds = ", ".join(map(str, report["seeds"]))
+    head = ("way", f"{report['split']} {report['metric']}", "beside fine-tuned", "s a run", f"seeds {seeds}")
+    rows = [head]
+    for one in report["ways"]:
+        difference = one["difference"]
+        beside = "" if difference is None else with_interval(difference, one["difference_interval"], "+")
+        values = "  ".join(f"{value:.4f}" for value in one["values"])
+        mean = with_interval(one["mean"], one["interval"], "")
+        rows.append((one["way"], mean, beside, f"{one['seconds']:.1f}", values))
+    return aligned(rows)
+
+
+def ways_for(config: FineTuneConfig) -> tuple[Way, ...]:
+    """Return the ways that there are for what the data are for: of tokens there is no mean to read."""
+    kind, _ = guess_task(config.data)
+    return tuple(way for way in WAYS if kind.head.reads_firsts or way.name not in ("cls", "mean"))
+
+
+def config_of(config: FineTuneConfig, way: Way, seed: int) -> FineTuneConfig:
+    """Return the settings of one run: a person's own, but for what the way is.
+
+    What stands on a frozen encoder is little and new: it learns at a rate of its own, and for longer.
+    """
+    values: dict[str, Any] = {**way.settings, "seed": seed, "kept_weights": 0}
+    if way.settings:
+        values |= {
+            "learning_rate": FEATURE_RATE,
+            "num_epochs": max(LEAST_EPOCHS, config.training.num_epochs),
+            "frozen_layers": 0,
+            "new_layers": 0,
+        }
+    return with_values(config, values)
+
+
+def _check(config: FineTuneConfig, folder: Path) -> None:
+    check_place(folder)
+    if config.model.model.startswith("new:"):
+        raise ConfigError(
+            marked(
+                "engine",
+                "{field}: a model from random weights has no features to compare with. Choose a trained one.",
+            ),
+            field="model",
+        )
+    for name in ("encoder", "layer_mix", "pooling"):
+        if getattr(config.adapt, name) != getattr(FineTuneConfig().adapt, name):
+            raise ConfigError(
+                marked("engine", "{field} is what is compared: leave it as it was."), field=name
+            )
+    begun = is_comparison(folder) and any(folder.glob("*-seed*"))  # else it was refused before its first run
+    if begun and read_comparison(folder)[0] != config:
+        raise RunError(
+            marked(
+                "engine",
+                "The comparison in {path} was begun with other settings. Name a new folder, or go on with it "
+                "as it is: python -m engine resume {path}",
+            ),
+            path=folder,
+        )
+    if not is_comparison(folder) and folder.is_dir() and any(one.name != LOCK for one in folder.iterdir()):
+        raise RunError(
+            marked("engine", "The folder {path} is not empty. Name a new one for the comparison."),
+            path=folder,
+        )
+
+
+def _work(config: FineTuneConfig, folder: Path, ways: Sequence[Way], seeds: int) -> Iterator[Event]:
+    told: set[str] = set()
+    found = {way.name: WayFound(way) for way in ways}
+    first = config.training.seed
+    for seed in range(first, first + seeds):
+        for way in ways:
+            place = folder / f"{way.name}-seed{seed}"
+            template = marked("engine", "{way}, seed {seed}.")
+            note = Noted(sentence=Sentence(template, {"way": Sentence(way.said), "seed": seed}), level="fine")
+            settings = config_of(config, way, seed)
+            yield from finished_run(place, partial(fine_tune, settings, place), note, told)
+            known = found[way.name]
+            found[way.name] = WayFound(
+                way, (*known.runs, fine_tuned(place, seed)), (*known.mixes, *_mix_of(place))
+            )
+            yield found[way.name].event()
+    report = report_of(list(found.values()))
+    write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
+    for place in folder.glob("*-seed*"):
+        shutil.rmtree(place / MODEL, ignore_errors=True)
+    seconds = sum(run.seconds for one in found.values() for run in one.runs)
+    means = {name: statistics.fmean(one.values) for name, one in found.items()}
+    yield Finished(path=folder / REPORT, seconds=seconds, metrics=means)
+
+
+def _mix_of(place: Path) -> Iterator[tuple[float, ...]]:
+    """Yield what a finished run's mix of layers has learned, if it has one."""
+    shares = read_info(place / MODEL).get("layer_mix")
+    if isinstance(shares, list):
+        yield tuple(map(float, shares))
+
+
+def report_of(found: Sequence[WayFound]) -> dict[str, Any]:
+    """Return what report.json holds. Differences are from fine-tuning, seed by seed, with 95 % intervals."""
+    base, first = found[0], found[0].runs[0]
+    return {
+        "schema_version": 1,
+        "metric": first.metric,
+        "split": first.split,
+        "rows": dict(first.num_rows),
+        "seeds": [run.seed for run in base.runs],
+        "ways": [_way(one, base) for one in found],
+        "learned": {"learning_rate": FEATURE_RATE, "least_epochs": LEAST_EPOCHS},
+    }
+
+
+def beside(values: Sequence[float], base: Sequence[float]) -> tuple[float, tuple[float, float] | None]:
+    """Return the mean difference of values from others, seed by seed, and its 95 % interval; None for one."""
+    differences = [value - other for value, other in zip(values, base, strict=True)]
+    mean, deviation, count = statistics.fmean(differences), spread(differences), len(differences)
+    if deviation is None:
+        return mean, None
+    return mean, student_interval(mean, deviation / math.sqrt(count), count)
+
+
+def _way(one: WayFound, base: WayFound) -> dict[str, Any]:
+    interval = mean_interval(one.values)
+    difference, around = (None, None) if one is base else beside(one.values, base.values)
+    return {
+        "way": one.way.name,
+        "said": one.way.said,
+        "values": list(one.values),
+        "mean": statistics.fmean(one.values),
+        "spread": spread(one.values),
+        "interval": None if interval is None else list(interval),
+        "difference": difference,
+        "difference_interval": None if around is None else list(around),
+        "seconds": sum(run.seconds for run in one.runs) / len(one.runs),
+        "layer_mix": [statistics.fmean(column) for column in zip(*one.mixes, strict=True)],
+    }

@@ -1,0 +1,102 @@
+"""What the loop and the evaluation ask of what a model is trained for: loss, answers, measures.
+
+The tasks of fine-tuning are in tasks/; masked words and next sentences are in pretraining/language.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from torch import Tensor, nn
+
+from engine.errors import Sentence
+from engine.events import Evaluated, Steps
+from engine.text.batch import Batch, EncodedSet
+from engine.text.listed import Listed
+from engine.train.scored import Each, Scored
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What an evaluation found. per_label: label -> precision, recall, F1, support.
+
+    labels: those of confusion and per_label, where they are not the task's own. details: what only this
+    task's views show, as JSON can hold it. each: finds what every text got; None where nobody asks.
+    """
+
+    loss: float
+    metrics: Mapping[str, float]
+    confusion: np.ndarray | None = None
+    per_label: Mapping[str, tuple[float, float, float, int]] | None = None
+    labels: tuple[str, ...] | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    each: Callable[[], Each] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What a step showed, means over all of it. `measures` are the task's own, such as nsp_accuracy.
+
+    accuracy: the task's own metric, which is drawn beside that of the evaluations; None where a step's
+    examples show another.
+    """
+
+    loss: float
+    accuracy: float | None
+    measures: Mapping[str, float]
+
+
+class Task(Protocol):
+    """What the training loop asks of a task.
+
+    A step is worked off in parts. `count` looks at all of them first (totals), so that each part's loss is
+    its share of the step's mean; what `loss` tallies is summed over the parts and read by `read`.
+    """
+
+    name: ClassVar[str]
+    metric: ClassVar[str]  # the one of an evaluation's that tells how good the model is
+    keeps_best: ClassVar[bool]  # whether the best checkpoint is the result, or the last weights
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What it chooses from, in the order of its outputs; empty where it does not choose."""
+
+    def count(self, parts: Sequence[Any]) -> Tensor:
+        """Return totals over the batches of a step, (K,) float64, on the CPU."""
+
+    def loss(self, model: nn.Module, batch: Any, totals: Tensor) -> tuple[Tensor, Tensor]:
+        """Return a part's share of the step's mean loss, 0-d, and its tally, (J,), detached."""
+
+    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+        """Return what the summed tallies of a step mean."""
+
+
+class Answering(Task, Protocol):
+    """A task that answers for examples, or for tokens of them, as fine-tuning has."""
+
+    def forward(self, model: nn.Module, batch: Batch) -> Tensor:
+        """Run the model on a batch."""
+
+    def decode(self, outputs: Tensor) -> Tensor:
+        """Return what is kept of the outputs, such as probabilities: a row for each answer of the batch."""
+
+    def measure(self, answers: np.ndarray, data: EncodedSet) -> Measures | Steps[Measures]:
+        """Compare decoded answers, in the order of `data.answer_bounds`, with what `data` says is right.
+
+        Step by step where that takes long.
+        """
+
+    def remarks(self, measures: Measures | Evaluated, split: str) -> list[tuple[Sentence, str]]:
+        """Return what a score hides, each with its level: "look" or "wrong".
+
+        Args: measures: of now, or as a run's file has kept them. split: "validation" or "test".
+        """
+
+
+def scored(task: Task, measured: Evaluated, listed: Listed, measures: Measures) -> Scored:
+    """Return what every text got, beside what all of them came to."""
+    assert measures.each is not None, "only texts are asked about one by one"
+    return Scored(task.name, task.metric, measured, listed, measures.each())

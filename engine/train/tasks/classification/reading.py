@@ -1,0 +1,33 @@
+"""One label in a cell, and the likeliest label beside a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.events import Steps
+from engine.model.info import temperature_in
+from engine.text.examples import Examples, Roles, finding_examples
+from engine.text.table import Table
+from engine.train.tasks.classification.task import Classification
+from engine.train.tasks.rows.reading import RowReading
+
+
+class OneLabel(RowReading):
+    """A column with one label a row."""
+
+    name = Classification.name
+
+    def finding(
+        self,
+        table: Table,
+        roles: Roles,
+        labels: Sequence[str] | None = None,
+        *,
+        merge: bool = False,
+        whole_labels: bool = False,
+    ) -> Steps[Examples]:
+        return finding_examples(table, roles, labels, merge=merge, whole_labels=whole_labels)
+
+    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Classification:
+        return Classification(labels, temperature=temperature_in(info))

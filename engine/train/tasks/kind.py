@@ -1,0 +1,128 @@
+"""What a task of fine-tuning has to say of itself, from the file to the answer.
+
+The run's life, the loop, checkpoints, frozen layers and measuring know no task: they ask what stands here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from torch import nn
+
+from engine.errors import DataError, Sentence, marked
+from engine.events import Evaluated, Event, Steps
+from engine.model.heads import Headed
+from engine.settings.finetune import USUAL_LENGTH, AdaptConfig, DataConfig, FineTuneConfig
+from engine.text.table import BadLine
+from engine.train.prepare import Setup
+from engine.train.scored import Scored
+from engine.train.task import Answering
+
+StandIn = Callable[[Headed], nn.Module]  # what answers in a model's place, such as the same model exported
+
+
+class Opened(Protocol):
+    """A file of a task's own, as it was read: what a window shows of any of them."""
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def num_examples(self) -> int:
+        """How many texts or questions can be used."""
+
+    @property
+    def label_counts(self) -> Mapping[str, int]:
+        """How often each label stands there, the commonest first; empty where there are no labels."""
+
+    @property
+    def reported(self) -> Sequence[BadLine]:
+        """What cannot be used, by line."""
+
+    @property
+    def notes(self) -> Sequence[Sentence]:
+        """What a person should know of how it was read."""
+
+    def texts(self) -> Iterator[tuple[str, str | None]]:
+        """Yield what a model reads of each example: a text, or a pair."""
+
+
+def text_in(document: Mapping[str, Any], *names: str, required: bool = True) -> str | None:
+    """Return the text that a document has by one of some names. Raises: DataError: it has none."""
+    found = next((document[name] for name in names if document.get(name) is not None), None)
+    if found is None and not required:
+        return None
+    if not isinstance(found, str) or not found.strip():
+        raise DataError(marked("engine", "The line has no text named {name}."), name=names[0])
+    return found
+
+
+class Kind(ABC):
+    """One task. name: as settings, cloze.json and commands spell it. problem: config.json's problem_type."""
+
+    name: ClassVar[str]
+    head: ClassVar[type[Headed]]
+    problem: ClassVar[str] = ""  # where heads of one kind serve several tasks
+    setup: ClassVar[type[Setup]] = Setup
+    max_length: ClassVar[int] = USUAL_LENGTH  # WordPieces of an example where none are asked for
+    without: ClassVar[tuple[str, ...]] = ()  # settings of `AdaptConfig` that mean nothing to it
+    reads_tables: ClassVar[bool] = True  # whether its files are opened as tables in the window
+
+    def looks(self, path: Path, data: DataConfig) -> Sentence | None:
+        """Return why a file looks like one of this task, None if it does not; raises nothing.
+
+        Little of the file is read. Args: data: how a table is read, and which columns are chosen.
+        """
+        return None
+
+    def open(self, data: DataConfig) -> Steps[Opened]:
+        """Read a file of the task's own, where its files are no tables. Raises: DataError."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
+        """Read, check, split and encode. Raises: DataError, ModelError, ConfigError, before long work."""
+
+    @abstractmethod
+    def task(self, setup: Setup, adapt: AdaptConfig) -> Answering:
+        """Return loss and measures for this data. Args: adapt: the default where it is only measured."""
+
+    def begin(self, model: Headed, setup: Setup) -> list[Sentence]:
+        """Give a new head its first values, where random ones will not do; return what to say of that."""
+        return []
+
+    def on_rare(self, setup: Setup, how: str) -> Sentence:
+        """Return what becomes of rare labels. Asked only of a task that the setting means something to."""
+        raise NotImplementedError
+
+    def chosen(self, measured: Evaluated) -> dict[str, Any]:
+        """Return what cloze.json keeps of a validation of the result, such as a threshold.
+
+        `task` finds it in `setup.about` where the test set is measured.
+        """
+        return {}
+
+    @abstractmethod
+    def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+        """Open a model folder; return what answers one document after the other, both as JSON has them.
+
+        What is returned raises UserError for a document that it cannot answer. Raises: ModelError.
+        """
+
+    @abstractmethod
+    def evaluate_file(
+        self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
+    ) -> Steps[Scored]:
+        """Measure a model folder on a file: Progress, Noted, one Evaluated (split "test"), Finished.
+
+        What is returned says of every text what it got. Args: stand_in: makes what is measured in its place.
+        """
+
+    @abstractmethod
+    def predict_file(
+        self, model: Path, data: DataConfig, out: Path, *, raw: bool, device: str
+    ) -> Iterator[Event]:
+        """Write what a model folder answers to a file. Args: raw: leave cells a spreadsheet would run."""

@@ -1,0 +1,69 @@
+"""Several labels in a cell, or a column of 0 and 1 for each; and a row's labels in one cell beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from engine.events import Steps
+from engine.settings.finetune import DataConfig
+from engine.text.example_rows import Indices
+from engine.text.examples import Examples, Roles
+from engine.text.label_sets import finding_sets, joined_names, label_columns, switch_columns
+from engine.text.table import Table
+from engine.train import data_notes
+from engine.train.prepare import roles_of
+from engine.train.tasks.multi_label.task import MultiLabel, known_thresholds
+from engine.train.tasks.rows.reading import RowReading
+
+
+class SeveralLabels(RowReading):
+    """A column with all labels of a row, or a column for each label."""
+
+    name = MultiLabel.name
+    contradicting = data_notes.UNLIKE_SETS
+
+    def roles(self, data: DataConfig, table: Table) -> Roles:
+        """Return the columns that the settings name; without a label, all of 0 and 1 beside the text."""
+        text, pair = (table.column(name) if name else "" for name in (data.text, data.text_pair))
+        label = self.with_label(table, Roles(text, pair, data.label)).label
+        named = self.label(table, label) if label else ""
+        return replace(roles_of(replace(data, label=_first(table, label)), table), label=named)
+
+    def with_label(self, table: Table, roles: Roles) -> Roles:
+        if roles.label:
+            return roles
+        columns = switch_columns(table, (roles.text, roles.text_pair))
+        return replace(roles, label=joined_names(columns) if len(columns) > 1 else "")
+
+    def label(self, table: Table, named: str) -> str:
+        return joined_names(label_columns(table, named))
+
+    def finding(
+        self,
+        table: Table,
+        roles: Roles,
+        labels: Sequence[str] | None = None,
+        *,
+        merge: bool = False,
+        whole_labels: bool = False,
+    ) -> Steps[Examples]:
+        return finding_sets(table, roles, labels, merge=merge)
+
+    def strata(self, found: Examples) -> Indices:
+        """Return the rarest label of each row, so that every label has its share; C where it has none."""
+        sets = found.targets(found.examples)
+        support = np.append(sets.sum(0), len(sets) + 1)
+        with_none = np.column_stack([sets, ~sets.any(1)])
+        rarest: Indices = np.where(with_none, support, len(sets) + 2).argmin(1).astype(np.int64)
+        return rarest
+
+    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> MultiLabel:
+        return MultiLabel(labels, thresholds=known_thresholds(labels, info))
+
+
+def _first(table: Table, label: str) -> str:
+    return label_columns(table, label)[0] if label else ""

@@ -1,0 +1,97 @@
+"""What an evaluation of answers tells beside its metrics, as it comes back from a run's files.
+
+Somebody may have edited those: what cannot be what it says is left out, so that nobody has to look twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.train.run.records import as_kind
+
+Placed = tuple[str, int, int]  # an answer's text, and where it stands in its passage
+
+_MISTAKE = {
+    "question": str,
+    "answer": str,
+    "start": int,
+    "stop": int,
+    "right": tuple[tuple[Any, ...], ...],
+    "probability": float,
+    "candidates": tuple[tuple[Any, ...], ...],
+    "excerpt": str,
+    "excerpt_start": int,
+}
+_NUMBERS = ("value", "reported", "at_zero", "num_chosen", "num_reported")
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A wrong answer. excerpt: of the passage, from the character `excerpt_start` on.
+
+    start, stop: characters of the passage; -1 for "no answer". candidates: with their probabilities.
+    """
+
+    question: str
+    answer: str
+    start: int
+    stop: int
+    right: tuple[Placed, ...]
+    probability: float
+    candidates: tuple[tuple[str, int, int, float], ...]
+    excerpt: str
+    excerpt_start: int
+
+
+def scores_by_word(details: Mapping[str, Any]) -> dict[str, tuple[float, float, int]]:
+    """Return question word -> exact match, F1, questions."""
+    found = {}
+    for word, figures in _object(details.get("words")).items():
+        try:
+            exact, f1, count = as_kind(tuple[float, float, int], figures)
+        except (TypeError, ValueError):
+            continue
+        if 0 <= exact <= 1 and 0 <= f1 <= 1 and count > 0:
+            found[str(word)] = (exact, f1, count)
+    return found
+
+
+def mistakes_in(details: Mapping[str, Any]) -> list[Mistake]:
+    """Return the wrong answers."""
+    listed = details.get("mistakes")
+    found = []
+    for one in listed if isinstance(listed, list) else ():
+        try:
+            values = {name: as_kind(kind, _object(one)[name]) for name, kind in _MISTAKE.items()}
+            values["right"] = tuple(as_kind(Placed, list(each)) for each in values["right"])
+            kind = tuple[str, int, int, float]
+            values["candidates"] = tuple(as_kind(kind, list(each)) for each in values["candidates"])
+        except (KeyError, TypeError, ValueError):
+            continue
+        found.append(Mistake(**values))
+    return found
+
+
+def count_of(details: Mapping[str, Any], name: str) -> int:
+    """Return "num_examples" or "answered"; 0 where it is no count."""
+    value = details.get(name)
+    return value if type(value) is int and value >= 0 else 0
+
+
+def threshold_in(details: Mapping[str, Any]) -> dict[str, float]:
+    """Return what was found of a threshold; nothing where there is none."""
+    threshold = _object(details.get("threshold"))
+    found = {name: threshold.get(name) for name in _NUMBERS}
+    numbers = {
+        name: float(value)
+        for name, value in found.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    }
+    return numbers if len(numbers) == len(_NUMBERS) else {}
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

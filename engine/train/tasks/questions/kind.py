@@ -1,0 +1,73 @@
+"""Answering questions as a task among others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.errors import Sentence
+from engine.events import Evaluated, Event, Steps
+from engine.model.heads import QuestionAnswering
+from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
+from engine.text.questions.reading import looks_like_questions
+from engine.train.prepare import Setup
+from engine.train.scored import Scored
+from engine.train.tasks.kind import Kind, StandIn, text_in
+from engine.train.tasks.questions.details import threshold_in
+from engine.train.tasks.questions.predict import Predictor, evaluate_file, predict_file
+from engine.train.tasks.questions.prepare import QuestionSetup, prepare
+from engine.train.tasks.questions.reading import OpenedQuestions, columns_named, opening
+from engine.train.tasks.questions.task import QuestionTask
+
+
+class AnsweringQuestions(Kind):
+    """Where in a passage the answer to a question stands."""
+
+    name = QuestionTask.name
+    head = QuestionAnswering
+    setup = QuestionSetup
+    max_length = 384
+    reads_tables = False
+    without = ("rare_labels", "label_smoothing")
+
+    def looks(self, path: Path, data: DataConfig) -> Sentence | None:
+        return looks_like_questions(path, columns_named(data))
+
+    def open(self, data: DataConfig) -> Steps[OpenedQuestions]:
+        return OpenedQuestions((yield from opening(data, data.data, "data")))
+
+    def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
+        return prepare(config)
+
+    def task(self, setup: Setup, adapt: AdaptConfig) -> QuestionTask:
+        return QuestionTask(
+            setup.about["with_none"], setup.about["longest_answer"], float(setup.about.get("threshold", 0.0))
+        )
+
+    def chosen(self, measured: Evaluated) -> dict[str, Any]:
+        threshold = threshold_in(measured.details)
+        return {"threshold": threshold["value"]} if threshold else {}
+
+    def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+        predictor = Predictor.from_folder(folder, device)
+
+        def answer(document: Mapping[str, Any]) -> dict[str, Any]:
+            question, passage = (
+                text_in(document, "question", "text"),
+                text_in(document, "context", "text_pair"),
+            )
+            assert question is not None and passage is not None
+            return predictor.ask(question, passage).document()
+
+        return answer
+
+    def evaluate_file(
+        self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
+    ) -> Steps[Scored]:
+        return evaluate_file(model, data, device, stand_in)
+
+    def predict_file(
+        self, model: Path, data: DataConfig, out: Path, *, raw: bool, device: str
+    ) -> Iterator[Event]:
+        return predict_file(model, data, out, raw=raw, device=device)

@@ -1,0 +1,239 @@
+"""Answers of a model to questions: one about one passage at once, or a whole file's, measured or written."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.device import Device, open_device
+from engine.durable import check_writable
+from engine.errors import Sentence, marked
+from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps, result_of
+from engine.model.fastest import fastest
+from engine.model.heads import QuestionAnswering
+from engine.model.info import read_info
+from engine.model.weights import check_weights, load_headed
+from engine.settings.finetune import DataConfig
+from engine.settings.shared import DeviceConfig
+from engine.text.questions.decoding import LONGEST_ANSWER, Answered, Chances, answer, chances
+from engine.text.questions.gathering import Gathering
+from engine.text.questions.question import Place, Questions
+from engine.text.questions.windows import check_room
+from engine.text.table import Table
+from engine.text.wordpiece import WordPiece
+from engine.train.evaluate import answers_of, evaluate
+from engine.train.loop import evaluated
+from engine.train.prepare import check_fit
+from engine.train.scored import Scored
+from engine.train.task import scored
+from engine.train.tasks.kind import StandIn
+from engine.train.tasks.questions.kept import QuestionSet
+from engine.train.tasks.questions.prepare import encoded
+from engine.train.tasks.questions.reading import (
+    known_answers,
+    on_each,
+    on_rule,
+    opening,
+    opening_table,
+)
+from engine.train.tasks.questions.task import QuestionTask
+from engine.train.tasks.questions.writing import check_columns, is_table, sureness, writing
+
+USUAL_WINDOW = 384  # WordPieces, where nobody has noted how a model was trained
+_AT_ONCE = 64  # questions between two steps
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answers to one question. chances: where it begins and ends, piece by piece.
+
+    text: the answer; "" where the passage holds none. passage: as it was given; candidates are cut out of it.
+    """
+
+    passage: str
+    text: str
+    answered: Answered
+    chances: Chances
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON has it: the answer, its characters in the passage, and the next best ones."""
+        answered, best = self.answered, next(iter(self.answered.candidates), None)
+        said: dict[str, Any] = {"answer": self.text, "no_answer_probability": answered.none_probability}
+        if self.text and best is not None:
+            said |= {"start": best.start, "stop": best.stop, "probability": best.probability}
+        names = ("text", "start", "stop", "probability")
+        said["candidates"] = [{name: getattr(one, name) for name in names} for one in answered.candidates]
+        return said
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A model with a head for questions, ready to answer. info: its cloze.json, or nothing if it has none."""
+
+    model: QuestionAnswering
+    wordpiece: WordPiece
+    task: QuestionTask
+    info: dict[str, Any]
+    device: Device
+
+    @classmethod
+    def from_folder(cls, folder: Path, device: str = "auto") -> Predictor:
+        """Load a model folder; takes seconds. Raises: ModelError if it holds no head for questions."""
+        ready = open_device(DeviceConfig(device=device))
+        info = read_info(Path(folder))
+        check_weights(folder)  # before a vocabulary of the size that config.json names is built
+        wordpiece = WordPiece.from_folder(folder)
+        model, _ = load_headed(Path(folder), QuestionAnswering)
+        check_fit(model.config, wordpiece, with_pair=True)
+        ready = fastest(ready, DeviceConfig(precision="float32"), model.config)
+        return cls(model.to(ready.device), wordpiece, _task(info, model), info, ready)
+
+    @property
+    def cut(self) -> DataConfig:
+        """How long windows and questions are, as in training."""
+        most = self.model.config.max_position_embeddings
+        length = min(_whole(self.info, "max_length", USUAL_WINDOW), most)
+        stride, question = _whole(self.info, "stride", 128), _whole(self.info, "max_question", 64)
+        cut = replace(DataConfig(), max_length=length, stride=stride, max_question=question)
+        check_room(cut.max_length, cut.stride, cut.max_question)
+        return cut
+
+    def ask(self, question: str, passage: str) -> Reply:
+        """Return the answer to a question that was typed. Raises: DataError if one of the texts is empty."""
+        gathering = Gathering()
+        gathering.add(Place(line=1), passage, question, None)
+        asked = gathering.finish(Path("-"), Sentence(""), "utf-8", "", ())
+        windows = result_of(encoded(asked, self.wordpiece, self.cut, is_scored=False))
+        start, end = result_of(self.scores(windows)).T
+        how = {"with_none": self.task.with_none}
+        found = answer(windows, 0, passage, start, end, longest=self.task.longest, **how)
+        return Reply(passage, self.task.text(found), found, chances(windows, 0, start, end, **how))
+
+    def task_for(self, questions: Questions) -> QuestionTask:
+        """Return how its scores are read: where nobody has noted that, by what the questions are."""
+        if self.info:
+            return self.task
+        return replace(self.task, with_none=questions.num_without_answer > 0)
+
+    def scores(self, windows: QuestionSet) -> Steps[np.ndarray]:
+        """Return (sum of lengths, 2), the scores of beginning and of ending at each token."""
+        return answers_of(self.model, self.task, windows, self.device, marked("engine", "Predicting"))
+
+
+def evaluate_file(
+    model: Path, data: DataConfig, device: str = "auto", stand_in: StandIn | None = None
+) -> Steps[Scored]:
+    """Measure a model folder on a file of questions: Progress, Noted, one Evaluated ("test"), Finished.
+
+    Args: data: the file and how to read it; of a table, columns that are not named are those of the training
+    data, else they are guessed. stand_in: makes what is measured in the model's place.
+    """
+    start = time.perf_counter()
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    predictor = Predictor.from_folder(model, device)
+    measured = predictor.model if stand_in is None else stand_in(predictor.model)
+    read = yield from opening(data, data.data, "data", predictor.info.get("roles"))
+    yield from on_each(read)
+    questions = read.take(known_answers(read).tolist())
+    unread = read.num_rows - len(read.questions)
+    if unread or len(questions.questions) < len(read.questions):
+        template = marked(
+            "engine",
+            "Questions that are measured: {used:,}. Without a known answer: {unknown:,}. Rows that are no "
+            "question and do not count: {unread:,}.",
+        )
+        values = {"used": len(questions.questions), "unread": unread}
+        values["unknown"] = len(read.questions) - values["used"]
+        yield Noted(sentence=Sentence(template, values))
+    yield on_rule(questions)
+    task = predictor.task_for(questions)
+    windows = yield from encoded(questions, predictor.wordpiece, predictor.cut, is_scored=True)
+    measures = yield from evaluate(measured, task, windows, predictor.device)
+    event: Evaluated = evaluated(0, 1, "test", measures, task)
+    for note, level in task.remarks(measures, "test"):
+        yield Noted(sentence=note, level=level)
+    yield event
+    yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
+    return scored(task, event, windows.listed, measures)
+
+
+def predict_file(
+    model: Path | Predictor, data: DataConfig, out: Path, *, raw: bool = False, device: str = "auto"
+) -> Iterator[Event]:
+    """Write what a model answers to a file of questions: Progress, Noted, Predicted, Finished; and, where the
+    file knows answers, one Evaluated says how good that is.
+
+    The name says what is written: .json SQuAD's {id: answer}, .jsonl all that is known, else a table.
+    """
+    start, out = time.perf_counter(), Path(out)
+    check_writable(out, Path(data.data))
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    predictor = model if isinstance(model, Predictor) else Predictor.from_folder(model, device)
+    questions = yield from opening(data, data.data, "data", predictor.info.get("roles"))
+    table = None
+    if is_table(out) and questions.columns:
+        table = yield from opening_table(data, data.data)
+        check_columns(table)
+    yield from on_each(questions)
+    windows = yield from encoded(questions, predictor.wordpiece, predictor.cut, is_scored=True)
+    scores = yield from predictor.scores(windows)
+    yield from _write(predictor, questions, windows, scores, out, table, raw=raw)
+    if any(one.answers is not None for one in questions.questions):
+        yield on_rule(questions)
+        measures = yield from predictor.task.measure(scores, windows)
+        for note, level in predictor.task.remarks(measures, "test"):
+            yield Noted(sentence=note, level=level)
+        yield evaluated(0, 1, "test", measures, predictor.task)
+    yield Finished(path=out, seconds=time.perf_counter() - start)
+
+
+def _write(
+    predictor: Predictor,
+    questions: Questions,
+    windows: QuestionSet,
+    scores: np.ndarray,
+    out: Path,
+    table: Table | None,
+    *,
+    raw: bool,
+) -> Iterator[Event]:
+    """Write the answers one after another, so that their lists never stand in memory together."""
+    task, count = predictor.task, len(questions.questions)
+    start, end = np.ascontiguousarray(scores.T)
+    texts, chances_of = [], np.zeros((count, 1), np.float32)
+    with writing(out, questions, table, raw=raw) as add:
+        for asked, question in enumerate(questions.questions):
+            passage = questions.passage_of(question)
+            found = answer(
+                windows, asked, passage, start, end, with_none=task.with_none, longest=task.longest
+            )
+            text = task.text(found)
+            add(question, found, text)
+            texts.append(text)
+            chances_of[asked] = sureness(found, text)
+            if asked % _AT_ONCE == 0:
+                yield Progress(stage=marked("engine", "Writing"), done=asked, total=count)
+    yield Predicted(rows=np.arange(count), predictions=tuple(texts), probabilities=chances_of, labels=())
+
+
+def _task(info: dict[str, Any], model: QuestionAnswering) -> QuestionTask:
+    """Return how a model's scores are read, as far as its notes can be believed."""
+    threshold = info.get("threshold", 0.0)
+    is_number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    longest = min(_whole(info, "longest_answer", LONGEST_ANSWER), model.config.max_position_embeddings)
+    return QuestionTask(
+        info.get("with_none") is True,
+        longest,
+        float(threshold) if is_number and math.isfinite(threshold) else 0.0,
+    )
+
+
+def _whole(info: dict[str, Any], name: str, usual: int) -> int:
+    value = info.get(name)
+    return value if type(value) is int and value > 0 else usual

@@ -1,0 +1,175 @@
+"""Questions and passages: read, split by article, cut into windows, and kept with the run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from engine.errors import DataError, Sentence, marked
+from engine.events import Event, Noted, Progress, Steps
+from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.text.questions.decoding import longest_answer
+from engine.text.questions.question import Questions
+from engine.text.questions.splitting import split_questions
+from engine.text.questions.windows import check_room, cutting
+from engine.text.wordpiece import WordPiece
+from engine.train.prepare import SPLITS, Setup, about_data, check_fit, on_ignored, starting
+from engine.train.run.records import as_kind
+from engine.train.tasks.questions.kept import QuestionSet
+from engine.train.tasks.questions.reading import (
+    apart,
+    known_answers,
+    on_file,
+    on_rule,
+    opening,
+    remarks_document,
+)
+
+_KINDS = {"with_none": bool, "longest_answer": int}
+_NONE_APART = marked(
+    "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
+)
+_LEAKS = marked(
+    "engine",
+    "{leaks:,} of {total:,} passages of the {part} data also stand in the training data, so the {part} score "
+    "will look too good.",
+)
+_APART = marked(
+    "engine",
+    "The {part} data are kept apart: {questions:,} questions about {total:,} passages, none of them "
+    "in the training data.",
+)
+
+
+@dataclass(frozen=True)
+class QuestionSetup(Setup):
+    """Windows of each part; those to measure on bring their questions."""
+
+    set_kind: ClassVar[type[QuestionSet]] = QuestionSet
+
+    def belongs_together(self) -> bool:
+        """Whether those to measure on bring questions, and what is known of all of them can be."""
+        try:
+            for name, kind in _KINDS.items():
+                as_kind(kind, self.about[name])
+        except (KeyError, TypeError, ValueError):
+            return False
+        longest = self.about["longest_answer"]
+        asked = [one for name, one in self.sets.items() if name != "train"]
+        brings = all(isinstance(one, QuestionSet) and len(one.document) for one in asked)
+        return brings and 1 <= longest <= self.config.max_position_embeddings
+
+
+def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
+    """Read, check, split and cut; a generator of events whose return value is the `QuestionSetup`.
+
+    Raises: DataError, ModelError, ConfigError in one sentence, before long work.
+    """
+    data = config.data
+    shape, wordpiece = starting(config)
+    check_fit(shape, wordpiece, with_pair=True)
+    check_room(data.max_length, data.stride, data.max_question)
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    yield from on_ignored(config)
+    yield from _on_cutting(data)
+    own = yield from opening(data, data.data, "data")
+    yield from on_file(own)
+    shares = (
+        0.0 if data.validation_data else data.validation_share,
+        0.0 if data.test_data else data.test_share,
+    )
+    places, together = split_questions(own, known_answers(own), shares, data.split_seed)
+    if any(shares):
+        yield Noted(sentence=together, level="fine")
+    parts = {name: own.take(part.tolist()) for name, part in zip(SPLITS, places, strict=True) if len(part)}
+    read = [own]
+    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
+        if path:
+            other = yield from apart(data, path, f"{name}_data")
+            yield from on_file(other)
+            parts[name] = other.take(known_answers(other).tolist())
+            read.append(other)
+    train = _learnable(parts.get("train"))
+    parts["train"] = train
+    yield from _on_parts(parts)
+    yield on_rule(parts.get("validation", train))
+    sets: dict[str, QuestionSet] = {}
+    for name, questions in parts.items():
+        sets[name] = yield from encoded(questions, wordpiece, data, is_scored=name != "train")
+    about = {
+        "task": "questions",
+        "labels": [],
+        "roles": _roles(own),
+        **about_data(config, own.path.name, own.sha256, own.num_rows, places),
+        "cut_share": 0.0,  # what is too long is read in windows
+        "stride": data.stride,
+        "max_question": data.max_question,
+        "longest_answer": min(longest_answer(sets["train"]), data.max_length),
+        "with_none": train.num_without_answer > 0,
+        "reported": remarks_document(read, "reported"),
+        "repaired": remarks_document(read, "repaired"),
+    }
+    return QuestionSetup(dataclasses.replace(shape, id2label=()), wordpiece, about, (), dict(sets))
+
+
+def encoded(
+    questions: Questions, wordpiece: WordPiece, cut: DataConfig, *, is_scored: bool
+) -> Steps[QuestionSet]:
+    """Cut questions into windows and tell of what is not read or learned. Args: cut: its lengths are read."""
+    windows, notes = yield from cutting(
+        questions,
+        wordpiece,
+        max_length=cut.max_length,
+        stride=cut.stride,
+        max_question=cut.max_question,
+    )
+    for note in notes:
+        yield Noted(sentence=note)
+    return QuestionSet.over(windows, questions if is_scored else None)
+
+
+def _learnable(questions: Questions | None) -> Questions:
+    """Return the questions that can be learned from. Raises: DataError if there are none."""
+    usable = [place for place, one in enumerate(questions.questions) if one.is_used] if questions else []
+    if questions is None or not usable:
+        raise DataError(marked("engine", "No questions are left to train on."))
+    return questions.take(usable)
+
+
+def _roles(questions: Questions) -> dict[str, str]:
+    named = {"text": "question", "text_pair": "context", "label": "answer"}
+    return {role: questions.columns.get(column, "") for role, column in named.items()}
+
+
+def _on_cutting(data: DataConfig) -> Iterator[Event]:
+    """Say which settings of other tasks have no effect."""
+    defaults = DataConfig()
+    for name in ("truncation", "merge_labels", "whole_labels"):
+        if getattr(data, name) != getattr(defaults, name):
+            template = marked("engine", "The setting {name} has no effect: {reason}.")
+            reason = Sentence(marked("engine", "questions have no labels, and no passage is cut"))
+            yield Noted(sentence=Sentence(template, {"name": name, "reason": reason}))
+
+
+def _on_parts(parts: Mapping[str, Questions]) -> Iterator[Event]:
+    """Tell how many passages a part shares with the training data."""
+    learned = {" ".join(one.text.split()) for one in parts["train"].passages}
+    if "validation" not in parts:
+        yield Noted(sentence=Sentence(_NONE_APART), level="wrong")
+    for name in SPLITS[1:]:
+        if name not in parts:
+            continue
+        passages = [" ".join(one.text.split()) for one in parts[name].passages]
+        leaks = int(np.sum([one in learned for one in passages]))
+        values = {
+            "leaks": leaks,
+            "total": len(passages),
+            "part": name,
+            "questions": len(parts[name].questions),
+        }
+        template = _LEAKS if leaks else _APART
+        yield Noted(sentence=Sentence(template, values), level="look" if leaks else "fine")

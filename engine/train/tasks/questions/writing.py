@@ -1,0 +1,117 @@
+"""A file of answers: SQuAD's own {id: answer}, JSON lines with places and chances, or a table.
+
+Its name says which: .json, .jsonl, or anything else for a table (.tsv: with tabs). Whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from engine.durable import replaced_file
+from engine.errors import DataError, marked
+from engine.text.questions.decoding import Answered
+from engine.text.questions.question import Question, Questions
+from engine.text.table import Table, write_csv
+
+ANSWER, START, END, PROBABILITY = ADDED = ("prediction", "prediction start", "prediction end", "probability")
+MOST_CANDIDATES = 20  # of each question, in JSON lines
+
+
+class Writing(Protocol):
+    """Takes the answers in turn."""
+
+    def __call__(self, question: Question, found: Answered, text: str) -> None:
+        """Args: text: what is answered; "" for "there is no answer"."""
+
+
+def check_columns(table: Table) -> None:
+    """Refuse a table that has columns of the names that are added. Raises: DataError."""
+    taken = [name for name in ADDED if name in table.columns]
+    if taken:
+        template = marked(
+            "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
+        )
+        raise DataError(template, name=table.path.name, column=taken[0])
+
+
+def is_table(out: Path) -> bool:
+    """Whether a file of this name is written as a table."""
+    return out.suffix.lower() not in (".json", ".jsonl")
+
+
+@contextmanager
+def writing(out: Path, questions: Questions, table: Table | None, *, raw: bool) -> Iterator[Writing]:
+    """Give what takes the answers; on leaving, the file is there.
+
+    Args: table: what the questions were read from, which then is copied with its answers beside it. raw:
+    leave cells that a spreadsheet would run.
+    """
+    if not is_table(out):
+        with replaced_file(out) as beside, beside.open("w", encoding="utf-8", newline="\n") as file:
+            if out.suffix.lower() == ".jsonl":
+
+                def add_line(question: Question, found: Answered, text: str) -> None:
+                    file.write(json.dumps(_full(question, found, text), ensure_ascii=False) + "\n")
+
+                yield add_line
+            else:
+                between = iter(("{\n", ""))  # before the first answer, before all others
+
+                def add_text(question: Question, found: Answered, text: str) -> None:
+                    before = next(between, "") or ",\n"
+                    file.write(f"{before}{json.dumps(question.id)}: {json.dumps(text, ensure_ascii=False)}")
+
+                yield add_text
+                file.write("{}\n" if next(between, "") else "\n}\n")
+        return
+    rows: list[tuple[Question, tuple[str, ...]]] = []
+    yield lambda question, found, text: rows.append((question, _cells(found, text)))
+    separator = "\t" if out.suffix.lower() == ".tsv" else ","
+    exempt = (START, END, PROBABILITY)
+    if table is None:
+        columns = ("id", "title", "question", *ADDED)
+        listed = ((q.id, questions.passages[q.passage].title, q.text, *cells) for q, cells in rows)
+        write_csv(out, columns, listed, separator=separator, guard=not raw, exempt=exempt)
+        return
+    frame = table.frame.copy()
+    places = np.searchsorted(table.lines, [question.place.line for question, _ in rows])
+    for number, name in enumerate(ADDED):
+        column = np.full(table.num_rows, "", object)
+        column[places] = [cells[number] for _, cells in rows]
+        frame[name] = column
+    write_csv(out, list(frame.columns), frame, separator=separator, guard=not raw, exempt=exempt)
+
+
+def sureness(found: Answered, text: str) -> float:
+    """Return the probability of what is answered, 0..1."""
+    if not text or not found.candidates:
+        return found.none_probability
+    return found.candidates[0].probability
+
+
+def _cells(found: Answered, text: str) -> tuple[str, ...]:
+    place = (str(found.candidates[0].start), str(found.candidates[0].stop)) if text else ("", "")
+    return (text, *place, f"{sureness(found, text):.6f}")
+
+
+def _full(question: Question, found: Answered, text: str) -> dict[str, object]:
+    best = found.candidates[0] if text else None
+    return {
+        "id": question.id,
+        "question": question.text,
+        "answer": text,
+        "start": best.start if best else None,
+        "end": best.stop if best else None,
+        "probability": round(sureness(found, text), 6),
+        "none_probability": round(found.none_probability, 6),
+        "candidates": [
+            {"text": one.text, "start": one.start, "end": one.stop, "probability": round(one.probability, 6)}
+            for one in found.candidates[:MOST_CANDIDATES]
+        ],
+    }

@@ -1,0 +1,45 @@
+"""A number in a cell, and a number beside a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.events import Steps
+from engine.text.example_rows import Indices
+from engine.text.examples import Examples, Roles
+from engine.text.numbers import finding_numbers
+from engine.text.table import Table
+from engine.train import data_notes
+from engine.train.tasks.regression.task import LABEL, Regression
+from engine.train.tasks.rows.reading import RowReading
+
+
+class OneNumber(RowReading):
+    """A column of numbers."""
+
+    name = Regression.name
+    contradicting = data_notes.UNLIKE_NUMBERS
+
+    def finding(
+        self,
+        table: Table,
+        roles: Roles,
+        labels: Sequence[str] | None = None,
+        *,
+        merge: bool = False,
+        whole_labels: bool = False,
+    ) -> Steps[Examples]:
+        return finding_numbers(table, roles, is_learned=labels is None)
+
+    def strata(self, found: Examples) -> Indices:
+        """Draw the parts of the data from all rows alike."""
+        return np.zeros(len(found.examples), np.int64)
+
+    def head_labels(self, found: Examples) -> tuple[str, ...]:
+        return (LABEL,)
+
+    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Regression:
+        return Regression(labels)

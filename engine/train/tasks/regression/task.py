@@ -1,0 +1,143 @@
+"""A number for a text or a pair of texts: its loss and its measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from engine.errors import Sentence, marked
+from engine.events import Evaluated
+from engine.model.heads import on_batch
+from engine.text.batch import Batch, EncodedSet
+from engine.train.scored import PEARSON, Each, coded
+from engine.train.task import Measures, Readings
+from engine.train.tasks.regression.details import QUANTILES, number_details
+from engine.train.tasks.regression.scores import pearson, pearson_interval, spearman, spearman_interval
+from engine.train.tasks.rows.reading import PREDICTION
+
+LABEL = "LABEL_0"  # as published models call their one output
+MOST_POINTS = 1000  # true and predicted, that are kept of an evaluation
+NO_SPREAD = marked(
+    "engine",
+    "There is no spread: the model predicts {number:.4g} for every one of the {rows} {split} rows, so it "
+    "does not tell them apart, and a correlation cannot be computed.",
+)
+_NO_TRUE_SPREAD = marked(
+    "engine",
+    "There is no spread: all {rows} {split} rows have the number {number:.4g}, so a correlation cannot be "
+    "computed.",
+)
+
+
+@dataclass(frozen=True)
+class Regression:
+    """One number for a text or a pair of texts, as it stands in the table."""
+
+    labels: tuple[str, ...] = (LABEL,)
+    name: ClassVar[str] = "regression"
+    metric: ClassVar[str] = "pearson"
+    keeps_best: ClassVar[bool] = True
+
+    def forward(self, model: nn.Module, batch: Batch) -> Tensor:
+        """Return (B, 1)."""
+        return on_batch(model, batch, batch.bounds.firsts)
+
+    def count(self, parts: Sequence[Batch]) -> Tensor:
+        """Return (number of examples,)."""
+        return torch.tensor([sum(len(part.bounds) for part in parts)], dtype=torch.float64)
+
+    def loss(self, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
+        """Squared error in float32, a mean over the step's examples. Tally: (the same,).
+
+        Source: transformers' problem_type regression.
+        """
+        found = self.forward(model, batch).float().squeeze(-1)
+        assert batch.targets is not None
+        loss = F.mse_loss(found, batch.targets.to(found.dtype), reduction="sum") / float(totals[0])
+        return loss, loss.detach()[None]
+
+    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+        """Return the mean loss."""
+        return Readings(float(tally[0]), None, {})
+
+    def decode(self, outputs: Tensor) -> Tensor:
+        """Return (B, 1) float32."""
+        return outputs.float()
+
+    def measure(self, answers: np.ndarray, data: EncodedSet) -> Measures:
+        """Args: answers: (E, 1)."""
+        return self.score(answers, data.targets)
+
+    def score(self, answers: np.ndarray, targets: np.ndarray) -> Measures:
+        """Compare (E, 1) answers with (E,) numbers; E may be 0.
+
+        A correlation where one side has no spread is 0. details: num_examples, no_spread ("", "predicted" or
+        "true"), intervals of 95 %, points (true, predicted), residuals (predicted less true) at QUANTILES.
+        """
+        found, truth = answers.reshape(-1).astype(np.float64), targets.astype(np.float64)
+        errors = found - truth
+        mse, mae = (float(one.mean()) if len(truth) else 0.0 for one in (errors**2, np.abs(errors)))
+        linear, ranked = pearson(truth, found), spearman(truth, found)
+        intervals: dict[str, Any] = {}
+        if linear is not None and ranked is not None:
+            intervals["pearson"] = pearson_interval(linear, len(truth))
+            intervals["spearman"] = spearman_interval(ranked, len(truth))
+        no_spread = ""
+        if len(truth) and linear is None:
+            no_spread = "true" if truth.min() == truth.max() else "predicted"
+        places = np.unique(np.linspace(0, len(truth) - 1, min(len(truth), MOST_POINTS)).round().astype(int))
+        details = {
+            "num_examples": len(truth),
+            "no_spread": no_spread,
+            "intervals": {name: list(one) for name, one in intervals.items() if one is not None},
+            "points": [[float(truth[i]), float(found[i])] for i in places] if len(truth) else [],
+            "residuals": np.quantile(errors, QUANTILES).tolist() if len(truth) else [],
+        }
+        metrics = {"pearson": linear or 0.0, "spearman": ranked or 0.0, "mse": mse, "mae": mae}
+        return Measures(mse, metrics, details=details, each=partial(self.each, found, truth))
+
+    def each(self, found: np.ndarray, truth: np.ndarray) -> Each:
+        """Return what every text got. Args: found, truth: (E,) numbers."""
+        names, (true, predicted) = coded(*([f"{x:.6g}" for x in side.tolist()] for side in (truth, found)))
+        off = np.abs(found - truth).astype(np.float32)
+        x, y = (side - side.mean() if len(side) else side for side in (truth, found))
+        adds = np.stack([x, y, x * x, y * y, x * y, np.ones(len(x))], 1)
+        return Each(names, true, predicted, np.full(len(x), np.nan, np.float32), off, adds, PEARSON)
+
+    def columns(self) -> list[str]:
+        """Return the one column that predicting adds."""
+        return [PREDICTION]
+
+    def predictions(self, answers: np.ndarray) -> np.ndarray:
+        """Return (E,), the numbers with all digits that they have."""
+        return np.array([f"{number:.9g}" for number in answers.reshape(-1).tolist()], object)
+
+    def others(self, answers: np.ndarray) -> list[list[str]]:
+        """Nothing else is added."""
+        return []
+
+    def said(self, answer: np.ndarray) -> dict[str, Any]:
+        """Return the number."""
+        return {"prediction": float(answer.reshape(-1)[0])}
+
+    def needs_no_guard(self) -> bool:
+        """A number below 0 stays one."""
+        return True
+
+    def remarks(self, measures: Measures | Evaluated, split: str) -> list[tuple[Sentence, str]]:
+        """Say that all predictions, or all true numbers, are the same."""
+        found = number_details(measures.details)
+        points = found.points
+        if not found.no_spread or not points:
+            return []
+        values = {"rows": found.num_examples, "split": split}
+        if found.no_spread == "true":
+            return [(Sentence(_NO_TRUE_SPREAD, {**values, "number": points[0][0]}), "look")]
+        return [(Sentence(NO_SPREAD, {**values, "number": points[0][1]}), "wrong")]

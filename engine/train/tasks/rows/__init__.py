@@ -1,0 +1,1 @@
+"""What tasks share that answer once for each row of a table."""

@@ -1,0 +1,89 @@
+"""A task that answers once for each row of a table: all of it but its reading, its loss and its measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from engine.errors import Sentence, UserError
+from engine.events import Event, Steps
+from engine.model.heads import SequenceClassifier
+from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.text.table import Table, table_head
+from engine.train.scored import Scored
+from engine.train.tasks.kind import Kind, StandIn, text_in
+from engine.train.tasks.rows.kept import RowSetup
+from engine.train.tasks.rows.predict import Predictor, evaluate_file, predict_file
+from engine.train.tasks.rows.prepare import prepare
+from engine.train.tasks.rows.reading import RowReading
+
+
+class OfRows(Kind):
+    """A label, several or a number for a text or a pair of texts."""
+
+    head = SequenceClassifier
+    setup: ClassVar[type[RowSetup]] = RowSetup
+    reading: ClassVar[RowReading]
+
+    def looks(self, path: Path, data: DataConfig) -> Sentence | None:
+        """Look at the first rows of the table, as `looks_like`; what is no table is none of this task."""
+        try:
+            about = path.stat()
+            how = (data.encoding, data.separator, data.quoting, data.header)
+            return self.looks_like(_head(path, about.st_mtime_ns, about.st_size, *how), data)
+        except (UserError, OSError):
+            return None
+
+    def looks_like(self, table: Table, data: DataConfig) -> Sentence | None:
+        """Return why the first rows of a table look like this task, None if they do not."""
+        return None
+
+    def prepare(self, config: FineTuneConfig) -> Steps[RowSetup]:
+        return prepare(config, self.reading, self.setup)
+
+    def predictor(self, folder: Path, device: str = "auto") -> Predictor:
+        """Return a model folder ready to answer texts. Raises: ModelError if it holds no such head."""
+        return Predictor.from_folder(self.reading, folder, device)
+
+    def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+        predictor = self.predictor(folder, device)
+
+        def answer(document: Mapping[str, Any]) -> dict[str, Any]:
+            text = text_in(document, "text")
+            assert text is not None
+            pair = text_in(document, "text_pair", required=predictor.wants_pair)
+            return predictor.task.said(predictor.predict(text, pair))
+
+        return answer
+
+    def evaluate_file(
+        self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
+    ) -> Steps[Scored]:
+        return evaluate_file(partial(self.predictor, model, device), data, stand_in)
+
+    def predict_file(
+        self, model: Path, data: DataConfig, out: Path, *, raw: bool, device: str
+    ) -> Iterator[Event]:
+        return predict_file(
+            partial(self.predictor, model, device),
+            Path(data.data),
+            out,
+            text=data.text,
+            text_pair=data.text_pair,
+            raw=raw,
+            encoding=data.encoding,
+            separator=data.separator,
+            quoting=data.quoting,
+            header=data.header,
+            label=data.label,
+        )
+
+
+@lru_cache(maxsize=1)
+def _head(
+    path: Path, _written: int, _size: int, encoding: str, separator: str, quoting: str, header: str
+) -> Table:
+    """Return the head of a file as it is now: every task looks at the same one. Raises: DataError."""
+    return table_head(path, encoding=encoding, separator=separator, quoting=quoting, header=header)

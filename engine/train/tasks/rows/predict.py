@@ -1,0 +1,351 @@
+"""Answers of a trained model: to one text or pair at once, or to a whole table, into a new CSV."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from engine.device import Device, open_device
+from engine.durable import check_writable
+from engine.errors import DataError, Sentence, marked
+from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps
+from engine.model.fastest import fastest
+from engine.model.heads import SequenceClassifier
+from engine.model.info import read_info
+from engine.model.kernels import ROW_MULTIPLE
+from engine.model.weights import check_weights, load_classifier
+from engine.settings.finetune import DataConfig
+from engine.settings.shared import DeviceConfig
+from engine.text.batch import EncodedSet, collate
+from engine.text.examples import Examples, Roles
+from engine.text.labels import spelling_note
+from engine.text.table import Table, reading_table, write_csv
+from engine.text.wordpiece import WordPiece
+from engine.train import data_notes
+from engine.train.evaluate import answers_of, evaluate
+from engine.train.loop import evaluated
+from engine.train.prepare import check_fit, encode
+from engine.train.scored import Scored
+from engine.train.task import scored
+from engine.train.tasks.kind import StandIn
+from engine.train.tasks.rows.kept import RowSet
+from engine.train.tasks.rows.reading import PREDICTION, RowReading, RowTask
+
+if TYPE_CHECKING:
+    import pandas
+
+ENOUGH_TO_WONDER = 10  # rows with one and the same answer
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A model ready to answer. info: its cloze.json, or nothing if it has none."""
+
+    model: SequenceClassifier
+    wordpiece: WordPiece
+    reading: RowReading
+    task: RowTask
+    info: dict[str, Any]
+    device: Device
+
+    @classmethod
+    def from_folder(cls, reading: RowReading, folder: Path, device: str = "auto") -> Predictor:
+        """Load a model folder; takes seconds. Raises: ModelError if it holds no such head."""
+        ready = open_device(DeviceConfig(device=device))
+        info = read_info(Path(folder))
+        check_weights(folder)  # before a vocabulary of the size that config.json names is built
+        wordpiece = WordPiece.from_folder(folder)
+        model, _ = load_classifier(Path(folder))
+        return cls.over(reading, model.to(ready.device), wordpiece, info, ready)
+
+    @classmethod
+    def over(
+        cls,
+        reading: RowReading,
+        model: SequenceClassifier,
+        wordpiece: WordPiece,
+        info: dict[str, Any],
+        device: Device,
+    ) -> Predictor:
+        """Take a model that is loaded already. Raises: ModelError if the vocabulary is not its own."""
+        check_fit(model.config, wordpiece, with_pair=False)
+        device = fastest(device, DeviceConfig(precision="float32"), model.config)
+        return cls(model, wordpiece, reading, reading.answering(model.config.id2label, info), info, device)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels it chooses from."""
+        return self.task.labels
+
+    @property
+    def wants_pair(self) -> bool:
+        """Whether it was trained on pairs of texts."""
+        return bool(self.info.get("roles", {}).get("text_pair"))
+
+    @property
+    def may_want_pair(self) -> bool:
+        """Whether nobody has noted what it was trained on, and it can read pairs."""
+        return "roles" not in self.info and self.model.config.type_vocab_size > 1
+
+    @property
+    def max_length(self) -> int:
+        """WordPieces it reads, as in training."""
+        longest = self.model.config.max_position_embeddings
+        return min(int(self.info.get("max_length", longest)), longest)
+
+    @property
+    def truncation(self) -> str:
+        """How longer texts are cut, as in training."""
+        return str(self.info.get("truncation", "longest_first"))
+
+    def predict(self, text: str, text_pair: str | None = None) -> np.ndarray:
+        """Return what the task decodes of a text: of labels (C,) float32, the probability of each.
+
+        Raises: ModelError if it cannot read pairs.
+        """
+        check_fit(self.model.config, self.wordpiece, with_pair=text_pair is not None)
+        ids = self.wordpiece.encode_ids([text] if text_pair is None else [text, text_pair])
+        pieces, num_a, _ = self.wordpiece.assemble(
+            ids[0], None if text_pair is None else ids[1], self.max_length, self.truncation
+        )
+        one = EncodedSet.from_pieces([pieces], [num_a], [-1], [0])
+        batch = collate(one, np.array([0]), self.device.device, ROW_MULTIPLE)
+        with torch.inference_mode(), self.device.autocast():
+            answer: np.ndarray = self.task.decode(self.task.forward(self.model, batch)).cpu().numpy()[0]
+        return answer
+
+    def examples(self, table: Table, roles: Roles) -> Steps[Examples]:
+        """Return the rows that it can answer, or be measured on; near spellings as in training."""
+        merge = bool(self.info.get("merge_labels"))
+        return (yield from self.reading.finding(table, roles, self.labels, merge=merge))
+
+    def encode(self, found: Examples) -> Generator[Event, None, EncodedSet]:
+        """Cut examples as in training, and say how many texts were not read to their end; a generator whose
+        return value is the `EncodedSet`.
+        """
+        encoded, num_cut = yield from encode(found.examples, self.wordpiece, self.max_length, self.truncation)
+        if num_cut:
+            template = marked(
+                "engine",
+                "Read to {length} WordPieces, as in training, and cut there: {count} of {total} texts.",
+            )
+            values = {"count": num_cut, "total": len(found.examples), "length": self.max_length}
+            yield Noted(sentence=Sentence(template, values))
+        return replace(encoded, targets=found.targets(found.examples))
+
+    def known_label(self) -> str:
+        """Return the label column of the training data; "" where nobody has noted it."""
+        return str(self.info.get("roles", {}).get("label", ""))
+
+    def roles(self, table: Table, text: str, text_pair: str, label: str = "") -> Roles:
+        """Return the columns to read: those named, else those of the training data. Raises: DataError."""
+        trained = self.info.get("roles", {})
+        text = text or str(trained.get("text", ""))
+        text_pair = text_pair or str(trained.get("text_pair", ""))
+        if not text:
+            raise DataError(
+                marked("engine", "Which column holds the text? The columns of {name} are: {columns}."),
+                name=table.path.name,
+                columns=list(table.columns),
+            )
+        check_fit(self.model.config, self.wordpiece, with_pair=bool(text_pair))
+        return Roles(table.column(text), table.column(text_pair) if text_pair else "", label)
+
+
+Opening = Callable[[], Predictor]
+
+
+def evaluate_file(opening: Opening, data: DataConfig, stand_in: StandIn | None = None) -> Steps[Scored]:
+    """Measure a model on a table: Progress, Noted, one Evaluated (split "test"), Finished; return its rows.
+
+    Args: opening: loads the model. data: the table and how to read it; columns that are not named are those
+    of the training data. stand_in: makes what is measured in the model's place.
+    """
+    start = time.perf_counter()
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    predictor = opening()
+    table = yield from _open(data)
+    label = data.label or predictor.known_label()
+    if not label:
+        raise DataError(
+            marked("engine", "Which column holds the label? The columns of {name} are: {columns}."),
+            name=table.path.name,
+            columns=list(table.columns),
+        )
+    roles = predictor.roles(table, data.text, data.text_pair, predictor.reading.label(table, label))
+    yield from _about_pair(predictor, roles)
+    found = yield from predictor.examples(table, roles)
+    yield from _report(table, found)
+    lost = len(table.reported) + len(found.reported)
+    if lost:
+        template = marked(
+            "engine", "Rows that are measured: {used}. Rows that cannot be used and do not count: {lost}."
+        )
+        yield Noted(sentence=Sentence(template, {"used": len(found.examples), "lost": lost}))
+    encoded = yield from predictor.encode(found)
+    measured = predictor.model if stand_in is None else stand_in(predictor.model)
+    measures = yield from evaluate(measured, predictor.task, encoded, predictor.device)
+    event: Evaluated = evaluated(0, 1, "test", measures, predictor.task)
+    for note, level in predictor.task.remarks(measures, "test"):
+        yield Noted(sentence=note, level=level)
+    yield event
+    listed = RowSet.over(encoded, found.examples, table.lines).listed
+    yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
+    return scored(predictor.task, event, listed, measures)
+
+
+def predict_file(
+    model: Opening | Predictor,
+    data: Path | Table,
+    out: Path,
+    *,
+    text: str = "",
+    text_pair: str = "",
+    raw: bool = False,
+    encoding: str = "",
+    separator: str = "",
+    quoting: str = "",
+    header: str = "",
+    label: str = "",
+) -> Iterator[Event]:
+    """Write a copy of a table with a prediction beside every row and, of labels, each one's probability.
+
+    Rows that cannot be used keep an empty prediction and are reported; lines that are no rows are not in the
+    copy, and all are named. Cells that a spreadsheet would run are guarded unless `raw`. Where `label` names
+    the column of the right labels, one Evaluated says how good the answers are, as `evaluate_file` would.
+    A name that ends in .tsv is written with tabs.
+
+    Args: model, data: what loads the model, and a file; or either as it has been opened before. encoding,
+    separator, quoting, header: how the file is read.
+    Raises: DataError if the table has a column of such a name already, or `out` is the table itself.
+    """
+    start = time.perf_counter()
+    out = Path(out)
+    check_writable(out, data.path if isinstance(data, Table) else Path(data))
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    if isinstance(data, Table):
+        table = data
+    else:
+        table = yield from reading_table(
+            data, encoding=encoding, separator=separator, quoting=quoting, header=header
+        )
+    predictor = model if isinstance(model, Predictor) else model()
+    _check_columns(table, predictor.task)
+    roles = predictor.roles(table, text, text_pair, predictor.reading.label(table, label) if label else "")
+    yield from _about_pair(predictor, roles)
+    found = yield from predictor.reading.finding(table, replace(roles, label=""), predictor.labels)
+    yield from _report(table, found)
+    encoded = yield from predictor.encode(found)
+    stage = marked("engine", "Predicting")
+    answers = yield from answers_of(predictor.model, predictor.task, encoded, predictor.device, stage)
+    yield Progress(stage=marked("engine", "Writing"), done=0, total=table.num_rows)
+    predictions = predictor.task.predictions(answers)
+    frame = _with_answers(table, encoded.rows, predictions, answers, predictor.task)
+    plain = predictor.task.columns()
+    if not predictor.task.needs_no_guard():
+        plain.remove(PREDICTION)
+    tabs = out.suffix.lower() == ".tsv"
+    columns = list(frame.columns)
+    write_csv(out, columns, frame, guard=not raw, exempt=plain, separator="\t" if tabs else ",")
+    yield Predicted(
+        rows=encoded.rows, predictions=tuple(predictions), probabilities=answers, labels=predictor.labels
+    )
+    if roles.label:
+        yield from _scores(predictor, table, roles, found, encoded.rows, answers)
+    else:
+        yield from _about_one_answer(predictions.tolist())
+    yield Finished(path=out, seconds=time.perf_counter() - start)
+
+
+def _check_columns(table: Table, task: RowTask) -> None:
+    taken = [name for name in task.columns() if name in table.columns]
+    if taken:
+        raise DataError(
+            marked(
+                "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
+            ),
+            name=table.path.name,
+            column=taken[0],
+        )
+
+
+def _with_answers(
+    table: Table, rows: np.ndarray, predictions: np.ndarray, answers: np.ndarray, task: RowTask
+) -> pandas.DataFrame:
+    """Return the table with its answers beside it; empty where a row could not be used."""
+    frame = table.frame.copy()
+    for name, values in zip(task.columns(), [predictions, *task.others(answers)], strict=True):
+        cells = np.full(table.num_rows, "", object)
+        cells[rows] = values
+        frame[name] = cells
+    return frame
+
+
+def _open(data: DataConfig) -> Steps[Table]:
+    return reading_table(
+        data.data, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
+    )
+
+
+def _scores(
+    predictor: Predictor, table: Table, roles: Roles, asked: Examples, rows: np.ndarray, answers: np.ndarray
+) -> Iterator[Event]:
+    """Compare the answers with the labels of the table; say which rows have none that the model knows.
+
+    Args: asked: the rows that were answered, whatever their label. rows, answers: (E,) and (E, C) of those.
+    """
+    try:
+        found = yield from predictor.examples(table, roles)
+    except DataError as error:
+        template = marked("engine", "The answers have no score. {reason}")
+        yield Noted(sentence=Sentence(template, {"reason": error.sentence}))
+        return
+    if found.spellings:
+        yield Noted(sentence=spelling_note(table, found.spellings, is_merged=found.is_merged), level="fine")
+    told = {(bad.line, str(bad.sentence)) for bad in asked.reported}
+    yield from data_notes.on_lines(
+        [bad for bad in found.reported if (bad.line, str(bad.sentence)) not in told]
+    )
+    places = np.searchsorted(rows, found.examples.rows)
+    measures = predictor.task.score(answers[places], found.targets(found.examples))
+    event: Evaluated = evaluated(0, 1, "test", measures, predictor.task)
+    for note, level in predictor.task.remarks(measures, "test"):
+        yield Noted(sentence=note, level=level)
+    yield event
+
+
+def _about_pair(predictor: Predictor, roles: Roles) -> Iterator[Event]:
+    """Say that a second text is given to a model that has learned from single ones."""
+    if roles.text_pair and "roles" in predictor.info and not predictor.wants_pair:
+        template = marked(
+            "engine",
+            "The model was trained on single texts; the second text, column {column}, is read beside the "
+            "first, which it has not learned. Leave it out to use the model as it was trained.",
+        )
+        yield Noted(sentence=Sentence(template, {"column": roles.text_pair}))
+
+
+def _about_one_answer(predictions: Sequence[str]) -> Iterator[Event]:
+    """Say that many rows got one and the same answer, where no labels tell whether that is right."""
+    if len(predictions) >= ENOUGH_TO_WONDER and len(set(predictions)) == 1:
+        template = marked(
+            "engine",
+            "All {count} rows got the same answer, {label}. If they should differ, measure the model on rows "
+            "whose labels are known: it may know one answer only.",
+        )
+        values = {"count": len(predictions), "label": predictions[0][:80]}
+        yield Noted(sentence=Sentence(template, values))
+
+
+def _report(table: Table, found: Examples) -> Iterator[Event]:
+    for note in (*table.notes, *found.notes):
+        yield Noted(sentence=note)
+    if found.spellings:
+        yield Noted(sentence=spelling_note(table, found.spellings, is_merged=found.is_merged), level="fine")
+    yield from data_notes.on_lines([*table.reported, *found.reported])

@@ -1,0 +1,156 @@
+"""Rows of a table with their labels: read, checked, split and encoded."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import ConfigError, DataError, marked
+from engine.events import Event, Noted, Progress, Steps
+from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.text.batch import EncodedSet
+from engine.text.example_rows import ExampleRows
+from engine.text.examples import Examples
+from engine.text.labels import spelling_note
+from engine.text.table import Table, reported_note
+from engine.text.wordpiece import WordPiece
+from engine.train import data_notes
+from engine.train.prepare import (
+    SPLITS,
+    about_data,
+    encode,
+    on_ignored,
+    opening_table,
+    split_of,
+    starting,
+)
+from engine.train.tasks.rows.kept import RowSet, RowSetup
+from engine.train.tasks.rows.reading import RowReading
+
+
+def prepare(config: FineTuneConfig, reading: RowReading, setup: type[RowSetup] = RowSetup) -> Steps[RowSetup]:
+    """Read, check, encode and split; a generator of events whose return value is the `Setup`.
+
+    Args: reading: how the labels are read. setup: the kind that is made.
+    Raises: DataError, ModelError, ConfigError in one sentence, before long work.
+    """
+    data = config.data
+    shape, wordpiece = starting(config)
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    yield from on_ignored(config)
+    table = yield from opening_table(data, data.data, "data")
+    roles = reading.roles(data, table)
+    found = yield from reading.finding(table, roles, merge=data.merge_labels, whole_labels=data.whole_labels)
+    yield from _report(found, table)
+    labels = reading.head_labels(found)
+    together = None if table.together is None else table.together[found.examples.rows]
+    parts = split_of(data, reading.strata(found), together)
+    chosen = {
+        name: _Part(table, found, found.examples.take(part))
+        for name, part in zip(SPLITS, parts, strict=True)
+        if len(part)
+    }
+    read = [(table, found)]
+    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
+        if path:
+            other, apart = yield from _apart(config, reading, path, f"{name}_data", labels)
+            yield from _report(apart, other)
+            chosen[name] = _Part(other, apart, apart.examples)
+            read.append((other, apart))
+    if not chosen.get("train"):
+        raise DataError(marked("engine", "No rows are left to train on."))
+    for one, usable in read:
+        yield from data_notes.on_rows(one.path.name, usable.examples, reading.contradicting)
+    yield from data_notes.on_parts({name: part.examples for name, part in chosen.items()})
+    sets, cut_share = yield from _encoded(data, chosen, wordpiece)
+    about = {
+        "task": reading.name,
+        "labels": list(labels),
+        "roles": {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label},
+        **about_data(config, table.path.name, table.sha256, table.num_rows, parts),
+        "cut_share": cut_share,
+    }
+    about["reported"] = _reported(*read)
+    if data.recipe:
+        about["mends"] = table.mends
+    about["merge_labels"] = data.merge_labels
+    if data.merge_labels:
+        about["merged_labels"] = _merged(*read)
+    return setup(dataclasses.replace(shape, id2label=labels), wordpiece, about, labels, sets)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some examples, and the table's all that they are of."""
+
+    table: Table
+    found: Examples
+    examples: ExampleRows
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+
+def _encoded(
+    data: DataConfig, parts: Mapping[str, _Part], wordpiece: WordPiece
+) -> Steps[tuple[dict[str, EncodedSet], float]]:
+    """Return each part as ids, and the share of the texts to train on that was cut, 0..1."""
+    sets: dict[str, EncodedSet] = {}
+    cut = 0
+    for name, part in parts.items():
+        encoded, num_cut = yield from encode(part.examples, wordpiece, data.max_length, data.truncation)
+        encoded = dataclasses.replace(encoded, targets=part.found.targets(part.examples))
+        if name == "train":
+            sets[name] = RowSet.from_arrays(encoded.arrays())
+        else:
+            sets[name] = RowSet.over(encoded, part.examples, part.table.lines)
+        cut = num_cut if name == "train" else cut
+    yield from data_notes.on_cut(cut, len(parts["train"]), data.max_length)
+    return sets, cut / len(parts["train"])
+
+
+def _apart(
+    config: FineTuneConfig, reading: RowReading, path: str, field: str, labels: tuple[str, ...]
+) -> Steps[tuple[Table, Examples]]:
+    """Read a table of its own for validation or test. Raises: ConfigError naming the setting."""
+    data = config.data
+    try:
+        table = yield from opening_table(data, path, field)
+        roles = reading.roles(data, table)
+        return table, (yield from reading.finding(table, roles, labels, merge=data.merge_labels))
+    except DataError as error:
+        template = marked("engine", "{field}: {reason}")
+        raise ConfigError(template, field=field, reason=error.sentence) from error
+
+
+def _report(found: Examples, table: Table) -> Iterator[Event]:
+    if found.form is not None:
+        yield Noted(sentence=found.form, level="fine")
+    for note in (*table.notes, *found.notes):
+        yield Noted(sentence=note)
+    if found.spellings:
+        note = spelling_note(table, found.spellings, is_merged=found.is_merged)
+        yield Noted(sentence=note, level="fine" if found.is_merged else "look")
+    lost = (*table.reported, *found.reported)
+    if lost:
+        yield Noted(sentence=reported_note(table.path.name, lost))
+
+
+def _reported(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
+    """Return every line that is not used, for setup/setup.json."""
+    return [
+        {"file": table.path.name, "line": bad.line, "reason": str(bad.sentence)}
+        for table, found in read
+        for bad in (*table.reported, *found.reported)
+    ]
+
+
+def _merged(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
+    """Return which labels were read as another one, for setup/setup.json and cloze.json."""
+    return [
+        {"file": table.path.name, "from": each.label, "to": each.kept, "rows": len(each.rows)}
+        for table, found in read
+        for each in found.spellings
+    ]

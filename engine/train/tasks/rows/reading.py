@@ -1,0 +1,92 @@
+"""How a task reads the label cells of a table, and what it writes beside the rows that it answers.
+
+All else about rows (columns of text, parts kept apart, remarks on repeats) is the same for every such task.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from engine.events import Steps
+from engine.settings.finetune import DataConfig
+from engine.text.example_rows import Indices
+from engine.text.examples import Examples, Roles
+from engine.text.table import Table
+from engine.train import data_notes
+from engine.train.prepare import roles_of
+from engine.train.task import Answering, Measures
+
+PREDICTION, PROBABILITY = "prediction", "probability: {label}"
+
+
+class RowTask(Answering, Protocol):
+    """A task that answers once for each row."""
+
+    def score(self, answers: np.ndarray, targets: np.ndarray) -> Measures:
+        """Compare (E, ...) decoded answers with (E, ...) targets; E may be 0."""
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns that predicting adds, PREDICTION first."""
+
+    def predictions(self, answers: np.ndarray) -> np.ndarray:
+        """Return (E,) str, what stands in the first of them."""
+
+    def others(self, answers: np.ndarray) -> list[list[str]]:
+        """Return the cells of the other ones, column by column."""
+
+    def said(self, answer: np.ndarray) -> dict[str, Any]:
+        """Return what is answered to one text, as JSON has it. Args: answer: one of the decoded ones."""
+
+    def needs_no_guard(self) -> bool:
+        """Whether the predictions are numbers, which a spreadsheet would not run."""
+
+
+class RowReading(ABC):
+    """What a task has to say of its label cells and of its answers.
+
+    name: of the task. contradicting: what is said of texts that stand in a table with unlike labels: of many,
+    of one.
+    """
+
+    name: ClassVar[str]
+    contradicting: ClassVar[tuple[str, str]] = data_notes.SEVERAL_LABELS
+
+    def roles(self, data: DataConfig, table: Table) -> Roles:
+        """Return the column roles that the settings name. Raises: DataError, ConfigError."""
+        return roles_of(data, table)
+
+    def with_label(self, table: Table, roles: Roles) -> Roles:
+        """Return roles with the label that can be found where none is named; as they are if none can."""
+        return roles
+
+    def label(self, table: Table, named: str) -> str:
+        """Return the label column that is named, as `Roles` have it. Raises: DataError."""
+        return table.column(named)
+
+    @abstractmethod
+    def finding(
+        self,
+        table: Table,
+        roles: Roles,
+        labels: Sequence[str] | None = None,
+        *,
+        merge: bool = False,
+        whole_labels: bool = False,
+    ) -> Steps[Examples]:
+        """Return the rows that can be used, as `finding_examples` of engine/text/examples.py does."""
+
+    def strata(self, found: Examples) -> Indices:
+        """Return (E,) numbers; each part of the data is drawn to have its share of every one."""
+        return found.examples.labels.astype(np.int64)
+
+    def head_labels(self, found: Examples) -> tuple[str, ...]:
+        """Return the labels of the head."""
+        return found.labels
+
+    @abstractmethod
+    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> RowTask:
+        """Return the task as a finished model answers. Args: labels: of its head. info: its cloze.json."""

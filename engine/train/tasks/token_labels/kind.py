@@ -1,0 +1,79 @@
+"""Labels of words as a task among others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.errors import Sentence
+from engine.events import Event, Steps
+from engine.model.heads import TokenClassifier
+from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
+from engine.text.batch import IGNORE
+from engine.text.tagged.read import looks_tagged
+from engine.train.adapt import WEIGHTED, label_weights, on_rare
+from engine.train.prepare import Setup
+from engine.train.scored import Scored
+from engine.train.tasks.kind import Kind, Opened, StandIn, text_in
+from engine.train.tasks.token_labels.predict import TokenPredictor, evaluate_file, predict_file
+from engine.train.tasks.token_labels.prepare import TaggedSetup, prepare
+from engine.train.tasks.token_labels.reading import OpenedTexts, opening
+from engine.train.tasks.token_labels.task import TokenLabels, task_for
+
+
+class TokenLabelling(Kind):
+    """A tag for each word of a text."""
+
+    name = TokenLabels.name
+    head = TokenClassifier
+    setup = TaggedSetup
+    reads_tables = False
+
+    def looks(self, path: Path, data: DataConfig) -> Sentence | None:
+        guess = None if data.whole_labels else looks_tagged(path)
+        return guess.sentence if guess else None
+
+    def open(self, data: DataConfig) -> Steps[Opened]:
+        return OpenedTexts((yield from opening(data, data.data)))
+
+    def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
+        return prepare(config)
+
+    def task(self, setup: Setup, adapt: AdaptConfig) -> TokenLabels:
+        assert isinstance(setup, TaggedSetup)
+        weights: tuple[float, ...] = ()
+        if adapt.rare_labels == WEIGHTED:
+            weights = label_weights(_known(setup), len(setup.labels))
+        return task_for(setup.labels, setup.tags, weights, adapt.label_smoothing)
+
+    def on_rare(self, setup: Setup, how: str) -> Sentence:
+        return on_rare(setup.labels, _known(setup), how)
+
+    def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+        predictor = TokenPredictor.from_folder(folder, device)
+
+        def answer(document: Mapping[str, Any]) -> dict[str, Any]:
+            text = text_in(document, "text")
+            assert text is not None
+            return predictor.answer(text).document()
+
+        return answer
+
+    def evaluate_file(
+        self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
+    ) -> Steps[Scored]:
+        return evaluate_file(model, data, device, stand_in)
+
+    def predict_file(
+        self, model: Path, data: DataConfig, out: Path, *, raw: bool, device: str
+    ) -> Iterator[Event]:
+        return predict_file(model, data, out, device)
+
+
+def _known(setup: Setup) -> np.ndarray:
+    """Return the tags of the words that are learned from."""
+    targets = setup.sets["train"].targets
+    return targets[targets > IGNORE]

@@ -1,0 +1,213 @@
+"""Words with tags: read, split by text, cut into windows, and kept with the run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.events import Beat, Event, Noted, Progress, Steps
+from engine.settings.finetune import FineTuneConfig
+from engine.text.batch import EncodedSet
+from engine.text.example_rows import Keys
+from engine.text.examples import stratified_split
+from engine.text.reading.lines import Numbers
+from engine.text.tagged.texts import TaggedTexts
+from engine.text.wordpiece import WordPiece
+from engine.train import data_notes
+from engine.train.adapt import REPEATED
+from engine.train.prepare import SPLITS, Setup, about_data, on_ignored, starting
+from engine.train.run.records import as_kind
+from engine.train.tasks.token_labels.cutting import Codes, cutting
+from engine.train.tasks.token_labels.kept import TaggedSet
+from engine.train.tasks.token_labels.reading import apart, lines_document, on_file, on_unused, opening
+
+_TEXTS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class TaggedSetup(Setup):
+    """Windows of each part; those to measure on bring their words."""
+
+    set_kind: ClassVar[type[EncodedSet]] = TaggedSet
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """All tags of the data, those of the head first."""
+        return tuple(self.about["tags"])
+
+    def belongs_together(self) -> bool:
+        """Whether targets and tags fit, as far as can be seen."""
+        try:
+            tags = as_kind(tuple[str, ...], self.about["tags"])
+        except (KeyError, TypeError, ValueError):
+            return False
+        measured = [one for name, one in self.sets.items() if name != "train"]
+        fits = all(isinstance(one, TaggedSet) and len(one.tags) for one in measured)
+        fits = fits and all(one.tags.max() < len(tags) for one in measured if isinstance(one, TaggedSet))
+        return fits and tuple(tags[: len(self.labels)]) == self.labels and super().belongs_together()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some texts of a file, in ascending order; and for each tag of the file its place among all tags."""
+
+    texts: TaggedTexts
+    places: Numbers
+    known: Codes
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def encoded(
+        self, num_labels: int, wordpiece: WordPiece, max_length: int, *, is_measured: bool
+    ) -> Steps[TaggedSet]:
+        """Cut the words into windows."""
+        found = yield from cutting(
+            self.texts.store,
+            self.places,
+            lambda words: self.known[self.texts.codes[words]],
+            num_labels,
+            wordpiece,
+            max_length,
+            is_measured=is_measured,
+        )
+        if unseen := found.num_words - int(found.answer_bounds[-1]):
+            template = marked(
+                "engine",
+                "Words of {name} that have no piece, such as marks of byte order: {count:,}. The model does "
+                "not see them; they count as words without a decision.",
+            )
+            yield Noted(sentence=Sentence(template, {"name": self.texts.path.name, "count": unseen}))
+        return found
+
+    def keys(self) -> Steps[Keys]:
+        """Return (S,) int64, equal where the words of texts are."""
+        keys = np.zeros(len(self), np.int64)
+        for start in range(0, len(self), _TEXTS_AT_ONCE):
+            some = self.texts.store.take(self.places[start : start + _TEXTS_AT_ONCE])
+            words = some.words()
+            keys[start : start + len(some)] = [
+                hash(tuple(words[first:stop])) for first, stop in pairwise(some.firsts.tolist())
+            ]
+            yield Beat()
+        return keys
+
+
+def part_of(texts: TaggedTexts, tags: Sequence[str], places: Numbers | None = None) -> Part:
+    """Return texts of a file, all of them where no places are given. Args: tags: all there are."""
+    numbers = {tag: number for number, tag in enumerate(tags)}
+    known = np.array([numbers[tag] for tag in texts.tags], np.int16)
+    return Part(texts, np.arange(len(texts)) if places is None else places, known)
+
+
+def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
+    """Read, check, split and cut; a generator of events whose return value is the `TaggedSetup`.
+
+    Raises: DataError, ModelError, ConfigError in one sentence, before long work.
+    """
+    data = config.data
+    _check(config)
+    shape, wordpiece = starting(config)
+    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+    yield from on_ignored(config)
+    yield from on_unused(data)
+    own = yield from opening(data, data.data)
+    yield from on_file(own)
+    others = {}
+    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
+        if path:
+            others[name] = yield from apart(data, path, f"{name}_data")
+            yield from on_file(others[name])
+    read = [own, *others.values()]
+    labels, tags = own.tags, tuple(dict.fromkeys(tag for one in read for tag in one.tags))
+    shares = (
+        0.0 if data.validation_data else data.validation_share,
+        0.0 if data.test_data else data.test_share,
+    )
+    places = stratified_split(np.zeros(len(own), np.int64), shares, data.split_seed)
+    parts = {
+        name: part_of(own, tags, chosen) for name, chosen in zip(SPLITS, places, strict=True) if len(chosen)
+    }
+    parts |= {name: part_of(other, tags) for name, other in others.items()}
+    if "train" not in parts:
+        raise DataError(marked("engine", "No texts are left to train on."))
+    yield from _on_parts(parts, labels)
+    sets: dict[str, EncodedSet] = {}
+    for name, part in parts.items():
+        sets[name] = yield from part.encoded(
+            len(labels), wordpiece, data.max_length, is_measured=name != "train"
+        )
+        if not len(sets[name]):
+            template = marked(
+                "engine", "The model sees no piece of any word of {name}. Choose another vocabulary."
+            )
+            raise DataError(template, name=part.texts.path.name)
+        yield from _on_windows(sets[name], name, data.max_length)
+    how = own.format
+    about = {
+        "task": "token-labels",
+        "labels": list(labels),
+        "tags": list(tags),
+        "roles": {"text": how.word, "label": how.tag, "sentence": how.sentence},
+        "kind": how.kind,
+        "scheme": how.scheme,
+        **about_data(config, own.path.name, own.sha256, len(own), places),
+        "cut_share": 0.0,  # what is too long is read in windows
+        "reported": lines_document(read, "reported"),
+        "repaired": lines_document(read, "repaired"),
+    }
+    return TaggedSetup(dataclasses.replace(shape, id2label=labels), wordpiece, about, labels, sets)
+
+
+def _check(config: FineTuneConfig) -> None:
+    """Refuse what words cannot be trained with. Raises: ConfigError naming the setting."""
+    if config.adapt.rare_labels == REPEATED:
+        raise ConfigError(
+            marked(
+                "engine",
+                "{field} is {value}: a text holds words of many tags, so repeating it repeats the common "
+                "ones too. Choose weighted.",
+            ),
+            field="rare_labels",
+            value=REPEATED,
+        )
+
+
+def _on_parts(parts: Mapping[str, Part], labels: Sequence[str]) -> Iterator[Event]:
+    """Tell which texts stand in two parts, and which tags are measured that nobody learns."""
+    keys = {}
+    for name, part in parts.items() if len(parts) > 1 else ():
+        keys[name] = yield from part.keys()
+    yield from data_notes.on_shared(keys)
+    for texts in dict.fromkeys(part.texts for part in parts.values()):
+        unknown = [tag for tag in texts.tags if tag not in set(labels)]
+        if unknown:
+            yield Noted(sentence=on_unknown(texts.path.name, unknown))
+
+
+def on_unknown(name: str, tags: Sequence[str]) -> Sentence:
+    """Return what to say of tags that the head does not know."""
+    template = marked(
+        "engine", "{name} holds tags that the model does not know, which count as mistakes: {tags} ({count})."
+    )
+    shown = [*(tag[:40] for tag in tags[:10]), *(["..."] if tags[10:] else [])]
+    return Sentence(template, {"name": name, "tags": shown, "count": len(tags)})
+
+
+def _on_windows(found: EncodedSet, name: str, max_length: int) -> Iterator[Event]:
+    """Tell how many texts are read in several windows."""
+    rows, counts = np.unique(found.rows, return_counts=True)
+    if several := int((counts > 1).sum()):
+        template = marked(
+            "engine",
+            "{count:,} of {total:,} {part} texts are longer than {length} WordPieces: they are read in "
+            "windows that overlap, each word decided once.",
+        )
+        values = {"count": several, "total": len(rows), "part": name, "length": max_length}
+        yield Noted(sentence=Sentence(template, values), level="fine")

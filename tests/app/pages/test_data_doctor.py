@@ -1,0 +1,195 @@
+"""From a doubtful table to a mended one, by clicks and keys: found, shown, mended, taken back, kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.pages.data.page import DataPage
+from app.session import Session
+from engine.text.recipe import read_recipe
+from engine.text.table import read_table, write_csv
+from tests.app.hand import Hand, ShowPage
+
+SUBJECTS = (
+    "river",
+    "bakery",
+    "minister",
+    "novel",
+    "moon",
+    "bridge",
+    "teacher",
+    "garden",
+    "engine",
+    "singer",
+    "harbour",
+    "winter",
+)
+GOOD, BAD = ("wonderful", "warm", "brilliant", "lovely"), ("terrible", "dull", "boring", "awful")
+
+
+@pytest.fixture
+def page(show_page: ShowPage[DataPage], monkeypatch: pytest.MonkeyPatch) -> DataPage:
+    monkeypatch.setattr("app.pages.data.doctor.starter_model", lambda: None)  # counted words suffice here
+    return show_page(DataPage)
+
+
+@pytest.fixture
+def hand(page: DataPage, qtbot: QtBot) -> Hand:
+    return Hand(page, qtbot)
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> list[tuple[str, str]]:
+    """Write a table: row 5 has the wrong label, 96 repeats 0, 97 is nearly 1, 98 has a mistyped label."""
+    made = [
+        (f"{word} and {subject} in a {('short', 'long')[place % 2]} film about the {subject} {number}", label)
+        for number, (label, words) in enumerate((("good", GOOD), ("bad", BAD)))
+        for subject in SUBJECTS
+        for place, word in enumerate(words)
+    ]
+    made[5] = (made[5][0], "bad")
+    made += [made[0], (made[1][0].upper() + "!", made[1][1]), ("a lovely warm song of ships at sea", "goood")]
+    write_csv(tmp_path / "films.csv", ("text", "label"), made)
+    return made
+
+
+def open_table(page: DataPage, path: Path) -> Session:
+    session: Session = page.session
+    session.open_table(path)
+    assert session.wait_idle()
+    return session
+
+
+def links(page: DataPage, words: str) -> dict[str, QPushButton]:
+    found = page.advice.findChildren(QPushButton)
+    return {link.text(): link for link in found if words in link.accessibleDescription()}
+
+
+def lines_shown(page: DataPage) -> list[int]:
+    model = page.table_card.view.model()
+    return [int(model.headerData(row, Qt.Orientation.Vertical)) for row in range(model.rowCount())]
+
+
+def said(page: DataPage) -> str:
+    return " ".join(page.advice.texts())
+
+
+def test_copies_are_left_out_by_one_click_and_come_back_by_another(
+    page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    session = open_table(page, tmp_path / "films.csv")
+    links(page, "repeat")["Leave out"].click()
+    assert session.wait_idle()
+    assert "No text appears twice" in said(page) and "One row left out (copies)" in said(page)
+    assert "98 of 99 rows can be used" in page.table_card.hint_label.text()
+    recipe = Path(session.values()["recipe"])
+    session.doctor.save()
+    assert read_recipe(recipe).steps[0].rows == (96,)
+    links(page, "One row left out")["Undo"].click()
+    assert session.wait_idle()
+    assert "repeats an earlier text" in said(page) and session.values()["recipe"] == ""
+
+
+def test_it_looks_again_after_a_mend_and_at_the_files_that_a_training_keeps_apart(
+    page: DataPage, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
+) -> None:
+    write_csv(tmp_path / "apart.csv", ("text", "label"), rows[10:13])
+    write_csv(tmp_path / "other.csv", ("question", "answer"), rows[10:13])
+    session = open_table(page, tmp_path / "films.csv")
+    session.doctor.set_apart((tmp_path / "other.csv", tmp_path / "apart.csv"))  # the first has other columns
+    assert session.wait_idle(60)
+    assert "rows of films.csv also stand in apart.csv" in said(page) and "other.csv" not in said(page)
+    links(page, "also stand in apart.csv")["Leave out"].click()
+    qtbot.waitUntil(lambda: not any(one.kind == "leaks" for one in session.doctor.findings), timeout=20_000)
+    session.doctor.undo()
+    qtbot.waitUntil(lambda: any(one.kind == "leaks" for one in session.doctor.findings), timeout=20_000)
+
+
+def test_near_copies_are_shown_beside_what_they_repeat(
+    page: DataPage, rows: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    open_table(page, tmp_path / "films.csv")
+    links(page, "nearly the same")["Show rows"].click()
+    shown = lines_shown(page)
+    assert shown.index(99) == shown.index(3) + 1, "row 97 stands below row 1"
+
+
+def test_a_mistyped_label_is_merged_and_the_mend_is_there_when_the_file_is_opened_again(
+    page: DataPage, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
+) -> None:
+    session = open_table(page, tmp_path / "films.csv")
+    assert {name for name, _count in page.labels_plot.bars} == {"good", "bad", "goood"}
+    links(page, "may be another one")["Merge"].click()
+    assert session.wait_idle()
+    assert {name for name, _count in page.labels_plot.bars} == {"good", "bad"}
+    qtbot.waitUntil(lambda: any(session.recipes_dir().glob("*.json")))
+    open_table(page, tmp_path / "films.csv")
+    assert {name for name, _count in page.labels_plot.bars} == {"good", "bad"}
+    assert "goood read as good" in said(page)
+
+
+def test_labels_in_doubt_are_decided_by_keys_and_the_mended_table_is_saved(
+    page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
+) -> None:
+    session = open_table(page, tmp_path / "films.csv")
+    before = (tmp_path / "films.csv").read_bytes()
+    hand.click("look_for_wrong_labels")
+    assert session.wait_idle()
+    hand.click("review_labels")
+    assert lines_shown(page)[0] == 7, "the wrong label is the most doubtful"
+    assert "labelled bad" in hand.said("review_reason") and "say good" in hand.said("review_reason")
+    page.activateWindow()
+    view = page.table_card.view
+    second, third = lines_shown(page)[1:3]
+    for key in (Qt.Key.Key_R, Qt.Key.Key_D, Qt.Key.Key_K):
+        qtbot.keyClick(view, key)
+    assert session.wait_idle()
+    assert [step.do for step in session.doctor.steps] == ["relabel", "drop", "keep"]
+    assert view.currentIndex().row() == 3 and "4 of" in page.review.hint_label.text()
+    qtbot.keyClick(view, Qt.Key.Key_U)
+    assert [step.do for step in session.doctor.steps] == ["relabel", "drop"]
+    qtbot.keyClick(view, Qt.Key.Key_Up)
+    assert f"Line {second}:" in hand.said("review_reason") and third not in (7, second)
+    hand.open_dialog("save_mended", tmp_path / "better.csv")
+    qtbot.waitUntil((tmp_path / "better.csv").is_file)
+    assert session.wait_idle()
+    mended = read_table(tmp_path / "better.csv")
+    assert mended.num_rows == len(rows) - 1 and mended.frame["label"].iloc[5] == "good"
+    assert (tmp_path / "films.csv").read_bytes() == before
+
+
+def test_what_stands_in_a_test_file_too_is_named_and_left_out(
+    page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
+) -> None:
+    write_csv(tmp_path / "test.csv", ("text", "label"), [rows[20], ("something else stands here", "bad")])
+    session = open_table(page, tmp_path / "films.csv")
+    hand.open_dialog("compare_with_file", tmp_path / "test.csv")
+    qtbot.waitUntil(lambda: bool(session.doctor.against))
+    assert session.wait_idle()
+    links(page, "in test.csv, word for word")["Leave out"].click()
+    assert session.wait_idle()
+    assert session.doctor.steps[0].rows[0] == 20 and "left out (leaks)" in said(page)
+
+
+def test_rows_are_searched_put_in_order_and_filtered_by_a_label(
+    page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
+) -> None:
+    session = open_table(page, tmp_path / "films.csv")
+    hand.type("search_rows", "HARBOUR")
+    qtbot.waitUntil(lambda: len(lines_shown(page)) == 8)
+    assert "contains “HARBOUR”" in page.table_card.shown_rows.label.text()
+    page.table_card.order_by("text", "down")
+    assert session.wait_idle()
+    cells = [cells[0] for cells in hand.rows("table_view")]
+    assert cells == sorted(cells, reverse=True) and len(cells) == 8
+    hand.click("show_all_rows")
+    assert lines_shown(page) == [*range(2, len(rows) + 2)]
+    place = [name for name, _count in page.labels_plot.bars].index("goood")
+    page.labels_plot.chosen.emit(place)
+    assert session.wait_idle()
+    assert lines_shown(page) == [100]

@@ -1,0 +1,125 @@
+"""The dialog "Export" by real clicks: for which tool, where to, what is said, what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.pages.export import dialog as export_dialog
+from app.pages.export.dialog import ExportDialog, export_model
+from app.pages.export.requests import Outcome, Wanted
+from app.pages.models.page import ModelsPage
+from app.session import Session
+from engine.errors import Sentence
+from engine.events import Event, Progress
+from engine.export.int8 import Small
+from engine.model.sentence_files import SentenceVectors, read_sentence_files
+from tests.app.hand import Hand, ShowPage
+from tests.fakes import model_folder
+
+
+@pytest.fixture
+def model(tmp_path: Path, no_models_ship: None) -> Path:
+    return model_folder(tmp_path / "films")
+
+
+@pytest.fixture
+def dialog(session: Session, model: Path, show_page: ShowPage[ModelsPage], qtbot: QtBot) -> ExportDialog:
+    return export_model(session, model, show_page(ModelsPage))
+
+
+@pytest.fixture
+def hand(dialog: ExportDialog, qtbot: QtBot) -> Hand:
+    return Hand(dialog, qtbot)
+
+
+def wait(hand: Hand, words: str) -> None:
+    hand.qtbot.waitUntil(lambda: words in hand.said("export_said") and hand.find("export_start").isEnabled())
+
+
+def test_a_model_of_the_list_is_exported_and_the_result_is_told(
+    session: Session, model: Path, tmp_path: Path, show_page: ShowPage[ModelsPage], qtbot: QtBot
+) -> None:
+    session.library.remember(str(model))
+    page = show_page(ModelsPage)
+    on_page = Hand(page, qtbot)
+    on_page.click("models_export")
+    found = page.window().findChild(ExportDialog, "export_dialog")
+    assert isinstance(found, ExportDialog) and found.windowTitle() == "Export films"
+    hand = Hand(found, qtbot)
+    assert hand.shown("export_pooling", "export_int8", "export_progress", "export_show_folder") == []
+    hand.click("export_sentence-transformers")
+    assert hand.shown("export_pooling", "export_int8") == ["export_pooling"]
+    assert hand.said("export_path").endswith("films-sentence-transformers")
+    hand.choose("export_pooling", "[CLS]")
+    hand.click("export_normed")
+    hand.type("export_path", str(tmp_path / "out"))
+    hand.click("export_start")
+    wait(hand, "Opened again: the vectors")
+    assert f"Written to {tmp_path / 'out'}." in hand.said("export_said")
+    assert read_sentence_files(tmp_path / "out")[0] == SentenceVectors("cls", True, 41)
+    assert hand.shown("export_show_folder", "export_progress") == ["export_show_folder"]
+    hand.click("export_zip")
+    assert hand.said("export_path") == str(tmp_path / "films.zip") and not hand.said("export_said")
+    hand.click("export_close")
+
+
+def test_what_cannot_be_written_is_said_in_the_dialog(dialog: ExportDialog, hand: Hand, model: Path) -> None:
+    hand.type("export_path", str(model / "vocab.txt"))
+    hand.click("export_start")
+    wait(hand, "is there already. Choose a new folder.")
+    hand.click("export_close")
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_eight_bits_are_kept_only_by_a_click_and_leave_nothing_otherwise(
+    is_kept: bool, dialog: ExportDialog, hand: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting, out = tmp_path / ".out.int8.partial", tmp_path / "out"
+
+    def exported(wanted: Wanted) -> Iterator[Event]:
+        assert wanted.with_int8
+        yield Progress(stage="Exporting", done=0, total=0)
+        out.mkdir()
+        waiting.write_bytes(b"8")
+        return Outcome(out, (), Small(waiting, out, (Sentence("accuracy 0.9 whole, 0.8 in 8 bits."),)))
+
+    monkeypatch.setattr(export_dialog, "export", exported)
+    hand.click("export_onnx")
+    assert hand.shown("export_data") == []
+    hand.click("export_int8")
+    assert hand.shown("export_data", "export_keep") == ["export_data"]
+    hand.click("export_start")
+    wait(hand, "accuracy 0.9 whole, 0.8 in 8 bits.")
+    assert waiting.exists() and not (out / "model.int8.onnx").exists()
+    if is_kept:
+        hand.click("export_keep")
+        wait(hand, "is kept: model.int8.onnx.")
+        assert (out / "model.int8.onnx").exists() and hand.shown("export_keep") == []
+    hand.click("export_close")
+    assert not waiting.exists() and (out / "model.int8.onnx").exists() == is_kept
+
+
+def test_stop_ends_what_is_under_way(
+    dialog: ExportDialog, hand: Hand, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = list[str]()
+
+    def endless(_wanted: Wanted) -> Iterator[Event]:
+        try:
+            while True:
+                yield Progress(stage="Exporting", done=0, total=0)
+        finally:
+            ended.append("closed")
+
+    monkeypatch.setattr(export_dialog, "export", endless)
+    hand.click("export_start")
+    hand.qtbot.waitUntil(
+        lambda: hand.said("export_close") == "Stop" and hand.said("export_said") == "Exporting"
+    )
+    assert not hand.find("export_path").isEnabled()
+    hand.click("export_close")
+    hand.qtbot.waitUntil(lambda: ended == ["closed"])

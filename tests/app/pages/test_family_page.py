@@ -1,0 +1,145 @@
+"""The page Family: all members answer, a guess fills the blank, a refusal is said, a family is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from app.pages.family import requests
+from app.pages.family.page import FamilyPage
+from app.pages.family.train_dialog import TrainDialog
+from app.session import Session
+from engine.family.train import train_family
+from engine.settings.family import FamilyConfig
+from engine.train.pretraining import setup as pretraining_setup
+from tests.app.hand import ShowPage
+from tests.engine.family.conftest import family_config
+from tests.engine.tiny_texts import write_text
+
+KINDS = (
+    ("animal", "cat", "fish"),
+    ("animal", "dog", "milk"),
+    ("ship", "ship", "port"),
+    ("ship", "boat", "sea"),
+)
+MEMBERS = "ngram,nnlm,glove,gpt,bert"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("family")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pretraining_setup, "default_store_root", lambda: folder / "tokens")
+        config = family_config(write_text(folder / "text.txt", 60), members=MEMBERS, steps=2)
+        for _ in train_family(config, folder / "runs" / "20260101-000000-family"):
+            pass
+        yield folder / "runs"
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the families be those that are made here."""
+    monkeypatch.setattr(requests, "shipped_family", lambda: None)
+
+
+@pytest.fixture
+def page(session: Session, show_page: ShowPage[Any], trained: Path, qtbot: QtBot) -> FamilyPage:
+    session.set_runs_root(trained)
+    shown: FamilyPage = show_page(FamilyPage)
+    qtbot.waitUntil(lambda: shown.box.count() > 0, timeout=20_000)
+    shown.take_example("the ____ eats fish .", "cat")
+    qtbot.waitUntil(lambda: shown.told is not None, timeout=20_000)
+    return shown
+
+
+def test_every_member_has_a_column_and_says_who_may_see_what(page: FamilyPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: len(page.columns.columns) == 5)
+    columns = {column.name: column for column in page.columns.columns}
+    assert [*columns] == ["n-gram", "NNLM", "GloVe", "GPT", "BERT"]
+    assert columns["GloVe"].is_likeness and not columns["BERT"].is_likeness
+    assert [kind for _share, kind in columns["GPT"].blocks] == ["fill", "blank", "unseen", "unseen", "unseen"]
+    assert all(column.rank.startswith("no. ") for column in columns.values())
+    assert [bool(cell.text) for cell in columns["GloVe"].scores] == [True, False, False]
+    assert [bool(cell.text) for cell in columns["BERT"].scores] == [True, False, True]
+
+
+def test_a_click_on_a_guess_fills_the_blank_and_asks_for_the_next_word(
+    page: FamilyPage, qtbot: QtBot
+) -> None:
+    page.columns.entry_chosen.emit("cat")
+    assert page.question.text() == "the cat ____ fish ."
+    qtbot.waitUntil(lambda: page.told is not None and page.told.place == 2, timeout=20_000)
+
+
+def test_the_words_stay_when_the_tab_changes_and_each_tab_is_answered(page: FamilyPage, qtbot: QtBot) -> None:
+    page.sentences.setPlainText("the cat eats fish .\nthe dog sees the cat .")
+    for place, text in ((1, "the cat"), (2, "cat"), (3, "cat")):
+        page.tabs.setCurrentIndex(place)
+        page.question.setText(text)
+        page.ask()
+        qtbot.waitUntil(
+            lambda: (
+                page.told is not None
+                and page.told.question.text == page.question.text()
+                and page.told.question.kind == page.kind
+            ),
+            timeout=20_000,
+        )
+    likeness = {column.name: len(column.entries) for column in page.columns.columns}
+    assert likeness == {"n-gram": 0, "NNLM": 1, "GloVe": 1, "GPT": 3, "BERT": 3}
+    page.tabs.setCurrentIndex(4)
+    page.question.setText("cat dog king")
+    page.ask()
+    qtbot.waitUntil(lambda: page.told is not None and page.told.question.kind == "analogy", timeout=20_000)
+    assert [len(column.entries) for column in page.columns.columns] == [0, 6, 6, 6, 6]
+    page.tabs.setCurrentIndex(6)
+    qtbot.waitUntil(lambda: "over" in page.claims.text())
+    page.tabs.setCurrentIndex(0)
+    assert page.question.text() == "the ____ eats fish ."
+
+
+def test_a_question_without_a_blank_is_refused_in_words(page: FamilyPage, qtbot: QtBot) -> None:
+    page.question.setText("the cat eats fish .")
+    page.ask()
+    qtbot.waitUntil(lambda: page.banner.isVisible(), timeout=20_000)
+
+
+def test_without_a_family_the_page_leads_to_training(
+    session: Session, show_page: ShowPage[Any], tmp_path: Path, qtbot: QtBot
+) -> None:
+    session.set_runs_root(tmp_path)
+    shown: FamilyPage = show_page(FamilyPage)
+    qtbot.waitUntil(lambda: "No family" in shown.empty.label.text())
+    dialog = TrainDialog(shown)
+    qtbot.addWidget(dialog)
+    text, box = dialog.findChild(QLineEdit, "family_text"), dialog.findChild(QCheckBox, "family_member_gpt")
+    assert not dialog.start.isEnabled()
+    text.setText(str(tmp_path / "text.txt"))
+    box.setChecked(False)
+    with qtbot.waitSignal(dialog.wanted) as heard:
+        qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    config = heard.args[0]
+    assert isinstance(config, FamilyConfig) and "gpt" not in config.family.members
+    shown.train(config)  # the text is not there: the refusal ends the training, and is said
+    qtbot.waitUntil(lambda: not session.is_training, timeout=20_000)
+
+
+def test_the_open_table_is_learned_by_every_member(
+    page: FamilyPage, session: Session, tmp_path: Path, qtbot: QtBot
+) -> None:
+    page.tabs.setCurrentIndex(5)
+    qtbot.waitUntil(page.banner.isVisible)  # no table is open yet
+    rows = [f"the {word} sees the {other} .,{label}" for label, word, other in KINDS for _ in range(10)]
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]) + "\n", encoding="utf-8")
+    session.open_table(tmp_path / "rows.csv")
+    assert session.wait_idle()
+    page.ask()
+    qtbot.waitUntil(lambda: page.told is not None and page.told.question.kind == "task", timeout=30_000)
+    cells = {column.name: column.scores[0].text for column in page.columns.columns}
+    assert cells["n-gram"] == "100.0" and all(cells.values())

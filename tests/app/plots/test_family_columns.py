@@ -1,0 +1,64 @@
+"""Columns of a family by mouse and keys, in words, and as numbers."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.plots.family_columns import LEAST, LEFT, Cell, Column, Entry, FamilyColumns, Labels
+
+COLUMNS = (
+    Column(
+        "n-gram", "1995", "Counts", entries=(Entry("city", 0.02), Entry("river", 0.01, True)), rank="number 2"
+    ),
+    Column(
+        "CBOW", "2013", "One vector", cannot="Reads a bag of words.", scores=(Cell("12.3", "± 1"), Cell(""))
+    ),
+    Column("GPT", "2018", "A vector for each place", entries=(Entry("sea", 0.4),), rank="number 9"),
+)
+LABELS = Labels(
+    seen=("May see", ""), says=("Guesses", ""), rank="“river” is", cannot="Cannot", scores=(("Blanks", "%"),)
+)
+
+
+@pytest.fixture
+def figure(qtbot: QtBot) -> FamilyColumns:
+    made = FamilyColumns("Family")
+    qtbot.addWidget(made)
+    made.hint = "click"
+    made.set_columns(COLUMNS, LABELS)
+    made.resize(900, 500)
+    made.show()
+    return made
+
+
+def test_a_click_on_a_guess_tells_its_word(figure: FamilyColumns, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(figure.entry_chosen) as heard:
+        qtbot.mouseClick(figure, Qt.MouseButton.LeftButton, pos=figure.rect_of((1, 0)).center().toPoint())
+    assert heard.args == ["river"]
+    figure.set_shift(10_000)  # all columns are under the words at the left
+    assert figure.target_at(figure.rect_of((1, 0)).center()) is None
+
+
+def test_arrow_keys_move_between_members_and_pass_over_those_that_say_nothing(
+    figure: FamilyColumns, qtbot: QtBot
+) -> None:
+    figure.setFocus()
+    said = []
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left):
+        QTest.keyClick(figure, key)
+        said.append(figure.current)
+    assert said == [(0, 0), (1, 0), (0, 2), (0, 2), (0, 0)]
+    assert "n-gram: city, probability 2.0 %" in figure.accessibleDescription()
+
+
+def test_it_says_its_numbers_and_needs_room_for_every_member(figure: FamilyColumns) -> None:
+    assert figure.numbers()[1:] == [
+        ["n-gram", "1995", "city", 0.02, "probability"],
+        ["n-gram", "1995", "river", 0.01, "probability"],
+        ["GPT", "2018", "sea", 0.4, "probability"],
+    ]
+    assert figure.minimumWidth() == LEFT + 3 * LEAST
+    assert "CBOW: Reads a bag of words." in figure.summary()

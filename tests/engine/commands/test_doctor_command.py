@@ -1,0 +1,76 @@
+"""`doctor` prints what is doubtful; its recipe mends what is read, and the file stays as it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.commands.command_line import main
+from engine.text.recipe import read_recipe
+from engine.text.table import read_table, write_csv
+
+GOOD = [
+    "a lovely warm film",
+    "simply wonderful acting",
+    "the best comedy in years",
+    "great fun from start to end",
+]
+BAD = ["a dull cold mess", "simply terrible acting", "the worst comedy in years", "no fun from start to end"]
+ENDS = ["in Paris", "about dogs", "by the sea", "with songs", "for children", "of the north", "on a train"]
+
+
+@pytest.fixture
+def reviews(tmp_path: Path) -> Path:
+    """Return 56 reviews; row 3 has the wrong label, 56 repeats 0, 57 is nearly 1, 58 has an odd label."""
+    rows = [(f"{text} {end}", label) for end in ENDS for text, label in _labelled()]
+    rows[3] = (rows[3][0], "bad" if rows[3][1] == "good" else "good")
+    rows += [rows[0], (rows[1][0].upper() + "!", rows[1][1]), ("great fun with a dog", "Good")]
+    write_csv(tmp_path / "reviews.csv", ("text", "label"), rows)
+    return tmp_path / "reviews.csv"
+
+
+def _labelled() -> list[tuple[str, str]]:
+    return [*((text, "good") for text in GOOD), *((text, "bad") for text in BAD)]
+
+
+def test_findings_are_printed_with_their_rows(reviews: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = [
+        "doctor",
+        "--data",
+        str(reviews),
+        "--text",
+        "text",
+        "--label",
+        "label",
+        "--model",
+        "none",
+        "--json",
+    ]
+    assert main(line) == 0
+    found = {each["kind"]: each for each in json.loads(capsys.readouterr().out)["findings"]}
+    assert found["exact_duplicates"]["rows"] == [56] and found["exact_duplicates"]["twins"] == [0]
+    near = found["near_duplicates"]
+    assert (near["rows"][0], near["twins"][0], near["similarity"][0]) == (57, 1, 1.0)
+    assert found["similar_labels"]["rows"] == [58] and found["similar_labels"]["meant"] == ["good"]
+    suspected = found["suspected_labels"]
+    assert suspected["rows"][0] == 3 and suspected["suggested"][0] == "good"
+    assert suspected["probability"] == sorted(suspected["probability"])
+
+
+def test_mends_are_written_as_a_recipe_and_a_new_table(reviews: Path, tmp_path: Path) -> None:
+    before = reviews.read_bytes()
+    line = ["doctor", "--data", str(reviews), "--text", "text", "--label", "label", "--quick"]
+    mends = ["--mend", "exact_duplicates,similar_labels", "--mend", "near_duplicates:together"]
+    out = ["--out", str(tmp_path / "recipe.json"), "--save-as", str(tmp_path / "mended.csv")]
+    assert main([*line, *mends, *out]) == 0
+    assert [step.do for step in read_recipe(tmp_path / "recipe.json").steps] == ["drop", "merge", "together"]
+    mended = read_table(tmp_path / "mended.csv")
+    assert mended.num_rows == 58 and set(mended.frame["label"].tolist()) == {"good", "bad"}
+    assert reviews.read_bytes() == before
+
+
+def test_a_mend_needs_a_place_to_be_written_to(reviews: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--data", str(reviews), "--mend", "exact_duplicates"]) == 2
+    assert "--out" in capsys.readouterr().err

@@ -1,0 +1,109 @@
+"""Copies, near copies, contradictions and leaks, planted and not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.doctor.examine import examining
+from engine.doctor.finding import Finding, Found
+from engine.doctor.part import Part, reading_part
+from engine.events import result_of
+from engine.text.examples import Roles
+from engine.text.table import read_table, write_csv
+
+TEXTS = (
+    "The river rose above its banks before the bridge could be closed to traffic.",
+    "A quiet comedy about two brothers who inherit a bakery they do not want.",
+    "The minister promised lower taxes, and nobody in the hall believed a word.",
+    "Her second novel is longer than the first one and far less patient with its readers.",
+    "Scientists found water under the ice of a moon that nobody had looked at for years.",
+    "An awful snooze",
+    "这部电影讲述了一个年轻人回到家乡寻找父亲的故事",
+    "酒店的房间很干净，服务员也非常热情，下次还会再来",
+)
+LABELS = ("a", "b", "a", "b", "a", "b", "a", "b")
+
+
+def part_of(folder: Path, rows: list[tuple[str, ...]], name: str = "data.csv") -> Part:
+    """Return rows of (text, label) or (text, text, label) as a part."""
+    columns = ("one", "two", "label") if len(rows[0]) == 3 else ("text", "label")
+    write_csv(folder / name, columns, rows)
+    roles = Roles("one", "two", "label") if len(rows[0]) == 3 else Roles("text", "", "label")
+    return result_of(reading_part(name, read_table(folder / name), roles))
+
+
+def examined(*parts: Part) -> dict[str, Finding]:
+    """Return what is found, by kind; of one kind the first."""
+    found: dict[str, Finding] = {}
+    for event in examining(parts):
+        if isinstance(event, Found):
+            found.setdefault(event.finding.kind, event.finding)
+    return found
+
+
+def rows_of(texts: list[str], label: str = "") -> list[tuple[str, ...]]:
+    return [(text, label or LABELS[place % len(LABELS)]) for place, text in enumerate(texts)]
+
+
+def test_different_texts_are_no_copies(tmp_path: Path) -> None:
+    found = examined(part_of(tmp_path, rows_of(list(TEXTS))))
+    assert not {"exact_duplicates", "near_duplicates", "contradicting_labels"} & found.keys()
+
+
+def test_an_exact_copy_is_named_with_the_row_that_it_repeats(tmp_path: Path) -> None:
+    found = examined(part_of(tmp_path, rows_of([*TEXTS, TEXTS[2], TEXTS[7]])))
+    copies = found["exact_duplicates"]
+    assert copies.rows.tolist() == [8, 9] and copies.twins is not None and copies.twins.tolist() == [2, 7]
+    assert "near_duplicates" not in found
+
+
+def test_single_edits_are_near_copies_in_both_scripts(tmp_path: Path) -> None:
+    edits = [
+        TEXTS[0].upper(),
+        TEXTS[1].replace("two ", ""),
+        TEXTS[2].replace("promised", "offered"),
+        TEXTS[3].replace("second", "secnod"),
+        TEXTS[4] + "!!",
+        TEXTS[6].replace("年轻", "青年"),
+        TEXTS[7].replace("，", ""),
+    ]
+    near = examined(part_of(tmp_path, rows_of([*TEXTS, *edits])))["near_duplicates"]
+    assert sorted(near.rows.tolist()) == list(range(8, 15))
+    assert near.twins is not None and near.similarity is not None
+    twins = dict(zip(near.rows.tolist(), near.twins.tolist(), strict=True))
+    assert [twins[row] for row in range(8, 15)] == [0, 1, 2, 3, 4, 6, 7]
+    assert (near.similarity[:-1] >= near.similarity[1:]).all() and near.similarity[0] == 1
+
+
+def test_questions_of_one_frame_are_not_near_copies(tmp_path: Path) -> None:
+    places = ["Yugoslavia", "Mongolia", "Ecuador", "Botswana", "Finland", "Cambodia", "Nigeria", "Portugal"]
+    texts = [f"What is the capital of {place} ?" for place in places]
+    assert "near_duplicates" not in examined(part_of(tmp_path, rows_of([*texts, *TEXTS])))
+
+
+def test_a_text_with_two_labels_contradicts_itself(tmp_path: Path) -> None:
+    rows = [*rows_of(list(TEXTS)), (TEXTS[0].lower(), "b"), (TEXTS[3], "b")]
+    contradicting = examined(part_of(tmp_path, rows))["contradicting_labels"]
+    assert contradicting.rows.tolist() == [0, 8]
+
+
+def test_what_stands_in_two_parts_leaks_also_nearly(tmp_path: Path) -> None:
+    data = part_of(tmp_path, rows_of(list(TEXTS)))
+    others = ["Something else altogether stands here.", TEXTS[4], TEXTS[1].replace("two", "three")]
+    test = part_of(tmp_path, rows_of(others), "test.csv")
+    leaks = examined(data, test)["leaks"]
+    assert leaks.rows.tolist() == [4, 1] and leaks.twins is not None and leaks.twins.tolist() == [1, 2]
+    assert leaks.other_rows is not None and sorted(leaks.other_rows.tolist()) == [1, 2]
+    assert leaks.values["exact"].tolist() == [True, False]
+
+
+def test_a_pair_leaks_with_its_sides_swapped_and_half_a_pair_does_not(tmp_path: Path) -> None:
+    data = part_of(tmp_path, [(TEXTS[0], TEXTS[1], "a"), (TEXTS[2], TEXTS[3], "b")])
+    test = part_of(tmp_path, [(TEXTS[1], TEXTS[0], "a"), (TEXTS[2], TEXTS[4], "b")], "test.csv")
+    assert examined(data, test)["leaks"].rows.tolist() == [0]
+
+
+def test_rows_without_text_or_label_are_named_and_harm_nothing(tmp_path: Path) -> None:
+    rows = [*rows_of(list(TEXTS)), ("  ", "a"), ("Something else altogether stands here.", "")]
+    found = examined(part_of(tmp_path, rows))
+    assert found["missing_texts"].rows.tolist() == [8] and found["missing_labels"].rows.tolist() == [9]

@@ -1,0 +1,153 @@
+"""A run keeps what its best weights answered, so that its own texts are scored without asking it again."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.errors import RunError
+from engine.evaluation.part import parts_of, run_behind, scoring_part
+from engine.evaluation.report import Report
+from engine.events import Evaluated, Event, Progress, result_of
+from engine.inspect.predict import evaluate_file
+from engine.model.heads import Headed
+from engine.settings.finetune import DataConfig
+from engine.train.finetune import fine_tune
+from engine.train.run.answers import answers_path, load_answers
+from engine.train.scored import Scored
+from tests.engine.tiny_questions import question_config
+from tests.engine.tiny_runs import reviews, tiny_config, write_table
+from tests.engine.train.tasks.token_labels.tiny_words import tags_config
+from tests.fakes import scramble
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("part")
+    config = tiny_config(folder, validation_share=0.3, test_share=0.2, num_epochs=3)
+    for _ in fine_tune(config, folder / "run"):
+        pass
+    return folder
+
+
+def heard(steps: Any) -> tuple[list[Event], Scored]:
+    events = []
+    while True:
+        try:
+            events.append(next(steps))
+        except StopIteration as end:
+            return events, end.value
+
+
+@pytest.mark.slow
+def test_a_run_shows_its_parts_without_asking_its_model(place: Path) -> None:
+    run = place / "run"
+    assert parts_of(run) == ("validation", "test")
+    assert run_behind(run) == run_behind(run / "model") == run and run_behind(place) is None
+    for split, count in (("validation", 16), ("test", 11)):
+        events, found = heard(scoring_part(run, split))
+        assert not [event for event in events if isinstance(event, Progress) and event.stage == "Evaluating"]
+        evaluated = next(event for event in events if isinstance(event, Evaluated))
+        assert evaluated.split == split and len(found.each) == len(found.listed) == count
+        report = Report(found)
+        assert report.is_of_classes and report.value == evaluated.metrics["accuracy"]
+        assert (report.classes.confusion == evaluated.confusion).all()
+        rows = reviews()
+        for place_, row in enumerate(found.listed.rows.tolist()):
+            assert found.listed.lines[place_] == row + 2
+            assert found.listed.texts[place_] == rows[row][0]
+            assert found.each.names[found.each.true[place_]] == rows[row][1]
+
+
+@pytest.mark.slow
+def test_answers_that_were_kept_are_those_that_the_model_gives(place: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(place / "run", run)
+    _, kept = heard(scoring_part(run, "validation"))
+    answers_path(run, "validation").write_bytes(b"damaged")
+    events, again = heard(scoring_part(run, "validation"))
+    assert [event for event in events if isinstance(event, Progress) and event.stage == "Evaluating"]
+    assert np.abs(kept.each.probabilities - again.each.probabilities).max() < 1e-5
+    assert (kept.each.predicted == again.each.predicted).all()
+    assert (kept.listed.texts[0], kept.metric) == (again.listed.texts[0], again.metric)
+    path = tmp_path / "own.csv"
+    write_table(path, [reviews()[row] for row in kept.listed.rows.tolist()])
+    by_file = result_of(evaluate_file(run / "model", DataConfig(data=str(path)), "cpu"))
+    assert np.abs(kept.each.probabilities - by_file.each.probabilities).max() < 1e-5
+    assert load_answers(run, "test", 10**6) is None
+
+
+@pytest.mark.slow
+def test_a_run_of_before_has_the_texts_of_its_file_or_of_its_pieces(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.train.tasks.rows.kept import RowSet
+
+    run = tmp_path / "run"
+    shutil.copytree(place / "run", run)
+    shutil.rmtree(run / "answers")
+    plain = {"lines", "utf8", "begins", "pair_utf8", "pair_begins"}
+    before = RowSet.from_arrays
+    monkeypatch.setattr(
+        RowSet, "from_arrays", lambda arrays: before({k: v for k, v in arrays.items() if k not in plain})
+    )
+    _, found = heard(scoring_part(run, "test"))
+    rows = found.listed.rows.tolist()
+    assert [found.listed.texts[i] for i in range(len(rows))] == [reviews()[row][0] for row in rows]
+    moved = (place / "reviews.csv").rename(tmp_path / "elsewhere.csv")
+    try:
+        _, found = heard(scoring_part(run, "test"))
+        assert found.listed.texts[0].split()[:2] == reviews()[rows[0]][0].split()[:2]
+        assert set(found.listed.lines.tolist()) == {0}
+    finally:
+        moved.rename(place / "reviews.csv")
+
+
+def test_a_part_that_was_not_kept_apart_is_refused(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, validation_share=0.0, num_epochs=1)
+    for _ in fine_tune(config, tmp_path / "run"):
+        pass
+    with pytest.raises(RunError, match="no validation texts apart"):
+        result_of(scoring_part(tmp_path / "run", "validation"))
+
+
+def other_weights(asked: list[str], model: Headed) -> Headed:
+    """Return a model of the same shape that was not trained, in a model's place."""
+    asked.append(type(model).__name__)
+    other = copy.deepcopy(model)
+    scramble(other, 7)
+    return other.eval()
+
+
+@pytest.mark.slow
+def test_every_task_keeps_its_answers(tmp_path: Path) -> None:
+    for name in ("words", "questions"):
+        (tmp_path / name).mkdir()
+    configs = {
+        "token-labels": tags_config(tmp_path / "words", validation_share=0.3),
+        "questions": question_config(tmp_path / "questions", validation_share=0.3),
+    }
+    for task, config in configs.items():
+        run = tmp_path / f"run-{task}"
+        for _ in fine_tune(config, run):
+            pass
+        _, found = heard(scoring_part(run, "validation"))
+        report = Report(found)
+        assert found.task == task
+        assert report.value == pytest.approx(found.evaluated.metrics[found.metric])
+        assert report.interval is not None and report.interval[0] <= report.value <= report.interval[1]
+        assert all(len(found.listed.texts[i]) for i in range(len(found.listed)))
+        asked = list[str]()
+        _, other = heard(scoring_part(run, "validation", "cpu", partial(other_weights, asked)))
+        heard(evaluate_file(run / "model", config.data, "cpu", partial(other_weights, asked)))
+        assert len(asked) == 2
+        assert (other.each.predicted != found.each.predicted).any()  # what stands in is what is measured
+        answers_path(run, "validation").unlink()
+        _, again = heard(scoring_part(run, "validation"))
+        assert (found.each.predicted == again.each.predicted).all() and found.each.names == again.each.names

@@ -1,0 +1,75 @@
+"""Slices that are worse than the rest are found, and none in a model without a weak side."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from engine.evaluation.slices import Slice, by_length, by_value, chances, finding_worse, has_word, words_of
+from engine.events import result_of
+
+
+def texts_of(rng: np.random.Generator, count: int) -> list[str]:
+    """Return texts of eight words of a vocabulary of eighty."""
+    return [" ".join(f"w{place}" for place in rng.integers(0, 80, 8)) for _ in range(count)]
+
+
+def test_words_are_those_of_any_script() -> None:
+    assert words_of("Don't STOP, 北京 2024!") == ["don't", "stop", "北", "京", "2024"]
+    assert has_word("The Bank of England", "bank of") and not has_word("The bank of", "ban")
+    assert has_word("去北京吧", "北京") and not has_word("北方的京", "北京")
+    assert not has_word("anything", "?")
+
+
+def test_chance_is_fishers_exact_test() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        count, others = rng.integers(1, 40, 2).tolist()
+        hits, other_hits = int(rng.integers(0, count + 1)), int(rng.integers(0, others + 1))
+        one = Slice("word", "", "x", count, hits, others, other_hits)
+        table = [[hits, count - hits], [other_hits, others - other_hits]]
+        assert chances([one])[0] == pytest.approx(stats.fisher_exact(table, "less").pvalue)
+
+
+def test_a_weak_slice_is_found_and_no_other() -> None:
+    rng = np.random.default_rng(1)
+    texts = texts_of(rng, 1500)
+    weak = np.array(["w7" in text.split() for text in texts])
+    right = rng.random(1500) < np.where(weak, 0.5, 0.92)
+    source = np.where(rng.random(1500) < 0.5, "web", "book").tolist()
+    found, tried = result_of(finding_worse(texts, None, right, np.full(1500, 8), {"source": source}))
+    assert [(one.kind, one.value) for one in found] == [("word", "w7")] and tried > 60
+    assert found[0].count == weak.sum() and found[0].hits == (weak & right).sum()
+    assert found[0].p_value < 0.001 and found[0].accuracy < found[0].other_accuracy
+
+
+@pytest.mark.slow
+def test_a_model_without_a_weak_side_is_left_in_peace() -> None:
+    rng = np.random.default_rng(2)
+    alarms = 0
+    for _ in range(40):
+        texts = texts_of(rng, 500)
+        found, _ = result_of(finding_worse(texts, None, rng.random(500) < 0.85, np.full(500, 8), {}))
+        alarms += bool(found)
+    assert alarms <= 5
+
+
+def test_lengths_and_values_make_slices_that_cover_all_texts() -> None:
+    rng = np.random.default_rng(3)
+    lengths, right = rng.integers(3, 90, 400), rng.random(400) < 0.8
+    found = by_length(lengths, right)
+    assert len(found) == 8 and sum(one.count for one in found) == 400
+    assert all(one.high < other.low for one, other in pairwise(found))
+    assert by_length([], []) == () and len(by_length([5, 5, 5], [True] * 3)) == 1
+    values = by_value("part", ["a"] * 3 + ["b"] * 2, [True, True, False, False, False])
+    assert [(one.value, one.count, one.hits) for one in values] == [("a", 3, 2), ("b", 2, 0)]
+    assert by_value("id", [str(i) for i in range(100)], np.ones(100)) == ()
+
+
+def test_few_texts_or_none_have_no_slices() -> None:
+    assert result_of(finding_worse([], None, [], [], {})) == ((), 0)
+    assert result_of(finding_worse(["a b"], None, [False], [2], {}))[0] == ()
+    assert result_of(finding_worse((), None, [True] * 20, [4] * 20, {}))[0] == ()

@@ -1,0 +1,191 @@
+"""What a family is asked beside blanks: each answer against one worked out here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from engine.errors import UserError
+from engine.events import result_of
+from engine.family.ask import Family, rank_of
+from engine.family.bert import Bert
+from engine.family.claims import Claim, two_in_a_row
+from engine.family.members import SEP, HasVectors
+from engine.family.scores import draw_blanks, perplexity, pseudo_logs, sentences
+from engine.family.senses import senses
+from engine.family.tasks import Part, same_task
+from engine.family.train import read_report
+from engine.family.words import analogies, nearest, similarities, spearman
+from engine.family.writing import go_on
+from engine.inspect.masked.perplexity import pseudo_perplexity
+from tests.engine.typed import Engine, is_one_sentence
+
+LEFT = {"ngram", "nnlm", "elmo", "gpt"}
+
+
+@pytest.fixture(scope="module")
+def opened(family: Path) -> Family:
+    return Family.open(family)
+
+
+def test_those_that_read_from_the_left_go_on_and_no_other_does(opened: Family) -> None:
+    found = go_on(opened, "the cat", 6)
+    assert set(found) == LEFT
+    assert all(len(text.split()) <= 6 and "[" not in text for text in found.values())
+    assert go_on(opened, "the cat", 6, temperature=1.0) == go_on(opened, "the cat", 6, temperature=1.0)
+
+
+def test_the_nearest_words_are_by_cosine_and_a_word_is_not_its_own_neighbour(opened: Family) -> None:
+    found = nearest(opened, "cat", 3)
+    assert "ngram" not in found and {"nnlm", "glove", "bert"} <= set(found)
+    for name, guesses in found.items():
+        member = opened.members[name]
+        assert isinstance(member, HasVectors)
+        v = member.vectors().astype(np.float64)
+        cat, other = (v[opened.word(word)] for word in ("cat", guesses[0].word))
+        cosine = cat @ other / np.linalg.norm(cat) / np.linalg.norm(other)
+        assert guesses[0].word != "cat"
+        assert guesses[0].value == pytest.approx(cosine, abs=1e-5)
+    with pytest.raises(UserError, match="xylophone"):
+        nearest(opened, "xylophone")
+
+
+def test_analogies_are_counted_right_where_the_vectors_make_them_right(opened: Family) -> None:
+    class Made:
+        def vectors(self) -> np.ndarray:
+            v = np.tile([0.0, 0.0, 0.0, 1.0], (opened.wordpiece.vocab_size, 1))
+            v[[opened.word(word) for word in ("cat", "dog", "king")]] = np.eye(4)[:3]
+            v[opened.word("queen")] = (-1, 1, 1, 0)
+            return v
+
+    asked = [
+        ("cat", "dog", "king", "queen"),
+        ("cat", "dog", "king", "ship"),
+        ("cat", "dog", "king", "xylophone"),
+    ]
+    found = analogies(Family(opened.folder, opened.wordpiece, {"nnlm": Made()}), asked)  # type: ignore[dict-item]
+    score = found["nnlm"].score
+    assert score is not None and (score.value, score.count, found["nnlm"].left_out) == (0.5, 2, 1)
+
+
+def test_similarity_is_spearmans_correlation_and_unknown_words_are_left_out(opened: Family) -> None:
+    pairs = [("cat", "dog", 9.0), ("cat", "ship", 1.0), ("king", "queen", 8.0), ("cow", "xylophone", 5.0)]
+    for one in similarities(opened, pairs).values():
+        assert one.left_out == 1 and one.score is not None and one.score.count == 3
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 40))
+    score = spearman(x, x + y)
+    assert score is not None and score.value == pytest.approx(spearmanr(x, x + y).statistic)
+    assert score.low < score.value < score.high
+
+
+def test_a_word_is_one_point_for_some_and_moves_with_its_sentence_for_others(opened: Family) -> None:
+    found = senses(opened, "cat", ["the cat eats fish .", "the dog sees the cat and the cow ."])
+    assert found["glove"].likeness == (pytest.approx(1.0),) and found["glove"].states.shape[:2] == (1, 2)
+    for name in ("elmo", "gpt", "bert"):
+        assert found[name].likeness[-1] < 0.999 and found[name].points.shape == (3, 2, 2)
+    for texts in (["the cat eats fish ."], ["the cat eats .", "the dog eats ."]):
+        with pytest.raises(UserError):
+            senses(opened, "cat", texts)
+
+
+def test_of_equal_scores_the_commoner_word_stands_first() -> None:
+    scores = np.array([0.9, 0.9, 0.9, 0.9, 0.9, 0.1, 0.2, 0.2, 0.1])
+    assert [rank_of(scores, word) for word in (5, 6, 7, 8)] == [3, 1, 2, 4]
+
+
+def test_perplexity_is_exp_of_the_mean_and_sentences_are_drawn_anew_for_its_interval() -> None:
+    logs = np.log(np.array([0.5, 0.25, 0.125, 0.5, 0.5, 0.25]))
+    score = perplexity(logs, np.array([0, 0, 1, 1, 2, 2]))
+    assert score.value == pytest.approx(np.exp(-logs.mean())) and score.low < score.value < score.high
+
+
+def test_pseudo_perplexity_hides_each_word_alone_as_the_rest_of_the_program_does(opened: Family) -> None:
+    bert = opened.members["bert"]
+    assert isinstance(bert, Bert)
+    text = "the cat eats fish and milk ."
+    stream = np.array([*opened.words(text), SEP])
+    logs, _ = pseudo_logs(bert, draw_blanks(stream))
+    theirs = result_of(pseudo_perplexity(bert.subject, text))
+    np.testing.assert_allclose(logs.sum(), theirs.log_likelihood, rtol=1e-4)
+    assert len(sentences(stream)) == 1
+
+
+def test_a_report_keeps_the_two_perplexities_apart_and_says_who_cannot(family: Path) -> None:
+    report = read_report(family)
+    assert set(report["scores"]["perplexity"]) == LEFT
+    assert set(report["scores"]["pseudo_perplexity"]) == {"bert"}
+    assert set(report["scores"]["blanks"]) == set(report["members"])
+    for one in report["claims"]:
+        wanted = "holds" if one["low"] > 0 else "does not hold" if one["high"] < 0 else "cannot be told"
+        assert one["verdict"] == wanted
+        assert one["first"] - one["second"] == pytest.approx(one["difference"], abs=1e-9)
+
+
+def test_a_verdict_follows_from_the_interval_alone() -> None:
+    bounds = ((0.1, 0.3), (-0.3, -0.1), (-0.1, 0.1))
+    said = [Claim("c", "m", 1.0, 1.0, 0.0, low, high, 9).verdict for low, high in bounds]
+    assert said == ["holds", "does not hold", "cannot be told"]
+
+
+def test_two_blanks_in_a_row_are_asked_together_and_one_after_the_other(opened: Family) -> None:
+    bert = opened.members["bert"]
+    assert isinstance(bert, Bert)
+    blanks = draw_blanks(np.array([*opened.words("the cat eats fish and milk ."), SEP]))
+    words, place = blanks[0].words, blanks[0].place
+    claims = two_in_a_row(opened, blanks)
+    if place + 1 < len(words):
+        both = bert.blanks([(words, (place, place + 1))])[0][1][words[place + 1]]
+        assert claims[0].second == pytest.approx(np.log(both), rel=1e-4)
+        assert claims[0].first == pytest.approx(
+            np.log(bert.blank(words, place + 1)[words[place + 1]]), rel=1e-4
+        )
+
+
+def test_the_same_task_is_learned_by_all_frozen_and_by_those_with_weights_fine_tuned(opened: Family) -> None:
+    rng = np.random.default_rng(0)
+    kinds = [
+        [opened.word(word) for word in words] for words in (("cat", "dog", "fish"), ("ship", "port", "sea"))
+    ]
+    labels = np.arange(60) % 2
+    words = [tuple(int(one) for one in rng.choice(kinds[label], 4)) for label in labels]
+    learned, asked = Part(words[:40], labels[:40]), Part(words[40:], labels[40:])
+    found = result_of(same_task(opened, learned, asked))
+    assert set(found) == set(opened.members)
+    assert found["ngram"].fine_tuned is None and found["ngram"].frozen.value > 0.9
+    for name in ("elmo", "gpt", "bert", "nnlm"):
+        tuned = found[name].fine_tuned
+        assert found[name].frozen.value > 0.9 and tuned is not None and tuned.count == 20
+    before = opened.members["gpt"].blank(words[0], 1)
+    np.testing.assert_array_equal(
+        before, Family.open(opened.folder, ("gpt",)).members["gpt"].blank(words[0], 1)
+    )
+
+
+def test_questions_as_typed(family: Path, engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "pairs.txt").write_text("cat dog 9\ncat ship 1\nking queen 8\ncow sea 2\n", encoding="utf-8")
+    (tmp_path / "four.txt").write_text(": kinds\ncat dog king queen\n", encoding="utf-8")
+    ask = ("family-ask", "--family", family, "--json")
+    for words, kept in (
+        (("--go-on", "4", "the cat"), LEFT),
+        (("--nearest", "cat"), None),
+        (("--analogy", "cat", "dog", "king"), None),
+        (("--similarity", tmp_path / "pairs.txt"), None),
+        (("--analogies", tmp_path / "four.txt"), None),
+        (("--senses", "cat", "the cat eats .", "a cat sees ."), None),
+        (("--follows", "the cat eats .", "the dog sees ."), {"bert"}),
+    ):
+        code, out, err = engine(*ask, *words)
+        answers = json.loads(out)
+        assert code == 0, err
+        can = {name for name, answer in answers.items() if answer is not None} - {"about"}
+        assert can == (set(answers) - {"about", "ngram"} if kept is None else kept)
+    for words in (("--go-on", "4"), ("--nearest", "xylophone"), ("--similarity", tmp_path / "four.txt")):
+        code, out, err = engine("family-ask", "--family", family, *words)
+        assert (code, out) == (2, "") and is_one_sentence(err), err
+    code, out, err = engine("family-ask", "--family", family, "--scores")
+    assert code == 0 and "cannot" in out and "perplexity from the left" in out

@@ -1,0 +1,167 @@
+"""A graph in ONNX answers as the engine does, and the program beside it runs without the engine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from engine.commands.command_line import main
+from engine.errors import UserError
+from engine.events import result_of
+from engine.export.card import CARD
+from engine.export.example import EXAMPLE
+from engine.export.heads import INPUTS, graph_of
+from engine.export.int8 import quantizing
+from engine.export.onnx import GRAPH, SMALL, exporting
+from engine.export.runtime import InItsPlace
+from engine.model.bert import Bert
+from engine.model.heads import QuestionAnswering, TokenClassifier, on_batch
+from engine.model.weights import save_model
+from engine.settings.finetune import DataConfig
+from engine.text.batch import EncodedSet, collate
+from engine.train.finetune import fine_tune
+from engine.train.metrics import wilson_interval
+from engine.train.run.runs import read_metrics
+from tests.engine.tiny_runs import tiny_config as run_config
+from tests.engine.typed import typed
+from tests.fakes import LABELS, scramble, tiny_classifier, tiny_config, tiny_pretraining, tiny_wordpiece
+
+onnxruntime = pytest.importorskip("onnxruntime")
+TEXTS = ["good film", "bad play ! good", "a", "playing bad film"]
+
+
+def made(head: type[Any]) -> nn.Module:
+    model: nn.Module = head(tiny_config(id2label=LABELS if head is TokenClassifier else ()))
+    scramble(model)
+    return model.eval()
+
+
+MODELS = {
+    "masked-words": tiny_pretraining,
+    "classes": tiny_classifier,
+    "tags": lambda: made(TokenClassifier),
+    "questions": lambda: made(QuestionAnswering),
+    "encoder": lambda: made(Bert),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_graph_of_each_head_answers_any_batch_and_its_program_runs_alone(kind: str, tmp_path: Path) -> None:
+    save_model(tmp_path / "model", MODELS[kind](), tiny_wordpiece(), {})
+    found = result_of(exporting(tmp_path / "model", tmp_path / "out", TEXTS))
+    assert found.kind == kind and found.difference <= 1e-4 and found.num_texts == len(TEXTS)
+    session = onnxruntime.InferenceSession(str(tmp_path / "out" / GRAPH), providers=["CPUExecutionProvider"])
+    ids = np.array([[2, 7, 9, 3, 0, 0, 0], [2, 8, 4, 9, 11, 7, 3]])
+    mask = (ids > 0).astype(np.int64)
+    there = session.run(
+        None, {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    )
+    with torch.inference_mode():
+        here = graph_of(tmp_path / "model").module(*map(torch.tensor, (ids, mask, np.zeros_like(ids))))
+    for ours, theirs in zip(here if isinstance(here, tuple) else (here,), there, strict=True):
+        read = mask > 0 if theirs.shape[:2] == ids.shape else slice(None)
+        assert np.allclose(ours.numpy()[read], theirs[read], atol=1e-4)
+    asked = {"masked-words": ["good [MASK]"], "questions": ["good film", "a bad play"]}.get(
+        kind, ["good film"]
+    )
+    line = [sys.executable, "-I", str(tmp_path / "out" / EXAMPLE), *asked]
+    said = subprocess.run(line, capture_output=True, text=True, check=True, cwd="/").stdout
+    assert said.strip() or kind == "questions"
+    assert "engine" not in (tmp_path / "out" / EXAMPLE).read_text(encoding="utf-8")
+    assert kind != "classes" or all(label in said for label in LABELS)
+    assert str(Path(__file__).parents[2]).encode() not in (tmp_path / "out" / GRAPH).read_bytes()
+    if kind in ("classes", "tags", "questions"):
+        _stands_in(session, kind)
+    if kind in ("masked-words", "encoder"):
+        small = result_of(quantizing(tmp_path / "model", tmp_path / "out", TEXTS))
+        wanted = (
+            r"on \d+ hidden words: accuracy 0\.\d+ \(.* whole, "
+            if kind != "encoder"
+            else "cosine of 0.9|cosine of 1"
+        )
+        assert re.search(wanted, " ".join(map(str, small.said)))
+        small.drop()
+        assert not list(tmp_path.glob(".out*"))
+
+
+def _stands_in(session: Any, kind: str) -> None:
+    """The graph in the model's place gives what the model gives for a packed batch, filler and rows alike."""
+    model, pieces = MODELS[kind](), [np.array([2, 7, 9, 11, 3]), np.array([2, 8, 3]), np.array([2, 9, 3])]
+    data = EncodedSet.from_pieces(pieces, [5, 3, 3], [0, 0, 0], [0, 1, 2])
+    batch = collate(data, np.array([1, 0, 2]), torch.device("cpu"), 8)
+    rows = {"classes": batch.bounds.firsts, "tags": torch.tensor([4, 0, 6]), "questions": None}[kind]
+    with torch.inference_mode():
+        here, there = (on_batch(one, batch, rows) for one in (model, InItsPlace(session, model.config)))
+    count = batch.num_tokens if rows is None else len(rows)
+    assert here.shape == there.shape and torch.allclose(here[:count], there[:count], atol=1e-4)
+
+
+def wrong_graph(_graph: Any, path: Path, _vocab_size: int) -> None:
+    """Write a graph of the right inputs and outputs that answers the number of tokens, three times."""
+    onnx = pytest.importorskip("onnx")
+    helper, kinds = onnx.helper, onnx.TensorProto
+    inputs = [helper.make_tensor_value_info(name, kinds.INT64, ["B", "T"]) for name in INPUTS]
+    nodes = [
+        helper.make_node("Cast", [INPUTS[1]], ["mask"], to=kinds.FLOAT),
+        helper.make_node("ReduceSum", ["mask", "axis"], ["count"]),
+        helper.make_node("Concat", ["count"] * 3, ["logits"], axis=1),
+    ]
+    axis = helper.make_tensor("axis", kinds.INT64, [1], [1])
+    outputs = [helper.make_tensor_value_info("logits", kinds.FLOAT, ["B", 3])]
+    made = helper.make_graph(nodes, "wrong", inputs, outputs, [axis])
+    path.write_bytes(
+        helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], ir_version=9).SerializeToString()
+    )
+
+
+@pytest.mark.slow  # the packages take their time to be imported
+def test_a_graph_that_answers_otherwise_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_model(tmp_path / "model", tiny_classifier(), tiny_wordpiece(), {})
+    monkeypatch.setattr("engine.export.onnx._write_graph", wrong_graph)
+    with pytest.raises(UserError, match="answers otherwise"):
+        result_of(exporting(tmp_path / "model", tmp_path / "out", TEXTS))
+    assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".out*"))
+
+
+def test_what_is_there_already_is_not_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_model(tmp_path / "model", tiny_classifier(), tiny_wordpiece(), {})
+    assert main(["export", "--model", str(tmp_path / "model"), "--onnx", str(tmp_path / "model")]) != 0
+    assert "there already" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_eight_bits_are_told_on_the_runs_own_texts_and_kept_only_if_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    list(fine_tune(run_config(tmp_path, num_epochs=1), tmp_path / "run"))
+    folder, out = tmp_path / "run" / "model", tmp_path / "out"
+    engine = typed(capsys)
+    code, said, _ = engine("export", "--model", folder, "--onnx", out, "--int8")
+    [reached] = [one for one in read_metrics(tmp_path / "run") if one.get("split") == "validation"]
+    right = reached["metrics"]["accuracy"]
+    told = re.search(
+        r"on (\d+) texts that the run kept for validation: accuracy (\S+) \((\S+) to (\S+)\) whole", said
+    )
+    assert code == 0 and told is not None and float(told[2]) == pytest.approx(right, abs=5e-4)
+    low, high = wilson_interval(right * int(told[1]), int(told[1]))
+    assert (float(told[3]), float(told[4])) == pytest.approx((low, high), abs=5e-4)
+    assert "Not kept. To keep it: " in said and not (out / SMALL).exists()
+    assert not list(tmp_path.glob(".out*"))
+    assert "95 % over rows" in (out / CARD).read_text(encoding="utf-8")
+    data = DataConfig(data=str(tmp_path / "reviews.csv"))
+    small = result_of(quantizing(folder, out, TEXTS, data))
+    assert small.count == 53 and "texts of reviews.csv" in " ".join(map(str, small.said))
+    assert small.keep() == out / SMALL and (out / SMALL).stat().st_size < (out / GRAPH).stat().st_size
+    assert "In 8-bit numbers" in (out / CARD).read_text(encoding="utf-8")
+    onnxruntime.InferenceSession(str(out / SMALL), providers=["CPUExecutionProvider"])

@@ -1,0 +1,102 @@
+"""Mends are steps: applied when a table is read, taken back one by one, and never written into the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import DataError
+from engine.text.examples import Roles, examples_from
+from engine.text.recipe import DROP, MERGE, RELABEL, TOGETHER, Recipe, Step, read_recipe
+from engine.text.table import Table, read_table, write_csv
+
+ROWS = [(f"text number {place}", "ab"[place % 2]) for place in range(7)]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    write_csv(tmp_path / "data.csv", ("text", "label"), [*ROWS, ("one more", "A ")])
+    return read_table(tmp_path / "data.csv")
+
+
+STEPS = (
+    Step(DROP, (1, 4), reason="exact_duplicates"),
+    Step(RELABEL, (0,), label="b", column="label"),
+    Step(MERGE, label="a", labels=("A ",), column="label"),
+    Step(TOGETHER, (2, 3, 6), groups=(1, 1, 1)),
+)
+
+
+def labels_of(table: Table) -> list[str]:
+    return table.frame["label"].tolist()
+
+
+def test_rows_in_are_rows_used_and_rows_reported(table: Table) -> None:
+    mended = Recipe.of(table).plus(*STEPS).applied(table)
+    found = examples_from(mended, Roles("text", "", "label"))
+    assert found.examples.rows.tolist() == [0, 2, 3, 5, 6, 7]
+    assert [bad.line for bad in found.reported] == [3, 6]
+    assert "repeats an earlier row" in str(found.reported[0].sentence)
+    assert labels_of(mended) == ["b", "b", "a", "b", "a", "b", "a", "a"]
+    assert mended.together is not None and len(set(mended.together[[2, 3, 6]].tolist())) == 1
+
+
+def test_neither_file_nor_table_changes(table: Table) -> None:
+    before = table.path.read_bytes()
+    Recipe.of(table).plus(*STEPS).applied(table)
+    assert table.path.read_bytes() == before and labels_of(table)[0] == "a" and not table.left_out
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_any_step_can_be_taken_back_by_itself(table: Table, place: int) -> None:
+    recipe = Recipe.of(table).plus(*STEPS).without(place)
+    assert recipe.steps == tuple(step for step in STEPS if step is not STEPS[place])
+    mended = recipe.applied(table)
+    assert (not mended.left_out) == (place == 0) and (labels_of(mended)[0] == "a") == (place == 1)
+    assert (labels_of(mended)[7] == "A ") == (place == 2) and (mended.together is None) == (place == 3)
+
+
+def test_a_recipe_is_the_same_from_its_file(table: Table, tmp_path: Path) -> None:
+    recipe = Recipe.of(table).plus(*STEPS)
+    recipe.write(tmp_path / "recipe.json")
+    assert read_recipe(tmp_path / "recipe.json") == recipe
+
+
+def test_a_recipe_of_another_state_of_the_file_is_refused(table: Table) -> None:
+    recipe = Recipe.of(table).plus(*STEPS)
+    write_csv(table.path, ("text", "label"), ROWS)
+    with pytest.raises(DataError, match="another state"):
+        recipe.applied(read_table(table.path))
+
+
+ODD_STEP = '{"recipe": 1, "name": "", "sha256": "", "steps": [{"do": "eat"}]}'
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"recipe": 1}', ODD_STEP.replace("1", "9"), ODD_STEP])
+def test_what_is_no_recipe_is_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "odd.json").write_text(text)
+    with pytest.raises(DataError, match="is not a recipe"):
+        read_recipe(tmp_path / "odd.json")
+
+
+def test_another_table_has_its_labels_merged_and_no_more(table: Table, tmp_path: Path) -> None:
+    write_csv(tmp_path / "test.csv", ("text", "label"), [("other", "A "), ("more", "b")])
+    merged = Recipe.of(table).plus(*STEPS).merged(read_table(tmp_path / "test.csv"))
+    assert labels_of(merged) == ["a", "b"] and not merged.left_out
+
+
+def test_groups_that_share_a_row_stay_together(table: Table) -> None:
+    steps = (Step(TOGETHER, (0, 1), groups=(0, 0)), Step(TOGETHER, (1, 5), groups=(9, 9)))
+    mended = Recipe.of(table).plus(*steps).applied(table)
+    assert mended.together is not None
+    assert np.unique(mended.together[[0, 1, 5]]).size == 1 and np.unique(mended.together).size == 6
+
+
+def test_what_is_decided_of_a_row_takes_the_place_of_what_was_before(table: Table) -> None:
+    relabel = Step(RELABEL, label="b", column="label")
+    recipe = Recipe.of(table).deciding(0, relabel).deciding(2, relabel).deciding(0, Step(DROP))
+    assert recipe.steps == (Step(RELABEL, (2,), "b", column="label"), Step(DROP, (0,)))
+    assert {row: step.do for row, step in recipe.decided().items()} == {0: DROP, 2: RELABEL}
+    assert recipe.deciding(0, None).deciding(2, None) == Recipe.of(table)

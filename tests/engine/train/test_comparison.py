@@ -1,0 +1,109 @@
+"""Feature-based against fine-tuned: the same rows and seeds, figures that stand in the runs, gone on with."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from engine.commands.command_line import main
+from engine.errors import ConfigError, RunError
+from engine.events import Event, Finished, Gained, Noted, Started
+from engine.settings.config import with_values
+from engine.train.comparison import FEATURE_RATE, WAYS, compare, config_of, read_report, resume, table
+from engine.train.run.runs import read_config, read_metrics
+from tests.engine.tiny_runs import tiny_config
+
+NAMES = [way.name for way in WAYS]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Event]]]:
+    """A comparison with two seeds, and what it said."""
+    folder = tmp_path_factory.mktemp("whole")
+    yield folder, list(compare(tiny_config(folder), folder / "compared", 2))
+
+
+@pytest.mark.slow
+def test_each_way_learns_from_the_same_rows_with_each_seed_and_is_reported(
+    done: tuple[Path, list[Event]],
+) -> None:
+    folder, events = done[0] / "compared", done[1]
+    report = read_report(folder)
+    assert [way["way"] for way in report["ways"]] == NAMES and report["seeds"] == [42, 43]
+    splits = set()
+    for way in report["ways"]:
+        places = [folder / f"{way['way']}-seed{seed}" for seed in (42, 43)]
+        assert way["values"] == [read_metrics(place)[-1]["best_metric"] for place in places]
+        assert way["mean"] == pytest.approx(statistics.fmean(way["values"]))
+        assert way["spread"] == pytest.approx(statistics.stdev(way["values"]))
+        splits |= {
+            json.loads((place / "setup/setup.json").read_text())["split"]["sha256"] for place in places
+        }
+        assert not any((place / "model").exists() for place in places)
+    assert len(splits) == 1
+    first, *others = report["ways"]
+    for way in others:
+        differences = [one - base for one, base in zip(way["values"], first["values"], strict=True)]
+        assert way["difference"] == pytest.approx(statistics.fmean(differences))
+    assert first["difference"] is None
+    assert sum(report["ways"][NAMES.index("mix")]["layer_mix"]) == pytest.approx(1, abs=1e-5)
+    gained = [event for event in events if isinstance(event, Gained)]
+    assert [event.stage for event in gained] == NAMES * 2 and gained[-1].seeds_done == 2
+    assert isinstance(events[-1], Finished) and len(table(report)) == 1 + len(WAYS)
+
+
+@pytest.mark.slow
+def test_what_is_done_is_kept_and_gone_on_with(done: tuple[Path, list[Event]], tmp_path: Path) -> None:
+    config = tiny_config(tmp_path)
+    begun = compare(config, tmp_path / "compared", 2)
+    for event in begun:
+        if isinstance(event, Gained) and event.stage == "mean":
+            break
+    list(islice(begun, 9))
+    begun.close()  # type: ignore[attr-defined]
+    events = list(resume(tmp_path / "compared"))
+    begun_again = {event.run_dir.name for event in events if isinstance(event, Started)}
+    assert begun_again == {"mix-seed42", *(f"{name}-seed43" for name in NAMES)}
+    values = {way["way"]: way["values"] for way in read_report(tmp_path / "compared")["ways"]}
+    assert values == {way["way"]: way["values"] for way in read_report(done[0] / "compared")["ways"]}
+    with pytest.raises(RunError, match="begun with other settings"):
+        next(iter(compare(with_values(config, {"batch_size": 7}), tmp_path / "compared")))
+
+
+def test_a_frozen_way_learns_at_a_rate_of_its_own_and_for_longer(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path)
+    tuned, *frozen = (config_of(config, way, 7) for way in WAYS)
+    assert tuned == with_values(config, {"seed": 7})
+    for one in frozen:
+        assert one.adapt.encoder == "frozen" and one.training.learning_rate == FEATURE_RATE
+        assert one.training.num_epochs == 10 and one.training.seed == 7 and one.data == config.data
+
+
+def test_what_is_compared_cannot_be_set_and_a_new_model_has_no_features(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path)
+    for values in ({"encoder": "frozen"}, {"layer_mix": True}, {"pooling": "mean"}, {"model": "new:tiny"}):
+        with pytest.raises(ConfigError) as refused:
+            next(iter(compare(with_values(config, values), tmp_path / "compared")))
+        assert refused.value.field == next(iter(values))
+    assert not (tmp_path / "compared").exists()
+    with pytest.raises(ConfigError, match="No column"):
+        list(compare(with_values(config, {"label": ""}), tmp_path / "compared"))
+    begun = compare(config, tmp_path / "compared")  # what was refused stands in nobody's way
+    assert isinstance(next(begun), Noted)
+    begun.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_the_command_prints_a_row_for_each_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tiny_config(tmp_path)
+    words = ["compare-ways", "--run", str(tmp_path / "compared"), "--seeds", "1"]
+    words += ["--data", config.data.data, "--text", "text", "--label", "label", "--model", config.model.model]
+    assert main([*words, "--set", "device=cpu", "--set", "max_length=23", "--set", "num_epochs=1"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said] == ["way", *NAMES]
+    assert read_config(tmp_path / "compared" / "cls-seed42").adapt.encoder == "frozen"
