@@ -180,7 +180,12 @@ def states(hand: LookingHand) -> Iterator[str]:
     attention: Any = hand.window.page("attention")
 
     def rest() -> None:
-        hand.wait(lambda: hand.inspector.workers.is_idle and not attention.ablation.is_waiting)
+        for _ in range(
+            3
+        ):  # what is shown first asks in the event loop's next round, and an answer may ask again
+            QApplication.processEvents()
+            hand.wait(lambda: hand.inspector.workers.is_idle and not attention.ablation.is_waiting)
+        QApplication.processEvents()
 
     hand.window.show_page(list(PAGES)[-1])  # the first page, too, shall be entered anew and know what is new
     for key in PAGES:
