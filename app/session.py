@@ -20,6 +20,7 @@ from app.work.inspector import Inspector
 from app.work.later import later
 from app.work.library import Looked, ModelLibrary, look
 from app.work.queue import QueueWatch
+from app.work.text_filter import Filter
 from app.work.training import TrainConfig, Training, TrainingState, run_name
 from app.work.worker import Channel, Workers
 from engine.errors import DataError
@@ -135,7 +136,7 @@ class Session(QObject):
         self.training_config: TrainConfig | None = None
         self.questions: Questions | None = None  # to the model that is being pretrained
         self.last_model: Path | None = None
-        self.wanted_evaluation: tuple[Path, str, tuple[int, int] | None] | None = None
+        self.wanted_evaluation: tuple[Path, str, Filter | None] | None = None
         self.crashed_runs: tuple[RunInfo, ...] = ()
         self.busy_words = ""
         self._lowercase = ""
@@ -556,13 +557,12 @@ class Session(QObject):
                 self.doctor.hear_of_run()
         self.training_ended.emit()
 
-    def want_evaluation(self, model: Path, part: str = "", cell: tuple[int, int] | None = None) -> None:
+    def want_evaluation(self, model: Path, part: str = "", behind: Filter | None = None) -> None:
         """Show how good a model is on the Evaluate page, which takes the wish up when it is there.
 
-        Args: part: of its run, "validation" or "test". cell: the true and the predicted label, by their
-        places, of the texts to list.
+        Args: part: of its run, "validation" or "test". behind: which of its texts to list.
         """
-        self.wanted_evaluation = (model, part, cell)
+        self.wanted_evaluation = (model, part, behind)
         self.evaluation_wanted.emit()
         self.page_requested.emit("evaluate")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -18,7 +18,12 @@ from PySide6.QtWidgets import (
 
 
 class TableView(QTableView):
-    """A calm table: no grid, rows of one height, one line a cell; Ctrl+C copies, Tab leaves it."""
+    """A calm table: no grid, rows of one height, one line a cell; Ctrl+C copies, Tab leaves it.
+
+    Where it is a door, `row_wanted` tells of a click on a row, and of Enter and Space.
+    """
+
+    row_wanted = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, showGrid=False, wordWrap=False)
@@ -26,6 +31,8 @@ class TableView(QTableView):
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         self.setSelectionMode(QTableView.SelectionMode.ContiguousSelection)
+        self._is_door = False
+        self.clicked.connect(self._row_clicked)
         self.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         lines, columns = self.verticalHeader(), self.horizontalHeader()
         lines.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -43,8 +50,22 @@ class TableView(QTableView):
             words.setProperty("role", "muted")
             QVBoxLayout(corner).addWidget(words, 0, Qt.AlignmentFlag.AlignRight)
 
+    def set_door(self, is_door: bool) -> None:
+        """Let rows be opened, or not."""
+        self._is_door = is_door
+        shape = Qt.CursorShape.PointingHandCursor if is_door else Qt.CursorShape.ArrowCursor
+        self.viewport().setCursor(shape)
+
+    @Slot(QModelIndex)
+    def _row_clicked(self, index: QModelIndex) -> None:
+        if self._is_door:
+            self.row_wanted.emit(index.row())
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
+        opens = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+        if opens and self._is_door and self.currentIndex().isValid():
+            self.row_wanted.emit(self.currentIndex().row())
+        elif event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         else:
             super().keyPressEvent(event)

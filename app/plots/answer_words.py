@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -16,9 +16,16 @@ from app.plots.scrolled import RowsFigure
 THICK, THIN = 12.0, 5.0  # px of the bars of F1 and, in it, of exact match
 
 
-class AnswerWordsPlot(RowsFigure):
-    """One row a question word, the commonest first."""
+def word_name(word: str) -> str:
+    """Return how a question word is shown."""
+    return words.translate("AnswerWordsPlot", "no question word") if word == "other" else word
 
+
+class AnswerWordsPlot(RowsFigure):
+    """One row a question word, the commonest first. Where it is a door, a click on one is told."""
+
+    chosen = Signal(str)
+    is_door = False
     row_height = 28
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
@@ -42,17 +49,19 @@ class AnswerWordsPlot(RowsFigure):
         header: Numbers = [["question word", "exact match", "F1", "questions"]]
         return header + [list(row) for row in self.rows]
 
-    def name_of(self, word: str) -> str:
-        """Return how a question word is shown."""
-        return self.tr("no question word") if word == "other" else word
-
     def words_of(self, target: int) -> str:
         word, exact, f1, num = self.rows[target]
         text = self.tr("{word}: F1 {f1}, exact match {exact}, {questions}")
         questions = words.counted(num, self.tr("1 question"), self.tr("{count} questions"))
         return text.format(
-            word=self.name_of(word), f1=words.share(f1), exact=words.share(exact), questions=questions
+            word=word_name(word), f1=words.share(f1), exact=words.share(exact), questions=questions
         )
+
+    def can_choose(self, target: int) -> bool:
+        return self.is_door
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self.chosen.emit(self.rows[target][0])
 
     def summary(self) -> str:
         return "; ".join(map(self.words_of, range(min(10, len(self.rows)))))
@@ -66,7 +75,7 @@ class AnswerWordsPlot(RowsFigure):
     def paint(self, painter: QPainter, area: QRectF) -> None:
         metrics, width = QFontMetricsF(painter.font()), self.canvas().width()
         said = [self.said(row) for row in range(self.num_rows)]
-        names = [f"{self.name_of(word)} · {words.number(num)}" for word, _, _, num in self.rows]
+        names = [f"{word_name(word)} · {words.number(num)}" for word, _, _, num in self.rows]
         left = min(max(map(metrics.horizontalAdvance, names), default=0.0), 0.4 * width)
         right = max(map(metrics.horizontalAdvance, said), default=0.0)
         for row, room in self.rows_in(area):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app.look import theme
@@ -23,10 +23,15 @@ FEW = 60  # points that are drawn large
 
 
 class PlanePlot(PointedFigure):
-    """Points on a plane. A target is a point's place, -1 for none; arrow keys go to its neighbours by x."""
+    """Points on a plane. A target is a point's place, -1 for none; arrow keys go to its neighbours by x.
 
+    Where it is a door, a click on a point is told.
+    """
+
+    chosen = Signal(int)
     nothing = -1
     says_at_once = True
+    is_door = False
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -100,6 +105,12 @@ class PlanePlot(PointedFigure):
 
     def words_of(self, target: int) -> str:
         return self._said[target]
+
+    def can_choose(self, target: int) -> bool:
+        return self.is_door
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self.chosen.emit(target)
 
     def after(self, event: QKeyEvent) -> int:
         steps = {Qt.Key.Key_Right: 1, Qt.Key.Key_Up: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Down: -1}

@@ -127,6 +127,8 @@ def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
     event = _told(run_dir, split, step)
     if data is None or each is None or event is None or metric not in event.metrics:
         return None
+    if kind.has_marks and each.marks is None:  # kept before marks were
+        return None
     listed = data.listed
     return (data, Scored(kind.name, metric, event, listed, each)) if len(listed) == len(each) else None
 

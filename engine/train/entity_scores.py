@@ -99,7 +99,7 @@ def score_entities(
         support.update(kind for _, _, kind in wanted)
         answered.update(kind for _, _, kind in found)
         wrong: list[EntityError] = []
-        for kind, one, other in _compared(wanted, found):
+        for kind, one, other in compared_entities(wanted, found):
             pairs[one and one.type, other and other.type] += 1
             if kind:
                 wrong.append(EntityError(place, kind, one, other))
@@ -159,7 +159,7 @@ def strict_spans(tags: Sequence[str]) -> list[Entity]:
     return found
 
 
-def _compared(
+def compared_entities(
     wanted: Sequence[Entity], found: Sequence[Entity]
 ) -> Iterator[tuple[str, Entity | None, Entity | None]]:
     """Yield each true entity with the predicted one that stands for it, and what is wrong ("": nothing)."""

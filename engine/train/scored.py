@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +13,47 @@ from engine.text.listed import Listed
 # E texts, C labels, K sums
 
 SHARE, F1, PEARSON = "share", "f1", "pearson"  # how a metric is made of what the texts add to it
+# What a mark says: a type that is true or answered somewhere; a kind of error; which type was taken for
+# which, "" for none; a question's word; whether it has an answer, SOME or NONE; whether it is exactly right.
+TYPE, ERROR, TAKEN, WORD, ANSWER, EXACT = "type", "error", "taken", "word", "answer", "exact"
+SOME, NONE, YES, NO = "some", "none", "yes", "no"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """What texts have in common beside their answer: a type of entity, a kind of error, a question word.
+
+    names: what each mark is, such as ("type", "PER"). texts, which: (M,) a text has a mark: their places.
+    """
+
+    names: tuple[tuple[str, ...], ...]
+    texts: np.ndarray
+    which: np.ndarray
+
+    @classmethod
+    def of(cls, found: Iterable[tuple[int, tuple[str, ...]]]) -> Marks:
+        """Return marks of pairs of a text's place and what it has, each pair once."""
+        places: dict[tuple[str, ...], int] = {}
+        pairs = sorted({(text, places.setdefault(name, len(places))) for text, name in found})
+        texts, which = np.array(pairs, np.int32).reshape(-1, 2).T
+        return cls(tuple(places), np.ascontiguousarray(texts), np.ascontiguousarray(which))
+
+    def texts_with(self, name: tuple[str, ...]) -> np.ndarray:
+        """Return the places of the texts that have a mark, ascending."""
+        place = self.names.index(name) if name in self.names else -1
+        found: np.ndarray = self.texts[self.which == place]
+        return found
+
+    def fits(self, count: int) -> bool:
+        """Whether the arrays belong together, and to so many texts; they may have come from a stranger."""
+        if len(self.texts) != len(self.which):
+            return False
+        for one, most in ((self.texts, count), (self.which, len(self.names))):
+            if one.dtype.kind not in "iu" or one.ndim != 1:
+                return False
+            if len(one) and not 0 <= one.min() <= one.max() < most:
+                return False
+        return True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +64,7 @@ class Each:
     true, predicted: (E,) places in them. right: (E,) 0 to 1, how much of the answer is right; NaN for a
     number. sure: (E,) 0 to 1, the probability of the answer; of a number, how far off it is. adds: (E, K),
     what each adds to the sums of the task's metric. score: how it is made of them. probabilities: (E, C), of
-    labels, else (0, 0).
+    labels, else (0, 0). marks: what texts have in common, where the task tells of it.
     """
 
     names: tuple[str, ...]
@@ -34,6 +75,7 @@ class Each:
     adds: np.ndarray
     score: str
     probabilities: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    marks: Marks | None = None
 
     def __len__(self) -> int:
         return len(self.true)
@@ -51,6 +93,8 @@ class Each:
             return False
         inside = all(count == 0 or 0 <= one.min() <= one.max() < len(self.names) for one in places)
         kept = self.probabilities
+        if self.marks is not None and not self.marks.fits(count):
+            return False
         return inside and kept.ndim == 2 and len(kept) in (0, count) and bool(np.isfinite(self.adds).all())
 
 

@@ -14,13 +14,14 @@ from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.segmented_buttons import FoldingButtons, SegmentedButtons
 from app.look.widgets import Card, button, named
-from app.pages.evaluate.state import ANSWER, COLUMN, CONFIDENCE, LENGTH, WORD, Filter, Found, Listing, Opened
+from app.pages.evaluate.state import Found, Listing, Opened
 from app.plots.bins import BinsPlot, Group
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.class_scores import ClassRow, ClassScoresPlot
 from app.plots.coverage import Coverage, CoveragePlot
 from app.plots.figure import Figure
 from app.plots.slice_rows import SliceRow, SliceRowsPlot
+from app.work.text_filter import ANSWER, COLUMN, CONFIDENCE, LENGTH, WORD, Filter
 from engine.evaluation.comparing import chance_words
 from engine.evaluation.report import Report
 from engine.evaluation.slices import LANGUAGE, MEANING, Slice

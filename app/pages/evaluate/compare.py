@@ -13,9 +13,10 @@ from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, button, named, set_role
 from app.pages.choose.model_box import ModelBox
-from app.pages.evaluate.state import DIFFER, Both, Filter
+from app.pages.evaluate.state import Both
 from app.session import Session
 from app.work.library import FILES
+from app.work.text_filter import DIFFER, Filter
 from app.work.titles import model_title
 
 

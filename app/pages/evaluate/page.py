@@ -15,10 +15,9 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QStackedWidget, QWidget
 
 from app import words
-from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
 from app.look.error_dialog import show_error
-from app.look.files import ask_file, ask_save
+from app.look.files import ask_save
 from app.look.labels import PART, ElidedLabel, label
 from app.look.layout import column, row
 from app.look.widgets import GAP, Card, EmptyState, Page, button, named
@@ -26,9 +25,12 @@ from app.pages.choose.model_box import ModelBox
 from app.pages.evaluate import requests
 from app.pages.evaluate.by import ScoresBy
 from app.pages.evaluate.compare import CompareCard, names_of
+from app.pages.evaluate.further import Further
+from app.pages.evaluate.part_box import PartBox
+from app.pages.evaluate.reading import Reading
 from app.pages.evaluate.requests import Parts, Places
 from app.pages.evaluate.score import ScoreCard
-from app.pages.evaluate.state import ANSWER, DIFFER, LABEL, Both, Filter, Found, Listing, Opened, Source
+from app.pages.evaluate.state import Both, Listing, Opened, Source
 from app.pages.evaluate.texts import TextsCard
 from app.pages.tasks.known import views_of
 from app.pages.tasks.views import TaskScores
@@ -36,14 +38,11 @@ from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
 from app.session import Session
 from app.work.library import FILES
+from app.work.text_filter import ANSWER, DIFFER, Filter
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.commands.evaluate import evaluate_command
-from engine.evaluation.baselines import Baseline
-from engine.evaluation.slices import MEANING
 from engine.events import Event, Progress
-from engine.inspect.attribution.gradients import Attribution
-from engine.text.recipe import DROP, RELABEL, SUSPECTED, Step
 
 SCORE_WIDTH, LEAST_SCORE = 272, 250  # px
 NARROW = 940  # px of the page; below, its cards are narrower
@@ -52,7 +51,6 @@ LEAST_TOP, USUAL_TOP = 190, 268  # px of the cards above the list
 TOP_SHARE = 0.48  # of what they share with it
 ABOVE = 130  # px of the page above both
 LEAST_CONFUSION = 150
-SPLITS = ("validation", "test")
 
 
 class EvaluatePage(Page):
@@ -72,23 +70,13 @@ class EvaluatePage(Page):
         self.both: Both | None = None
         self._beside: Path | None = None  # the model that is to be compared
         self._parts = Parts((), "")
-        self._columns: dict[str, tuple[str, ...]] = {}
-        self._open_place = -1
-        self._part = ""  # that another page has led to, and the cell of its confusion
-        self._cell: tuple[int, int] | None = None
+        self._part = ""  # that another page has led to, and which of its texts
+        self._behind: Filter | None = None
         self._scores: dict[str, TaskScores] = {}
         workers = session.workers
         self._parts_asked, self._list_asked = (Channel(self, workers.quick) for _ in range(2))
-        self._score_asked, self._words_asked, self._other_asked = (
-            Channel(self, workers.models) for _ in range(3)
-        )
-        self._slices_asked, self._ends_asked, self._export_asked = (
-            Channel(self, workers.files) for _ in range(3)
-        )
-        self._why_asked, self._meaning_asked = (Channel(self, workers.models) for _ in range(2))
-        self._warmth_asked, self._near_asked = (
-            Channel(self, worker) for worker in (workers.quick, workers.files)
-        )
+        self._score_asked, self._other_asked = (Channel(self, workers.models) for _ in range(2))
+        self._export_asked = Channel(self, workers.files)
         self._make()
         self._lay_out()
         self._connect()
@@ -104,7 +92,7 @@ class EvaluatePage(Page):
         for action in (self.copy_button, self.save_button, self.compare_button):
             self.header.add_action(action)
         self.model_box = ModelBox("evaluate_model", self.tr("Model"), self.session, wanted=FILES)
-        self.part_box = ChoiceBox("evaluate_part", self.tr("Labelled texts"))
+        self.part_box = PartBox(self.session)
         for box in (self.model_box, self.part_box):
             box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             box.setFixedWidth(256)
@@ -125,6 +113,8 @@ class EvaluatePage(Page):
         self.confusion_card.add(self.confusion, 1)
         self.compare_card = CompareCard(self.session)
         self.texts = TextsCard()
+        self.reading = Reading(self.session, self.texts)
+        self.further = Further(self.session, self.score, self.by)
         self.no_model = EmptyState(
             self.tr("There is no trained model yet. Fine-tune one first, or choose a model folder above."),
             self.tr("Fine-tune a model"),
@@ -167,6 +157,7 @@ class EvaluatePage(Page):
     def _connect(self) -> None:
         self.model_box.chosen.connect(lambda folder: self.set_model(Path(str(folder))))
         self.part_box.chosen.connect(self._part_chosen)
+        self.part_box.file_wanted.connect(self.open_file)
         self.stop.clicked.connect(self._stop)
         self.copy_button.clicked.connect(self.copy_command)
         self.compare_button.clicked.connect(self._compare_clicked)
@@ -174,20 +165,16 @@ class EvaluatePage(Page):
         self.compare_card.wanted.connect(self.compare)
         self.compare_card.ended.connect(self.end_comparison)
         self.compare_card.chosen.connect(self.filter)
-        self.score.baseline_wanted.connect(self._count_words)
         self.by.chosen.connect(self.filter)
-        self.by.slices_wanted.connect(self._find_slices)
-        self.by.meaning_wanted.connect(self._group_by_meaning)
-        self.score.near_wanted.connect(self._group_near)
-        self.by.temperature_wanted.connect(self._set_temperature)
+        self.further.refused.connect(self._refuse)
+        self.further.regrouped.connect(self._take_regrouped)
+        self.further.temperature_changed.connect(self._score_again)
         self.confusion.chosen.connect(lambda true, predicted: self.filter(Filter(ANSWER, (true, predicted))))
         self.texts.wanted.connect(self._list)
-        self.texts.opened.connect(self._open_text)
-        self.texts.led.connect(self.lead)
-        self.texts.doubted.connect(self.doubt)
+        self.reading.told.connect(self.state.setText)
         self.texts.export_wanted.connect(self._ask_export)
         self.no_model.activated.connect(partial(self.session.page_requested.emit, "finetune"))
-        self.no_texts.activated.connect(self.choose_file)
+        self.no_texts.activated.connect(self.part_box.choose_file)
         self.session.result_changed.connect(self._result_changed)
         self.session.evaluation_wanted.connect(self._take_wish)
         self.session.library.changed.connect(self._take_first)
@@ -216,12 +203,8 @@ class EvaluatePage(Page):
     @property
     def is_asking(self) -> bool:
         """Whether anything is still to be answered."""
-        asked = (
-            self._parts_asked, self._list_asked, self._score_asked, self._words_asked, self._other_asked,
-            self._slices_asked, self._ends_asked, self._why_asked, self._export_asked, self._warmth_asked,
-            self._meaning_asked, self._near_asked,
-        )  # fmt: skip
-        return any(channel.is_asking for channel in asked)
+        own = (self._parts_asked, self._list_asked, self._score_asked, self._other_asked, self._export_asked)
+        return any(one.is_asking for one in (*own, self.reading, self.further))
 
     # ---- the model and its texts
 
@@ -247,7 +230,7 @@ class EvaluatePage(Page):
         """Show what another page has led to."""
         wish, self.session.wanted_evaluation = self.session.wanted_evaluation, None
         if wish is not None:
-            folder, self._part, self._cell = wish
+            folder, self._part, self._behind = wish
             self.set_model(folder)
 
     def set_model(self, folder: Path) -> None:
@@ -275,62 +258,18 @@ class EvaluatePage(Page):
 
     @Slot()
     def _fill_parts(self) -> None:
-        """Offer what the run kept apart, the file that is open, and any other."""
-        self.part_box.clear()
-        folder = self.folder
-        if folder is None:
-            return
-        titles = {
-            "validation": self.tr("Validation part of {name}"),
-            "test": self.tr("Test part of {name}"),
-        }
-        for split in self._parts.splits:
-            name = words.shorten(self._parts.name, 40)
-            self.part_box.add_choice(titles[split].format(name=name), Source(folder, part=split))
-        path = self.session.table_path
-        sources = [Source(folder, data=str(path), how=self._how())] if path is not None else []
-        if self.source is not None and self.source.data and self.source.data != str(path):
-            sources.append(Source(folder, data=self.source.data, how=self.source.how))
-        for source in sources:
-            self.part_box.add_choice(Path(source.data).name, source, source.data)
-        self.part_box.add_action(self.tr("Choose a file…"), self.choose_file)
-        self._show_choice()
-
-    def _how(self) -> dict[str, str]:
-        """Return how the open file is read, and its columns where a person has chosen them."""
-        session = self.session
-        roles = session.roles
-        found = {**session.table_overrides, **session.file_settings}
-        if roles is not None and session.table is not None and roles.label:
-            found |= {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label}
-        return {name: value for name, value in found.items() if value}
-
-    def _show_choice(self) -> None:
-        keys = [getattr(self.part_box.itemData(i), "key", None) for i in range(self.part_box.count())]
-        wanted = None if self.source is None else self.source.key
-        self.part_box.setCurrentIndex(keys.index(wanted) if wanted is not None and wanted in keys else -1)
+        self.part_box.offer(self.folder, self._parts, self.source)
 
     @Slot(object)
     def _part_chosen(self, source: Any) -> None:
         if isinstance(source, Source):
             self.show_source(source)
 
-    @Slot()
-    def choose_file(self) -> None:
-        """Ask for a labelled file."""
-        start = self.session.settings.recent_files[0] if self.session.settings.recent_files else ""
-        ask_file(
-            self, self.tr("Choose labelled texts"), self.open_file, name="evaluate_file_dialog", start=start
-        )
-
     @Slot(str)
     def open_file(self, path: Path | str) -> None:
         """Score the model on a labelled file."""
         if self.folder is not None:
-            own = self.session.table_path is not None and Path(path) == self.session.table_path
-            self.show_source(
-                Source(self.folder, data=str(Path(path).absolute()), how=self._how() if own else {})
-            )
+            self.show_source(self.part_box.source_of(self.folder, Path(path)))
 
     def show_source(self, source: Source) -> None:
         """Score the model on these texts, and show what it comes to."""
@@ -366,8 +305,9 @@ class EvaluatePage(Page):
 
     @Slot()
     def _stop(self) -> None:
-        for channel in (self._score_asked, self._other_asked, self._words_asked):
+        for channel in (self._score_asked, self._other_asked):
             channel.drop()
+        self.further.stop()
 
     def _end_scoring(self) -> None:
         self.progress.hide()
@@ -393,13 +333,13 @@ class EvaluatePage(Page):
 
     def _take(self, opened: Opened | None) -> None:
         """Show scored texts; None: none."""
-        self.opened, self.both, self._columns, self._open_place = opened, None, {}, -1
-        asked = (self._list_asked, self._slices_asked, self._ends_asked, self._words_asked)
-        for channel in (*asked, self._meaning_asked, self._near_asked):
-            channel.drop()
+        self.opened, self.both = opened, None
+        self._list_asked.drop()
+        self.reading.take(opened)
         can_count = opened is not None and opened.can_count and opened.report.is_of_classes
         self.score.show_opened(opened, can_count=can_count)
         self.by.show_opened(opened)
+        self.further.take(opened)
         if opened is None:
             self.confusion.clear()
             self.texts.show_scored(None)
@@ -415,16 +355,22 @@ class EvaluatePage(Page):
         self._show_kind(opened)
         self.texts.name_models("", "")
         self.texts.show_scored(opened.scored)
-        cell, self._cell = self._cell, None
-        if cell is not None and max(cell) < len(opened.scored.each.names):
-            self.filter(Filter(ANSWER, cell))
-        if opened.report.is_of_classes:
-            self._ends_asked.drop()
-            self._ends_asked.ask(
-                opened.source.key, partial(requests.f1_intervals, opened.report), heard=self.by.show_intervals
-            )
+        behind, self._behind = self._behind, None
+        if behind is not None and requests.is_known(behind, opened):
+            self.filter(behind)
         if self._beside is not None:
             self.compare(self._beside)
+
+    @Slot(object)
+    def _take_regrouped(self, opened: Opened) -> None:
+        """Keep the same texts with other intervals, for what is exported."""
+        self.opened = opened
+        self.reading.take_again(opened)
+
+    @Slot()
+    def _score_again(self) -> None:
+        if self.source is not None:
+            self.show_source(self.source)
 
     def _show_facts(self, opened: Opened) -> None:
         report, source = opened.report, opened.source
@@ -455,7 +401,8 @@ class EvaluatePage(Page):
         if task not in self._scores:
             self._scores[task] = scores = views_of(task).scores()
             scores.set_door(True)
-            scores.label_wanted.connect(self._list_label)
+            scores.stand_beside_texts()
+            scores.texts_wanted.connect(self._list_behind)
             self.kinds.addWidget(self._scores[task])
         event = opened.scored.evaluated
         self._scores[task].set_evaluations({event.split: event}, {})
@@ -463,11 +410,10 @@ class EvaluatePage(Page):
 
     # ---- the list
 
-    @Slot(str)
-    def _list_label(self, name: str) -> None:
-        wanted = Filter(LABEL, (name,))
-        if wanted not in self.texts.listing.filters:
-            self.filter(wanted)
+    @Slot(str, object)
+    def _list_behind(self, _split: str, wanted: Filter) -> None:
+        """List the texts behind a number of a task's own scores."""
+        self.filter(wanted)
 
     @Slot(object)
     def filter(self, wanted: Filter) -> None:
@@ -486,98 +432,12 @@ class EvaluatePage(Page):
         self._list_asked.drop()
         self._list_asked.ask(
             listing,
-            partial(requests.choose, opened, listing, self._columns, self.both),
+            partial(requests.choose, opened, listing, self.further.columns, self.both),
             heard=self._hear_places,
         )
 
     def _hear_places(self, places: Places) -> None:
         self.texts.show_places(places, self.both)
-
-    @Slot(int)
-    def _open_text(self, place: int) -> None:
-        self._open_place = place
-        self._why_asked.drop()
-        opened, detail = self.opened, self.texts.detail
-        if place < 0 or opened is None or detail is None:
-            return
-        listed, each = opened.scored.listed, opened.scored.each
-        text = listed.texts[place] if len(listed.texts) else ""
-        pair = None if listed.pairs is None else listed.pairs[place]
-        is_of_labels = opened.scored.task == "classification"
-        detail.show_text(text, pair, self.tr("Finding what it rests on…") if is_of_labels else "")
-        detail.set_can_explain(is_of_labels)
-        if is_of_labels:
-            name = each.names[each.predicted[place]]
-            models, folder = self.session.inspector.open_models, opened.source.model
-            self._why_asked.ask(
-                (folder, place, name),
-                partial(requests.explain, models, folder, text, pair, name),
-                heard=partial(self._hear_why, place, name),
-                refused=self._refuse_why,
-            )
-
-    def _hear_why(self, place: int, name: str, found: Attribution) -> None:
-        if place == self._open_place and self.texts.detail is not None:
-            self.texts.detail.show_attribution(found, name)
-
-    def _refuse_why(self, error: BaseException) -> None:
-        if self.texts.detail is not None:
-            self.texts.detail.show_problem(words.say_error(error))
-
-    @Slot(int)
-    def doubt(self, place: int) -> None:
-        """Say that a text's label is wrong, in the recipe of its table; said again, take that back."""
-        opened, session = self.opened, self.session
-        if opened is None or opened.scored.task != "classification" or place < 0:
-            return
-        listed, each, row = opened.scored.listed, opened.scored.each, int(opened.scored.listed.rows[place])
-        name = opened.file.name if opened.file is not None else self.tr("the file")
-        table, roles = session.table, session.roles
-        if table is None or roles is None or not roles.label or table.path != opened.file:
-            said = self.tr("Open {name} on the Data page first: mends are kept with the open table.")
-            self._tell(said.format(name=name))
-            return
-        kept = listed.texts[place] if len(listed.texts) else None
-        there = table.frame[roles.text].array[row] if row < table.num_rows else None
-        if there is None or (kept is not None and there.strip() != kept.strip()):
-            self._tell(self.tr("{name} is not as it was: its rows are other ones.").format(name=name))
-            return
-        answered = each.names[each.predicted[place]]
-        line, is_same = words.number(int(table.lines[row])), each.predicted[place] == each.true[place]
-        recipe = session.doctor.recipe
-        if recipe is not None and row in recipe.decided():
-            session.doctor.decide(row, None)
-            self._tell(self.tr("Line {line}: taken back.").format(line=line))
-        elif is_same:
-            session.doctor.decide(row, Step(DROP, reason=SUSPECTED))
-            said = self.tr("Line {line} is left out: the model gives it the same label.")
-            self._tell(said.format(line=line))
-        else:
-            step = Step(RELABEL, label=answered, column=roles.label, reason=SUSPECTED)
-            session.doctor.decide(row, step)
-            said = self.tr("Line {line} is {label} from now on; the file stays as it is.")
-            self._tell(said.format(line=line, label=words.shorten(answered, 40)))
-
-    def _tell(self, text: str) -> None:
-        """Say what became of a text, where it is open; else above the list."""
-        if self.texts.detail is not None:
-            self.texts.detail.show_problem(text)
-        self.state.setText(text)
-
-    @Slot(str)
-    def lead(self, where: str) -> None:
-        """Look at the text that is open on another page."""
-        opened, place = self.opened, self._open_place
-        if opened is None or place < 0:
-            return
-        listed, inspector = opened.scored.listed, self.session.inspector
-        inspector.choose(opened.source.model)
-        whole = listed.texts[place], "" if listed.pairs is None else listed.pairs[place]
-        read = None if self.texts.detail is None else self.texts.detail.read
-        inspector.set_text(*(read or whole))
-        if where == "attribution":
-            inspector.want_explanation()
-        self.session.page_requested.emit("attention" if where == "attribution" else where)
 
     @Slot()
     def _ask_export(self) -> None:
@@ -635,107 +495,6 @@ class EvaluatePage(Page):
         )
         self._export_asked.drop()
         self._export_asked.ask(path, work, heard=self._hear_exported, refused=self._refuse_export)
-
-    # ---- what is asked for by a click
-
-    @Slot()
-    def _count_words(self) -> None:
-        if self.opened is not None:
-            self._words_asked.drop()
-            self._words_asked.ask(
-                self.opened.source.key,
-                partial(requests.count_words, self.opened),
-                heard=self._hear_words,
-                refused=self._refuse_words,
-            )
-
-    def _hear_words(self, found: Baseline) -> None:
-        self.score.show_words(found)
-
-    def _refuse_words(self, error: BaseException) -> None:
-        self.score.show_words(None)
-        self._refuse(error)
-
-    @Slot(bool)
-    def _set_temperature(self, is_kept: bool) -> None:
-        opened = self.opened
-        if opened is not None:
-            self._warmth_asked.drop()
-            self._warmth_asked.ask(
-                (opened.source.key, is_kept),
-                partial(requests.set_temperature, opened, is_kept=is_kept),
-                heard=self._hear_temperature,
-                refused=self._refuse,
-            )
-
-    def _hear_temperature(self, _is_kept: bool) -> None:
-        if self.source is not None:
-            self.show_source(self.source)
-
-    @Slot()
-    def _find_slices(self) -> None:
-        if self.opened is not None:
-            self._slices_asked.ask(
-                self.opened.source.key, partial(requests.find_slices, self.opened), heard=self._hear_slices
-            )
-
-    @Slot()
-    def _group_by_meaning(self) -> None:
-        if self.opened is not None:
-            self._meaning_asked.drop()
-            self._meaning_asked.ask(
-                self.opened.source.key,
-                partial(requests.group_by_meaning, self.opened),
-                heard=self._hear_meaning,
-                refused=self._refuse_meaning,
-                progress=self._hear_meaning_progress,
-            )
-
-    def _hear_meaning(self, names: tuple[str, ...]) -> None:
-        opened = self.opened
-        if opened is not None:
-            self._slices_asked.drop()
-            self._slices_asked.ask(
-                (opened.source.key, MEANING),
-                partial(requests.find_slices, opened, names),
-                heard=self._hear_slices_by_meaning,
-            )
-
-    def _hear_slices_by_meaning(self, found: Found) -> None:
-        self._hear_slices(found)
-        self.by.show_by(MEANING)
-
-    def _refuse_meaning(self, error: BaseException) -> None:
-        self.by.searched.setText(words.say_error(error))
-
-    def _hear_meaning_progress(self, event: Event) -> None:
-        if isinstance(event, Progress):
-            self.by.searched.setText(words.event_words(event))
-
-    @Slot()
-    def _group_near(self) -> None:
-        if self.opened is not None:
-            self._near_asked.drop()
-            self._near_asked.ask(
-                self.opened.source.key, partial(requests.group_near, self.opened), heard=self._take_near
-            )
-
-    def _take_near(self, opened: Opened) -> None:
-        """Show the intervals with near copies drawn together; all else stays as it was."""
-        if self.opened is not None and self.opened.source == opened.source:
-            self.opened = opened
-            self.score.show_near(opened)
-            self.by.show_again(opened)
-            self._ends_asked.drop()
-            self._ends_asked.ask(
-                (opened.source.key, "near"),
-                partial(requests.f1_intervals, opened.report),
-                heard=self.by.show_intervals,
-            )
-
-    def _hear_slices(self, found: Found) -> None:
-        self._columns = dict(found.columns)
-        self.by.show_found(found)
 
     # ---- a second model
 

@@ -10,28 +10,24 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from app.pages.evaluate.state import (
+from app.pages.evaluate.state import FILE, LONG, SHORT, SURE, Both, Found, Listing, Opened, Source
+from app.plots.attribution import Scored as ScoredWord
+from app.work.models import OpenModels
+from app.work.text_filter import (
     ANSWER,
     COLUMN,
     CONFIDENCE,
     DIFFER,
-    FILE,
+    INSIDE,
     LABEL,
     LENGTH,
-    LONG,
+    MARK,
+    OFF,
+    PLACE,
     RIGHT,
-    SHORT,
-    SURE,
     WORD,
-    Both,
     Filter,
-    Found,
-    Listing,
-    Opened,
-    Source,
 )
-from app.plots.attribution import Scored as ScoredWord
-from app.work.models import OpenModels
 from engine.commands.evaluate import write_rows
 from engine.durable import write_text
 from engine.errors import UserError
@@ -61,10 +57,11 @@ from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.table import reading_table
 from engine.train.run.runs import SETUP, read_config
 from engine.train.run.setup import read_setup
-from engine.train.scored import Scored
+from engine.train.scored import Each, Scored
 from engine.train.tasks.multi_label.task import BETWEEN
 
 TEXTS_AT_ONCE = 2048
+DIGITS = 1e-5  # within which a number is what its words say
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
@@ -324,8 +321,40 @@ def _mask(
     if one.kind == COLUMN:
         cells = columns.get(str(values[0]), ())
         return np.array([cell == values[1] for cell in cells], bool) if cells else ~everything
+    if one.kind in (MARK, PLACE):
+        return _some(len(each), _places_of(each, one))
+    if one.kind == OFF:
+        low, high = (float(value) for value in values[1:])
+        off = numbers_of(each.names, each.predicted) - numbers_of(each.names, each.true)
+        inside: Mask = (off >= low - DIGITS) & (off <= high + DIGITS)
+        return inside if values[0] == INSIDE else ~inside
     assert one.kind == DIFFER
     return _differing(len(each), str(values[0]), both)
+
+
+def _places_of(each: Each, one: Filter) -> Places:
+    """Return the places of the texts that have a mark, or of one."""
+    if one.kind == PLACE:
+        return np.array([int(one.values[0])], np.int64)
+    name = tuple(str(value) for value in one.values)
+    return np.zeros(0, np.int64) if each.marks is None else each.marks.texts_with(name)
+
+
+def _some(count: int, places: Places) -> Mask:
+    found = np.zeros(count, bool)
+    found[places[places < count]] = True
+    return found
+
+
+def numbers_of(names: Sequence[str], places: Places) -> npt.NDArray[np.float64]:
+    """Return (E,) the numbers that stand at some places of names."""
+    return np.array([float(name) for name in names], np.float64)[places]
+
+
+def is_known(one: Filter, opened: Opened) -> bool:
+    """Whether texts that another page speaks of can be among these."""
+    count = len(opened.scored.each.names)
+    return one.kind != ANSWER or max(int(value) for value in one.values) < count
 
 
 def _differing(count: int, who: str, both: Both | None) -> Mask:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from app.work.text_filter import Filter
 from engine.evaluation.baselines import Baseline
 from engine.evaluation.comparing import Compared
 from engine.evaluation.report import Report
@@ -14,16 +15,6 @@ from engine.text.listed import Indices
 from engine.train.scored import Scored
 
 SURE, UNSURE, LONG, SHORT, FILE = ORDERS = ("surest", "least sure", "longest", "shortest", "file")
-ANSWER, RIGHT, CONFIDENCE, LENGTH, WORD, COLUMN, LABEL, DIFFER = (
-    "answer",
-    "right",
-    "confidence",
-    "length",
-    "word",
-    "column",
-    "label",
-    "differ",
-)
 
 
 @dataclass(frozen=True)
@@ -61,26 +52,6 @@ class Opened:
     @property
     def scored(self) -> Scored:
         return self.report.scored
-
-
-@dataclass(frozen=True)
-class Filter:
-    """Texts that have something in common. kind: one of those above; values: what, by kind.
-
-    ANSWER: true and predicted label, -1 for any. RIGHT: 1 or 0. CONFIDENCE, LENGTH: from and to, both taken.
-    WORD: the word. COLUMN: name and value. LABEL: one of several, true or answered.
-    DIFFER: "any", "first" or "second", who alone is right.
-    """
-
-    kind: str
-    values: tuple[float | str, ...]
-
-    @property
-    def place(self) -> tuple[str, ...]:
-        """What it takes the place of: one answer at a time, but any number of words."""
-        if self.kind == WORD:
-            return self.kind, str(self.values[0])
-        return (self.kind, str(self.values[0])) if self.kind == COLUMN else (self.kind,)
 
 
 @dataclass(frozen=True)

@@ -20,27 +20,26 @@ from app.look.widgets import Card, button, named, set_role
 from app.pages.evaluate.by import column_words
 from app.pages.evaluate.opened_text import OpenedText
 from app.pages.evaluate.requests import Places
-from app.pages.evaluate.state import (
+from app.pages.evaluate.state import FILE, LONG, SHORT, SURE, UNSURE, Both, Listing
+from app.pages.evaluate.texts_model import ANSWER as ANSWER_COLUMN
+from app.pages.evaluate.texts_model import LINE, OPEN, OTHER, ROW, TEXT, TextCells, TextRows
+from app.pages.evaluate.texts_model import SURE as SURE_COLUMN
+from app.pages.tasks.known import views_of
+from app.work.text_filter import (
     ANSWER,
     COLUMN,
     CONFIDENCE,
     DIFFER,
-    FILE,
+    INSIDE,
     LABEL,
     LENGTH,
-    LONG,
+    MARK,
+    OFF,
+    PLACE,
     RIGHT,
-    SHORT,
-    SURE,
-    UNSURE,
     WORD,
-    Both,
     Filter,
-    Listing,
 )
-from app.pages.evaluate.texts_model import ANSWER as ANSWER_COLUMN
-from app.pages.evaluate.texts_model import LINE, OPEN, OTHER, ROW, TEXT, TextCells, TextRows
-from app.pages.evaluate.texts_model import SURE as SURE_COLUMN
 from engine.train.scored import Scored
 
 SETTLE_MS = 200  # after the last key, before a search is made
@@ -296,6 +295,17 @@ class TextsCard(Card):
             return self.tr("with the label {name}").format(name=one.values[0])
         if one.kind == COLUMN:
             return column_words(str(one.values[0]), str(one.values[1]))
+        if one.kind == MARK:
+            assert self._scored is not None
+            return views_of(self._scored.task).mark_words(tuple(map(str, one.values)))
+        if one.kind == OFF:
+            low, high = (words.decimal(float(value), 2) for value in one.values[1:])
+            text = self.tr("{low} to {high} off")
+            if one.values[0] != INSIDE:
+                text = self.tr("more than {low} or {high} off")
+            return text.format(low=low, high=high)
+        if one.kind == PLACE:
+            return self.tr("this one")
         assert one.kind == DIFFER
         first, second = self._others
         return {

@@ -28,10 +28,10 @@ LOW_CARD, LOW_PLOT = 228, 120  # px; heights below which a card and its plot say
 class FineTuneCharts(RunCharts):
     """Loss, metric, scores and advice; two columns where there is room, one where there is not.
 
-    texts_wanted: of a split, those of a true and a predicted label.
+    texts_wanted: of a split, those that a `Filter` says.
     """
 
-    texts_wanted = Signal(str, int, int)
+    texts_wanted = Signal(str, object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.advice = FineTuneAdvice()

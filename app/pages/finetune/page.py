@@ -25,6 +25,7 @@ from app.pages.run.page import TrainingPage
 from app.session import FILE_SETTINGS, LABEL_CHOICES, Session, sample_data_path
 from app.settings import AppSettings
 from app.work.tables import NEW
+from app.work.text_filter import Filter
 from engine.commands.command_line import finetune_command
 from engine.errors import UserError
 from engine.events import Started
@@ -91,11 +92,11 @@ class FineTunePage(TrainingPage):
         self.refresh()
 
     @Slot(str, int, int)
-    def _show_texts(self, split: str, true: int, predicted: int) -> None:
+    def _show_texts(self, split: str, behind: Filter) -> None:
         """Show the texts behind a number of the run on the Evaluate page."""
         folder = self.model_folder
         if folder is not None:
-            self.session.want_evaluation(folder, split, (true, predicted))
+            self.session.want_evaluation(folder, split, behind)
 
     @Slot()
     def compare(self) -> None:

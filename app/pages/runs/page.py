@@ -6,7 +6,7 @@ answers are read only of what is ticked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,16 +34,18 @@ from app.pages.runs.requests import (
     draw_curves,
     read_runs,
 )
-from app.pages.runs.rows import Row, Shown, column_words, data_name, measure_words, shown
+from app.pages.runs.rows import Row, Shown, column_words, data_name, measure_words, name_of, shown
 from app.pages.runs.state import RunsState
 from app.pages.runs.table import RunsTable
 from app.session import Session
 from app.work.worker import Channel
 from engine.errors import RunError, marked
 from engine.events import Event, Progress
+from engine.runs.facts import RunFacts
 from engine.runs.groups import Listed, Measure, measures_of, pair_of
 from engine.train.run.runs import MODEL
 
+MOST_NAMED = 3  # of what is trained elsewhere
 WATCH_MS = 2000  # between two looks at the folders while a run is under way somewhere
 LOWER, LEAST_LOWER, MOST_LOWER = 0.39, 244, 340  # of the height, that what is ticked may take; px
 
@@ -90,6 +92,11 @@ class RunsPage(Page):
         for action in (self.copy_button, self.export_button, self.repeat_button):
             self.header.add_action(action)
         self.queue_strip = QueueStrip(self.session.queue)
+        self.elsewhere = label("", "muted", wrap=True, name="runs_elsewhere")
+        self.elsewhere.setToolTip(
+            self.tr("What a terminal begins waits for nobody. The command queue add puts it into the queue.")
+        )
+        self.elsewhere.hide()
         self.banner = Banner(name="runs_banner")
         self.search = named(QLineEdit(), "runs_search", self.tr("Search"))
         self.search.setPlaceholderText(self.tr("Search names, notes, tags…"))
@@ -133,7 +140,7 @@ class RunsPage(Page):
         row((self.curves, 5), (self.better, 3), gap=GAP, parent=self.below)
         for view in (self.table_card, self.nothing, self.empty):
             self.views.addWidget(view)
-        for part in (self.banner, self.queue_strip, self.filters):
+        for part in (self.banner, self.queue_strip, self.elsewhere, self.filters):
             self.body.addWidget(part)
         self.body.addWidget(self.views, 1)
         self.body.addWidget(self.below)
@@ -211,8 +218,29 @@ class RunsPage(Page):
             self.runs, self._is_read = runs, True
             self._fill_boxes()
             self._show()
-        if self.isVisible() and any(run.facts.state == "running" for run in runs):
+        under_way = [run.facts for run in runs if run.facts.state == "running"]
+        self._show_elsewhere(under_way)
+        if self.isVisible() and under_way:
             self._again.start()
+
+    def _show_elsewhere(self, under_way: Sequence[RunFacts]) -> None:
+        """Say what is trained beside the window and its queue: the two wait for each other, not for that."""
+        job = self.session.queue.state.running
+        known = {self.session.run_dir, self.session.runs_root / job.run if job is not None else None}
+        names = [
+            name_of([facts])
+            for facts in under_way
+            if not known & {Path(facts.path), *Path(facts.path).parents}
+        ]
+        self.elsewhere.setVisible(bool(names))
+        if names:
+            text = words.counted(
+                len(names),
+                self.tr("Also training, begun elsewhere: {names}. It waits for nobody, so both are slower."),
+                self.tr("Also training, begun elsewhere: {names}. They wait for nobody, so all are slower."),
+            )
+            shown = ", ".join(words.shorten(name, 40) for name in names[:MOST_NAMED])
+            self.elsewhere.setText(text.format(names=shown + (" …" if names[MOST_NAMED:] else "")))
 
     def _fill_boxes(self) -> None:
         facts = [run.facts for run in self.runs]

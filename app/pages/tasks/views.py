@@ -55,15 +55,17 @@ class TaskScores(Card):
     """The scores of one evaluation, or of the two of a run. A child class shows them.
 
     picture: the figure that says most of them, which is saved with a run's other figures. texts_wanted: of a
-    split, "validation" or "test", those of a true and a predicted label.
+    split, "validation" or "test", those that a `Filter` says.
     """
 
     picture: Figure
-    texts_wanted = Signal(str, int, int)
-    label_wanted = Signal(str)  # texts that have a label, or were given it
+    texts_wanted = Signal(str, object)
 
     def set_door(self, is_door: bool) -> None:
         """Let clicks lead to texts, where there are any behind the scores."""
+
+    def stand_beside_texts(self) -> None:
+        """Show numbers first, for a list of the texts stands beside."""
 
     def clear(self) -> None:
         """Show nothing."""
@@ -175,6 +177,10 @@ class TaskViews(ABC):
     @abstractmethod
     def scores(self) -> TaskScores:
         """Return a card for its scores."""
+
+    def mark_words(self, mark: tuple[str, ...]) -> str:
+        """Return in a few words what texts have in common that have a mark of this task's answers."""
+        raise NotImplementedError
 
     has_probability: ClassVar[bool] = True  # whether answers to rows have one
 

@@ -14,11 +14,12 @@ import numpy as np
 from engine.durable import explained
 from engine.errors import UserError
 from engine.train.run.records import whole_number
-from engine.train.scored import Each
+from engine.train.scored import Each, Marks
 
 ANSWERS = "answers"
 MOST_BYTES = 1 << 27  # of the answers of a part; more are not kept
 _ARRAYS = ("true", "predicted", "right", "sure", "adds", "probabilities")
+_OF_MARKS = ("texts", "which")
 
 
 def answers_path(run_dir: Path, split: str) -> Path:
@@ -33,9 +34,13 @@ def save_answers(run_dir: Path, split: str, step: int, each: Each) -> None:
     from engine.model.tensor_files import save_tensors
 
     path = answers_path(run_dir, split)
-    about = json.dumps({"step": step, "score": each.score, "names": each.names}, ensure_ascii=False)
+    about = {"step": step, "score": each.score, "names": each.names}
     arrays = {name: getattr(each, name) for name in _ARRAYS}
-    arrays["about"] = np.frombuffer(bytearray(about.encode("utf-8", "surrogatepass")), np.uint8)
+    if each.marks is not None:
+        about["marks"] = each.marks.names
+        arrays |= {f"marks/{name}": getattr(each.marks, name) for name in _OF_MARKS}
+    said = json.dumps(about, ensure_ascii=False)
+    arrays["about"] = np.frombuffer(bytearray(said.encode("utf-8", "surrogatepass")), np.uint8)
     with explained(path):
         if sum(one.nbytes for one in arrays.values()) > MOST_BYTES:
             path.unlink(missing_ok=True)
@@ -59,7 +64,17 @@ def load_answers(run_dir: Path, split: str, step: int) -> Each | None:
             return None
         if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
             return None
-        each = Each(tuple(names), score=score, **{name: tensors[name] for name in _ARRAYS})
+        marks = _marks_in(about.get("marks"), tensors)
+        each = Each(tuple(names), score=score, marks=marks, **{name: tensors[name] for name in _ARRAYS})
         return each if each.fits(len(each)) else None
     except (UserError, OSError, KeyError, TypeError, ValueError, IndexError, RecursionError):
         return None
+
+
+def _marks_in(names: object, tensors: dict[str, np.ndarray]) -> Marks | None:
+    """Return the marks that were kept, None where there are none. Raises: KeyError, TypeError."""
+    if not isinstance(names, list):
+        return None
+    if not all(isinstance(one, list) and all(isinstance(part, str) for part in one) for one in names):
+        raise TypeError(names)
+    return Marks(tuple(map(tuple, names)), *(tensors[f"marks/{name}"] for name in _OF_MARKS))

@@ -70,6 +70,7 @@ class Kind(ABC):
     max_length: ClassVar[int] = USUAL_LENGTH  # WordPieces of an example where none are asked for
     without: ClassVar[tuple[str, ...]] = ()  # settings of `AdaptConfig` that mean nothing to it
     reads_tables: ClassVar[bool] = True  # whether its files are opened as tables in the window
+    has_marks: ClassVar[bool] = False  # whether `Each` of its answers says what texts have in common
 
     def looks(self, path: Path, data: DataConfig) -> Sentence | None:
         """Return why a file looks like one of this task, None if it does not; raises nothing.

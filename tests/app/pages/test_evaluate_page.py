@@ -15,9 +15,10 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.evaluate.page import EvaluatePage
 from app.pages.evaluate.requests import choose
-from app.pages.evaluate.state import DIFFER, FILE, LABEL, WORD, Filter, Listing
+from app.pages.evaluate.state import FILE, Listing
 from app.pages.evaluate.texts_model import TEXT
 from app.session import Session
+from app.work.text_filter import DIFFER, LABEL, WORD, Filter
 from engine.evaluation.calibration import tempered
 from engine.evaluation.part import scoring_part
 from engine.events import result_of

@@ -226,12 +226,13 @@ def test_a_run_that_another_process_trains_is_followed(page: RunsPage, root: Pat
         settle(page)
         row = next(row for row in page.shown.rows if row.name == "elsewhere")
         assert row.facts.state == "running" and row.facts.step == 3
+        assert page.elsewhere.text().startswith("Also training, begun elsewhere: elsewhere.")
         made_run(root, "other", number=41, learning_rate=2e-5)
         qtbot.waitUntil(lambda: "other" in lines(page))  # looked at again by itself
     page.refresh()
     settle(page)
     row = next(row for row in page.shown.rows if row.name == "elsewhere")
-    assert row.facts.state == "crashed"
+    assert row.facts.state == "crashed" and page.elsewhere.isHidden()
 
 
 def test_without_runs_the_page_says_what_fills_it(session: Session, show_page: ShowPage[RunsPage]) -> None:

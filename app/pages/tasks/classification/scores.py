@@ -25,6 +25,7 @@ from app.pages.tasks.views import ROOM, TaskScores, split_buttons
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
 from app.plots.figure import Numbers
+from app.work.text_filter import ANSWER, Filter
 from engine.events import Evaluated
 from engine.train.metrics import ONE_ANSWER, ClassScores, class_scores, notes_on
 
@@ -71,6 +72,10 @@ class LabelScores(QAbstractTableModel):
         elif column > LABEL and self._scores is not None:
             places = places[np.argsort(self._column(column), kind="stable")]
         self._order = places[::-1] if order == Qt.SortOrder.DescendingOrder and column >= 0 else places
+
+    def place_at(self, row: int) -> int:
+        """Return the place of a row's label; -1 of a mean."""
+        return int(self._order[row]) if 0 <= row < len(self._names) else -1
 
     def _column(self, column: int) -> np.ndarray:
         assert self._scores is not None
@@ -263,15 +268,23 @@ class ScoresCard(TaskScores):
         self.view_choice.chosen.connect(self._show_view)
         self.split_choice.chosen.connect(self._show)
         self.confusion.chosen.connect(self._cell_chosen)
+        self.labels.row_wanted.connect(self._row_chosen)
         self.clear()
 
     def set_door(self, is_door: bool) -> None:
         self.confusion.is_door = is_door
+        self.labels.set_door(is_door)
 
     @Slot(int, int)
     def _cell_chosen(self, true: int, predicted: int) -> None:
         if self.current is not None:
-            self.texts_wanted.emit(self.current.split, true, predicted)
+            self.texts_wanted.emit(self.current.split, Filter(ANSWER, (true, predicted)))
+
+    @Slot(int)
+    def _row_chosen(self, row: int) -> None:
+        place = self.labels.scores.place_at(row)
+        if self.current is not None and place >= 0:
+            self.texts_wanted.emit(self.current.split, Filter(ANSWER, (place, -1)))
 
     def _lay_out(self) -> None:
         self._save = save_icon(self.confusion)

@@ -79,7 +79,8 @@ class ThresholdScores(LabelScores):
 
     def label_at(self, row: int) -> str:
         """Return the label of a row; "" of a mean."""
-        return self._names[int(self._order[row])] if 0 <= row < len(self._names) else ""
+        place = self.place_at(row)
+        return self._names[place] if place >= 0 else ""
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

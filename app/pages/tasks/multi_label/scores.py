@@ -18,6 +18,7 @@ from app.pages.tasks.tile import ScoreTile
 from app.pages.tasks.views import ROOM, TaskScores, split_buttons
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.plane import PlanePlot
+from app.work.text_filter import LABEL, Filter
 from engine.events import Evaluated
 from engine.train.tasks.multi_label.details import set_details
 
@@ -31,7 +32,7 @@ class MultiLabelScores(TaskScores):
         super().__init__(parent=parent)
         self._evaluations: dict[str, Evaluated] = {}
         self._moments: dict[str, str] = {}
-        self._label, self._is_door = "", False
+        self._label = ""
         self.set_title(self.tr("Scores"))
         self.view_choice = FoldingButtons(
             "scores_view",
@@ -58,6 +59,7 @@ class MultiLabelScores(TaskScores):
         self.view_choice.chosen.connect(self._show_view)
         self.split_choice.chosen.connect(self._show)
         self.labels.selectionModel().currentRowChanged.connect(self._choose_row)
+        self.labels.row_wanted.connect(self._row_wanted)
         self.clear()
 
     def _lay_out(self) -> None:
@@ -137,11 +139,16 @@ class MultiLabelScores(TaskScores):
         assert isinstance(model, ThresholdScores)
         if index.isValid() and model.label_at(index.row()):
             self.choose(model.label_at(index.row()))
-            if self._is_door and self.labels.hasFocus():
-                self.label_wanted.emit(self._label)
 
     def set_door(self, is_door: bool) -> None:
-        self._is_door = is_door
+        self.labels.set_door(is_door)
+
+    @Slot(int)
+    def _row_wanted(self, row: int) -> None:
+        model, shown = self.labels.scores, self.current
+        assert isinstance(model, ThresholdScores)
+        if shown is not None and model.label_at(row):
+            self.texts_wanted.emit(shown.split, Filter(LABEL, (model.label_at(row),)))
 
     def choose(self, name: str) -> None:
         """Show a label's curve."""

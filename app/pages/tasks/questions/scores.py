@@ -13,15 +13,20 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app import words
 from app.look.labels import label
+from app.look.layout import STRETCH, row
 from app.look.segmented_buttons import FoldingButtons
+from app.look.widgets import button, set_role
 from app.pages.tasks.questions.listing import QuestionList
 from app.pages.tasks.views import ROOM, TaskScores
 from app.plots.answer_words import AnswerWordsPlot
 from app.plots.buttons import save_icon, yield_to_layout
+from app.work.text_filter import MARK, Filter
 from engine.events import Evaluated
+from engine.train.scored import ANSWER, EXACT, NO, NONE, SOME, WORD
 from engine.train.tasks.questions.details import Mistake, count_of, mistakes_in, scores_by_word
 
 LEAST_PICTURE = 90  # px
+_MARKS = {"inexact": (EXACT, NO), "answerable": (ANSWER, SOME), "unanswerable": (ANSWER, NONE)}
 
 
 class QuestionScores(TaskScores):
@@ -53,6 +58,14 @@ class QuestionScores(TaskScores):
         )
         self.figures = label("", wrap=True, name="question_figures")
         self.rule = label("", "muted", wrap=True, name="question_rule")
+        self.links = {
+            key: button("", "link", name=f"question_{key}")
+            for key in ("inexact", "answerable", "unanswerable")
+        }
+        self._links = QWidget()
+        set_role(self._links, "clear")
+        row(*self.links.values(), STRETCH, gap=16, parent=self._links)
+        self._is_door = False
         self.words = AnswerWordsPlot(self.tr("Scores by question word"))
         self.words.setObjectName("answer_words")
         self.words.set_empty_text(
@@ -67,12 +80,15 @@ class QuestionScores(TaskScores):
         self._save = save_icon(self.words)
         for widget in (self.view_choice, self.split_choice, self._save):
             self.add_corner(widget)
-        for part in (self.figures, self.rule):
+        for part in (self.figures, self._links, self.rule):
             self.add(part)
         self.add(self._views, 1)
         self.view_choice.chosen.connect(self._show_view)
         self.split_choice.chosen.connect(self._show)
         self.mistakes.row_chosen.connect(self._show_mistake)
+        self.words.chosen.connect(lambda word: self._want(WORD, word))
+        for key, mark in _MARKS.items():
+            self.links[key].clicked.connect(partial(self._want, *mark))
         self.clear()
 
     def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
@@ -84,6 +100,30 @@ class QuestionScores(TaskScores):
             self.split_choice.set_current("validation")
         self.split_choice.setVisible(len(evaluations) > 1)
         self._show()
+
+    def set_door(self, is_door: bool) -> None:
+        self._is_door = self.words.is_door = is_door
+        self._show_links()
+
+    def _want(self, kind: str, value: str, _checked: bool = False) -> None:
+        if self.current is not None:
+            self.texts_wanted.emit(self.current.split, Filter(MARK, (kind, value)))
+
+    def _show_links(self) -> None:
+        event = self.current
+        self._links.setVisible(self._is_door and event is not None)
+        if event is None:
+            return
+        has_none = "no_answer_f1" in event.metrics
+        said = {
+            "inexact": self.tr("not exactly right"),
+            "answerable": self.tr("with an answer: F1 {f1}"),
+            "unanswerable": self.tr("without an answer: {f1} right"),
+        }
+        values = {"answerable": "has_answer_f1", "unanswerable": "no_answer_f1"}
+        for key, link in self.links.items():
+            link.setText(said[key].format(f1=words.share(event.metrics.get(values.get(key, "")))))
+            link.setVisible(key == "inexact" or has_none)
 
     @property
     def current(self) -> Evaluated | None:
@@ -102,6 +142,7 @@ class QuestionScores(TaskScores):
         if event is not None:
             self.figures.setText(self._figures_of(event))
             self.rule.setText(self._rule_of(event))
+        self._show_links()
         self._mistakes = [] if event is None else mistakes_in(event.details)
         listed = [self._cells(one) for one in self._mistakes]
         names = (self.tr("Question"), self.tr("Answered"), self.tr("Right"), self.tr("Sure"))

@@ -13,7 +13,9 @@ from app.pages.tasks.questions.answers import QuestionAnswers
 from app.pages.tasks.questions.preview import QuestionPreview
 from app.pages.tasks.questions.scores import QuestionScores
 from app.pages.tasks.views import TaskViews
+from app.plots.answer_words import word_name
 from engine.events import Evaluated
+from engine.train.scored import ANSWER, EXACT, NO, NONE, SOME, WORD, YES
 from engine.train.tasks.questions.details import count_of, threshold_in
 
 if TYPE_CHECKING:
@@ -66,6 +68,17 @@ class QuestionViews(TaskViews):
                 zero=words.share(threshold["at_zero"]),
             )
             yield Remark("fine", said)
+
+    def mark_words(self, mark: tuple[str, ...]) -> str:
+        kind, value = mark
+        if kind == WORD:
+            return word_name(value)
+        return {
+            (EXACT, YES): translate("QuestionViews", "exactly right"),
+            (EXACT, NO): translate("QuestionViews", "not exactly right"),
+            (ANSWER, SOME): translate("QuestionViews", "with an answer"),
+            (ANSWER, NONE): translate("QuestionViews", "without an answer"),
+        }[kind, value]
 
     def scores(self) -> QuestionScores:
         return QuestionScores()

@@ -10,14 +10,16 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import words
 from app.look.labels import label
+from app.look.layout import STRETCH, row
 from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import set_role
+from app.look.widgets import button, set_role
 from app.pages.tasks.tile import ScoreTile
 from app.pages.tasks.views import ROOM, TaskScores, split_buttons
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.plane import PlanePlot
+from app.work.text_filter import INSIDE, OFF, OUTSIDE, PLACE, Filter
 from engine.events import Evaluated
-from engine.train.tasks.regression.details import number_details
+from engine.train.tasks.regression.details import number_details, places_of_points
 
 LEAST_PICTURE = 110  # px
 
@@ -47,6 +49,14 @@ class RegressionScores(TaskScores):
         self.picture.set_empty_text(self.tr("After each evaluation: true and predicted numbers."))
         self.remark = label("", "muted", wrap=True)
         self.remark.setObjectName("scores_remark")
+        self.half = button(self.tr("The half between"), "link", name="score_half")
+        self.tenth = button(self.tr("The tenth outside"), "link", name="score_tenth")
+        self.half.clicked.connect(lambda: self._want_off(INSIDE, 2, 4))
+        self.tenth.clicked.connect(lambda: self._want_off(OUTSIDE, 1, 5))
+        self._links = QWidget()
+        set_role(self._links, "clear")
+        row(self.half, self.tenth, STRETCH, gap=16, parent=self._links)
+        self._is_door = False
         yield_to_layout(self.picture, LEAST_PICTURE)
         for widget in (self.view_choice, self.split_choice, save_icon(self.picture)):
             self.add_corner(widget)
@@ -60,7 +70,9 @@ class RegressionScores(TaskScores):
         tiles.addStretch(1)
         self.add(self._tiles)
         self.add(self.remark)
+        self.add(self._links)
         self.add(self.picture, 1)
+        self.plane.chosen.connect(self._point_chosen)
         self.view_choice.chosen.connect(self._show)
         self.split_choice.chosen.connect(self._show)
         self.clear()
@@ -80,9 +92,29 @@ class RegressionScores(TaskScores):
         self.split_choice.setVisible(has_both)
         self._show()
 
+    def set_door(self, is_door: bool) -> None:
+        self._is_door = self.plane.is_door = is_door
+        self._links.setVisible(is_door and self.current is not None)
+
+    @Slot(int)
+    def _point_chosen(self, point: int) -> None:
+        if self.current is None:
+            return
+        places = places_of_points(number_details(self.current.details).num_examples)
+        if point < len(places):
+            self.texts_wanted.emit(self.current.split, Filter(PLACE, (int(places[point]),)))
+
+    def _want_off(self, side: str, low: int, high: int) -> None:
+        """Ask for the rows that are off by what lies between two of the quantiles, or outside."""
+        found = number_details(self.current.details).residuals if self.current is not None else []
+        if self.current is not None and found:
+            wanted = Filter(OFF, (side, found[low], found[high]))
+            self.texts_wanted.emit(self.current.split, wanted)
+
     @Slot()
     def _show(self) -> None:
         shown = self.current
+        self._links.setVisible(self._is_door and shown is not None)
         for widget in (self._tiles, self.view_choice, self.remark):
             widget.setVisible(shown is not None)
         if shown is None:

@@ -23,12 +23,15 @@ from app.pages.tasks.views import ROOM, TaskScores
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
 from app.plots.tagged_words import PREDICTED, TRUE, Stretch, tagged_words
+from app.work.text_filter import MARK, Filter
 from engine.events import Evaluated
+from engine.train.scored import ERROR, TAKEN, TYPE
 from engine.train.tasks.token_labels.details import (
     WrongText,
     confusion_in,
     count_of,
     error_counts,
+    pairs_in,
     texts_in,
 )
 
@@ -59,6 +62,17 @@ class TypeConfusion(ConfusionPlot):
         return text.format(**values)
 
 
+def kind_words(kind: str) -> str:
+    """Return a kind of error in words."""
+    return {
+        "boundary": words.translate("TokenScores", "Wrong bounds"),
+        "type": words.translate("TokenScores", "Wrong type"),
+        "boundary and type": words.translate("TokenScores", "Wrong bounds and type"),
+        "missed": words.translate("TokenScores", "Missed"),
+        "invented": words.translate("TokenScores", "Found where there is none"),
+    }.get(kind, kind)
+
+
 class TokenScores(TaskScores):
     """The scores of one evaluation, or of the two of a run: on validation and on test texts."""
 
@@ -68,12 +82,14 @@ class TokenScores(TaskScores):
         self._evaluations: dict[str, Evaluated] = {}
         self._moments: dict[str, str] = {}
         self._rows: list[WrongText] = []
+        self._error_rows: list[tuple[tuple[str, ...], str, int]] = []  # mark, words, how many
         self.view_choice = FoldingButtons(
             "token_scores_view",
             self.tr("View"),
             (
                 ("texts", self.tr("Texts"), self.tr("Texts with what is wrong in them")),
                 ("types", self.tr("By type"), self.tr("Precision, recall and F1 of each type")),
+                ("errors", self.tr("Errors"), self.tr("How often what went wrong")),
                 ("confusion", self.tr("Confusion"), self.tr("Which type was taken for which")),
             ),
             room=ROOM,
@@ -108,6 +124,7 @@ class TokenScores(TaskScores):
         )
         self.texts = TextList("wrong_texts", self.tr("Texts with errors"))
         self.types = CellTable("type_scores", self.tr("Scores of each type"))
+        self.errors = CellTable("error_scores", self.tr("Errors by kind"))
         self.confusion = TypeConfusion(self.tr("Confusion of types"))
         self.confusion.setObjectName("type_confusion")
         self.confusion.set_empty_text(self.tr("After each evaluation: which type is taken for which."))
@@ -117,7 +134,7 @@ class TokenScores(TaskScores):
         errors = QWidget()
         set_role(errors, "clear")
         column(row((self.kind_box, 1), self.lane_choice), (self.texts, 1), parent=errors)
-        for view in (errors, self.types, self.confusion):
+        for view in (errors, self.types, self.errors, self.confusion):
             self._views.addWidget(view)
         self._save = save_icon(self.confusion)
         for widget in (self.view_choice, self.split_choice, self._save):
@@ -130,6 +147,9 @@ class TokenScores(TaskScores):
         self.lane_choice.chosen.connect(self._draw_words)
         self.kind_box.activated.connect(self._list_texts)
         self.texts.row_chosen.connect(self._draw_words)
+        self.types.row_wanted.connect(self._type_wanted)
+        self.errors.row_wanted.connect(self._error_wanted)
+        self.confusion.chosen.connect(self._cell_wanted)
         self.clear()
 
     def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
@@ -141,6 +161,35 @@ class TokenScores(TaskScores):
             self.split_choice.set_current("validation")
         self.split_choice.setVisible(len(evaluations) > 1)
         self._show()
+
+    def set_door(self, is_door: bool) -> None:
+        self.types.set_door(is_door)
+        self.errors.set_door(is_door)
+        self.confusion.is_door = is_door
+
+    def stand_beside_texts(self) -> None:
+        self.view_choice.set_current("types")
+        self._show_view()
+
+    @Slot(int)
+    def _type_wanted(self, row: int) -> None:
+        if self.current is not None:
+            self._want(TYPE, list(self.current.per_label)[row])
+
+    @Slot(int)
+    def _error_wanted(self, row: int) -> None:
+        self._want(*self._error_rows[row][0])
+
+    @Slot(int, int)
+    def _cell_wanted(self, true: int, predicted: int) -> None:
+        kept, event = confusion_in(self._details), self.current
+        names = (*kept[0], "") if kept is not None else event.labels if event is not None else ()
+        if names:
+            self._want(TAKEN, names[true], names[predicted])
+
+    def _want(self, *mark: str) -> None:
+        if self.current is not None:
+            self.texts_wanted.emit(self.current.split, Filter(MARK, mark))
 
     @property
     def current(self) -> Evaluated | None:
@@ -162,13 +211,14 @@ class TokenScores(TaskScores):
             self.figures.setText(self._figures_of(event))
             self.counts.setText(self._counts())
         self._show_types()
+        self._show_errors()
         self._show_confusion()
         chosen = self.kind_box.currentData()
         self.kind_box.clear()
         wrong = words.number(count_of(self._details, "num_wrong_texts"))
         self.kind_box.addItem(self.tr("All texts with errors ({count})").format(count=wrong), "")
         for kind, count in error_counts(self._details).items():
-            self.kind_box.addItem(f"{self._kind_words(kind)} ({words.number(count)})", kind)
+            self.kind_box.addItem(f"{kind_words(kind)} ({words.number(count)})", kind)
         self.kind_box.setCurrentIndex(max(0, self.kind_box.findData(chosen)))
         self._list_texts()
         self._show_view()
@@ -176,17 +226,8 @@ class TokenScores(TaskScores):
     @Slot()
     def _show_view(self) -> None:
         view = self.view_choice.current if self.current is not None else "confusion"
-        self._views.setCurrentIndex(("texts", "types", "confusion").index(view))
+        self._views.setCurrentIndex(("texts", "types", "errors", "confusion").index(view))
         self._save.setVisible(view == "confusion")
-
-    def _kind_words(self, kind: str) -> str:
-        return {
-            "boundary": self.tr("Wrong bounds"),
-            "type": self.tr("Wrong type"),
-            "boundary and type": self.tr("Wrong bounds and type"),
-            "missed": self.tr("Missed"),
-            "invented": self.tr("Found where there is none"),
-        }.get(kind, kind)
 
     def _figures_of(self, event: Evaluated) -> str:
         found = event.metrics
@@ -228,6 +269,19 @@ class TokenScores(TaskScores):
         names = (self.tr("Type"), self.tr("Precision"), self.tr("Recall"), self.tr("F1"), last)
         self.types.set_rows(names, len(found), cell, wide=0, numbers=(1, 2, 3, 4))
 
+    def _show_errors(self) -> None:
+        counts = error_counts(self._details)
+        found: list[tuple[tuple[str, ...], str, int]] = []
+        found += [((ERROR, kind), kind_words(kind), count) for kind, count in counts.items()]
+        for true, predicted, count in pairs_in(self._details):
+            found.append(((TAKEN, true, predicted), f"{true} → {predicted}", count))
+        self._error_rows = found
+
+        def cell(row: int, place: int) -> str:
+            return words.number(found[row][2]) if place else found[row][1]
+
+        self.errors.set_rows((self.tr("Error"), self.tr("How often")), len(found), cell, wide=0, numbers=(1,))
+
     def _show_confusion(self) -> None:
         event, kept = self.current, confusion_in(self._details)
         if kept is not None:
@@ -253,7 +307,7 @@ class TokenScores(TaskScores):
         if not one.kinds:
             pairs = zip(one.true, one.predicted, strict=False)
             return ", ".join(dict.fromkeys(f"{true[2]} → {found[2]}" for true, found in pairs))
-        return ", ".join(dict.fromkeys(self._kind_words(kind) for kind in one.kinds))
+        return ", ".join(dict.fromkeys(kind_words(kind) for kind in one.kinds))
 
     @Slot()
     def _draw_words(self) -> None:

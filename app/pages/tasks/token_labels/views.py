@@ -11,9 +11,10 @@ from app import words
 from app.pages.advice.remark import Remark
 from app.pages.tasks.token_labels.answers import TokenAnswers
 from app.pages.tasks.token_labels.preview import TokenPreview
-from app.pages.tasks.token_labels.scores import TokenScores
+from app.pages.tasks.token_labels.scores import TokenScores, kind_words
 from app.pages.tasks.views import TaskViews
 from engine.events import Evaluated
+from engine.train.scored import ERROR, TYPE
 
 if TYPE_CHECKING:
     from app.pages.tasks.views import Summary
@@ -64,6 +65,15 @@ class TokenViews(TaskViews):
         text = translate("TokenViews", "Types that occur and of which none is found: {types}.")
         shown = [words.shorten(kind, 40) for kind in never[:5]] + ["…"] * bool(never[5:])
         yield Remark("look", text.format(types=", ".join(shown)))
+
+    def mark_words(self, mark: tuple[str, ...]) -> str:
+        kind, *names = mark
+        if kind == ERROR:
+            return kind_words(names[0])
+        shown = [words.shorten(name, 30) or translate("TokenViews", "none") for name in names]
+        if kind == TYPE:
+            return translate("TokenViews", "with {type}").format(type=shown[0])
+        return translate("TokenViews", "{true} taken for {found}").format(true=shown[0], found=shown[1])
 
     def scores(self) -> TokenScores:
         return TokenScores()

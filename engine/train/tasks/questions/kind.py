@@ -25,6 +25,7 @@ class AnsweringQuestions(Kind):
     """Where in a passage the answer to a question stands."""
 
     name = QuestionTask.name
+    has_marks = True
     head = QuestionAnswering
     setup = QuestionSetup
     max_length = 384

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -19,7 +19,7 @@ from engine.text.batch import Batch, EncodedSet
 from engine.text.questions.decoding import LONGEST_ANSWER, Answered, answering
 from engine.text.questions.windows import UNKNOWN
 from engine.train.answer_scores import AnswerScores, pick_threshold, rule_for, score_answers
-from engine.train.scored import SHARE, Each, coded
+from engine.train.scored import ANSWER, EXACT, NO, NONE, SHARE, SOME, WORD, YES, Each, Marks, coded
 from engine.train.task import Measures, Readings
 from engine.train.tasks.questions.details import count_of
 from engine.train.tasks.questions.kept import QuestionSet
@@ -139,7 +139,9 @@ class QuestionTask:
         adds = np.zeros((len(asked), 2))
         adds[np.isin(asked, scores.asked)] = np.stack([scores.f1, np.ones(len(scores.f1))], 1)
         sure = np.array([sureness(one, text) for one, text in zip(found, texts, strict=True)], np.float32)
-        return Each(names, true, predicted, adds[:, 0].astype(np.float32), sure, adds, SHARE)
+        marks = Marks.of(_marks(scores, np.flatnonzero(np.isin(asked, scores.asked)).tolist()))
+        right_share = adds[:, 0].astype(np.float32)
+        return Each(names, true, predicted, right_share, sure, adds, SHARE, marks=marks)
 
     def text(self, found: Answered) -> str:
         """Return what is answered; "" for "there is no answer"."""
@@ -151,6 +153,18 @@ class QuestionTask:
         if count < ENOUGH_TO_WONDER or count_of(measures.details, "answered"):
             return []
         return [(Sentence(_NEVER_ANSWERS, {"count": count, "split": split}), "wrong")]
+
+
+def _marks(scores: AnswerScores, places: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield what questions have in common: their word, whether there is an answer, whether it is exact.
+
+    Args: places: (Q,) of the questions among those that were asked.
+    """
+    sides = zip(places, scores.words, scores.has_answer.tolist(), scores.exact.tolist(), strict=True)
+    for place, word, has_answer, exact in sides:
+        yield place, (WORD, word)
+        yield place, (ANSWER, SOME if has_answer else NONE)
+        yield place, (EXACT, YES if exact else NO)
 
 
 def in_windows(scores: Tensor, batch: Batch) -> Tensor:

@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from engine.train.run.records import real_numbers, whole_number
 
+MOST_POINTS = 1000  # that are kept for the picture, evenly from all
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of the errors
 
 
@@ -26,6 +29,11 @@ class NumberDetails:
     intervals: Mapping[str, tuple[float, float]]
     points: list[tuple[float, float]]
     residuals: list[float]
+
+
+def places_of_points(count: int) -> np.ndarray:
+    """Return the places of the points that are kept among so many rows, ascending."""
+    return np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).round().astype(int))
 
 
 def number_details(details: Mapping[str, Any]) -> NumberDetails:

@@ -18,12 +18,11 @@ from engine.model.heads import on_batch
 from engine.text.batch import Batch, EncodedSet
 from engine.train.scored import PEARSON, Each, coded
 from engine.train.task import Measures, Readings
-from engine.train.tasks.regression.details import QUANTILES, number_details
+from engine.train.tasks.regression.details import QUANTILES, number_details, places_of_points
 from engine.train.tasks.regression.scores import pearson, pearson_interval, spearman, spearman_interval
 from engine.train.tasks.rows.reading import PREDICTION
 
 LABEL = "LABEL_0"  # as published models call their one output
-MOST_POINTS = 1000  # true and predicted, that are kept of an evaluation
 NO_SPREAD = marked(
     "engine",
     "There is no spread: the model predicts {number:.4g} for every one of the {rows} {split} rows, so it "
@@ -92,7 +91,7 @@ class Regression:
         no_spread = ""
         if len(truth) and linear is None:
             no_spread = "true" if truth.min() == truth.max() else "predicted"
-        places = np.unique(np.linspace(0, len(truth) - 1, min(len(truth), MOST_POINTS)).round().astype(int))
+        places = places_of_points(len(truth))
         details = {
             "num_examples": len(truth),
             "no_spread": no_spread,

@@ -156,6 +156,16 @@ def error_counts(details: Mapping[str, Any]) -> dict[str, int]:
     return {kind: count for kind, count in counts.items() if count}
 
 
+def pairs_in(details: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+    """Return which plain tag was taken for which, and how often, the most frequent first."""
+    listed = details.get("confused")
+    found = []
+    for one in listed[:MOST_PAIRS] if isinstance(listed, list) else ():
+        if isinstance(one, list) and [type(part) for part in one] == [str, str, int] and 0 < one[2] < 2**53:
+            found.append((one[0], one[1], one[2]))
+    return found
+
+
 def confusion_in(details: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray] | None:
     """Return the types and (K + 1, K + 1) how often each was taken for which, no entity last."""
     found = details.get("confusion")

@@ -28,6 +28,7 @@ class TokenLabelling(Kind):
     """A tag for each word of a text."""
 
     name = TokenLabels.name
+    has_marks = True
     head = TokenClassifier
     setup = TaggedSetup
     reads_tables = False

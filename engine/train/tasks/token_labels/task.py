@@ -6,7 +6,7 @@ A word without a piece is never asked: it counts as a word whose answer is no en
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -22,9 +22,9 @@ from engine.events import Beat, Evaluated, Steps
 from engine.model.heads import on_batch
 from engine.text.batch import IGNORE, Batch, EncodedSet
 from engine.text.tagged.texts import Entity
-from engine.train.entity_scores import lenient_spans, score_entities
+from engine.train.entity_scores import compared_entities, lenient_spans, score_entities
 from engine.train.metrics import ONE_ANSWER, notes_on, score_classes
-from engine.train.scored import F1, SHARE, Each, coded
+from engine.train.scored import ERROR, F1, SHARE, TAKEN, TYPE, Each, Marks, coded
 from engine.train.task import Measures, Readings
 from engine.train.tasks.token_labels.details import entity_details, tag_details
 from engine.train.tasks.token_labels.kept import TaggedSet
@@ -158,8 +158,10 @@ class TokenLabels:
     def each(self, true: list[list[str]], found: list[list[str]], sure: np.ndarray, data: TaggedSet) -> Each:
         """Return what every text got. Args: true, found: its tags. sure: (W,) probabilities of the found."""
         sides, counts = (list[str](), list[str]()), []
+        marks = list[tuple[int, tuple[str, ...]]]()
         for place, both in enumerate(zip(true, found, strict=True)):
             ours, theirs = map(lenient_spans, both)
+            marks += [(place, mark) for mark in _marks(ours, theirs)]
             counts.append((len(set(ours) & set(theirs)), len(theirs), len(ours)))
             text, spans = data.store.text(place) if ours or theirs else ("", ())
             for side, entities in zip(sides, (ours, theirs), strict=True):
@@ -168,7 +170,7 @@ class TokenLabels:
         adds = np.array(counts, np.float64).reshape(-1, 3)
         whole = adds[:, 1] + adds[:, 2]
         right = np.divide(2 * adds[:, 0], whole, out=np.ones(len(whole)), where=whole > 0)
-        return _each(sides, adds, F1, right, sure, data)
+        return _each(sides, adds, F1, right, sure, data, Marks.of(marks))
 
     def remarks(self, measures: Measures | Evaluated, split: str) -> list[tuple[Sentence, str]]:
         """Say that no entity is found, or none of some types."""
@@ -231,7 +233,10 @@ class PlainTags(TokenLabels):
                 said = [f"{text[slice(*spans[word])]}/{names[tags[first + word]]}" for word in wrong]
                 side.append(" ".join(said))
         right = np.divide(adds[:, 0], adds[:, 1], out=np.ones(len(adds)), where=adds[:, 1] > 0)
-        return _each(sides, adds, SHARE, right, sure, data)
+        texts = np.repeat(np.arange(len(adds)), np.diff(bounds))
+        kinds = np.unique(np.stack([texts, data.tags, predicted], 1), axis=0).tolist()
+        marks = Marks.of((place, mark) for place, a, b in kinds for mark in _taken(names[a], names[b]))
+        return _each(sides, adds, SHARE, right, sure, data, marks)
 
     def remarks(self, measures: Measures | Evaluated, split: str) -> list[tuple[Sentence, str]]:
         """Say that one tag only is answered, or that some never are."""
@@ -248,13 +253,31 @@ def _each(
     right: np.ndarray,
     sure: np.ndarray,
     data: TaggedSet,
+    marks: Marks,
 ) -> Each:
     """Return what every text got. Args: sides: what is true and what is found. sure: (W,), by word."""
     names, (true, predicted) = coded(*sides)
     words = np.append(sure, np.float32(1))
     least = np.minimum.reduceat(words, data.firsts[:-1]) if len(adds) else words[:0]
     least = np.where(np.diff(data.firsts) > 0, least, np.float32(1))
-    return Each(names, true, predicted, right.astype(np.float32), least.astype(np.float32), adds, score)
+    shares = right.astype(np.float32), least.astype(np.float32)
+    return Each(names, true, predicted, *shares, adds, score, marks=marks)
+
+
+def _marks(true: Sequence[Entity], found: Sequence[Entity]) -> Iterator[tuple[str, ...]]:
+    """Yield what a text has: types of entities, kinds of errors, which type was taken for which."""
+    for error, one, other in compared_entities(true, found):
+        yield from _taken(one.type if one else "", other.type if other else "")
+        if error:
+            yield ERROR, error
+
+
+def _taken(true: str, found: str) -> Iterator[tuple[str, ...]]:
+    """Yield that something was true and something found, which may be the same; "" for nothing."""
+    yield TAKEN, true, found
+    for kind in (true, found):
+        if kind:
+            yield TYPE, kind
 
 
 def task_for(

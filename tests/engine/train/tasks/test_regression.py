@@ -22,6 +22,7 @@ from engine.model.weights import load_classifier, read_config
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune, resume
 from engine.train.tasks.known import guess_task, task_of
+from engine.train.tasks.regression.details import MOST_POINTS
 from engine.train.tasks.regression.scores import (
     pearson,
     pearson_interval,
@@ -29,7 +30,7 @@ from engine.train.tasks.regression.scores import (
     spearman,
     spearman_interval,
 )
-from engine.train.tasks.regression.task import MOST_POINTS, Regression
+from engine.train.tasks.regression.task import Regression
 from tests.engine.tiny_runs import WAYS, outcome, run_engine, tiny_config, without_saved, write_table
 from tests.engine.train.tasks.parity import assert_loss_equals
 from tests.fakes import tiny_config as tiny_shape

@@ -1,0 +1,75 @@
+"""Which labelled texts are scored: what a run kept apart, the file that is open, or any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.look.boxes import ChoiceBox
+from app.look.files import ask_file
+from app.pages.evaluate.requests import Parts
+from app.pages.evaluate.state import Source
+from app.session import Session
+
+
+class PartBox(ChoiceBox):
+    """Offers the texts for a model; its choice is a `Source`. `file_wanted`: a file was chosen."""
+
+    file_wanted = Signal(str)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__("evaluate_part", "", parent)
+        self.setAccessibleName(self.tr("Labelled texts"))
+        self._session = session
+
+    def offer(self, folder: Path | None, parts: Parts, source: Source | None) -> None:
+        """Offer what a model can be scored on. Args: source: what it is scored on now."""
+        self.clear()
+        if folder is None:
+            return
+        titles = {
+            "validation": self.tr("Validation part of {name}"),
+            "test": self.tr("Test part of {name}"),
+        }
+        for split in parts.splits:
+            name = words.shorten(parts.name, 40)
+            self.add_choice(titles[split].format(name=name), Source(folder, part=split))
+        path = self._session.table_path
+        sources = [self.source_of(folder, path)] if path is not None else []
+        if source is not None and source.data and source.data != str(path):
+            sources.append(Source(folder, data=source.data, how=source.how))
+        for one in sources:
+            self.add_choice(Path(one.data).name, one, one.data)
+        self.add_action(self.tr("Choose a file…"), self.choose_file)
+        keys = [getattr(self.itemData(place), "key", None) for place in range(self.count())]
+        wanted = None if source is None else source.key
+        self.setCurrentIndex(keys.index(wanted) if wanted is not None and wanted in keys else -1)
+
+    def source_of(self, folder: Path, path: Path) -> Source:
+        """Return a file to score a model on: as a person reads it, where it is the one that is open."""
+        is_own = self._session.table_path is not None and path == self._session.table_path
+        return Source(folder, data=str(path.absolute()), how=self._how() if is_own else {})
+
+    def _how(self) -> dict[str, str]:
+        """Return how the open file is read, and its columns where a person has chosen them."""
+        session = self._session
+        roles = session.roles
+        found = {**session.table_overrides, **session.file_settings}
+        if roles is not None and session.table is not None and roles.label:
+            found |= {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label}
+        return {name: value for name, value in found.items() if value}
+
+    @Slot()
+    def choose_file(self) -> None:
+        """Ask for a labelled file."""
+        recent = self._session.settings.recent_files
+        ask_file(
+            self,
+            self.tr("Choose labelled texts"),
+            self.file_wanted.emit,
+            name="evaluate_file_dialog",
+            start=recent[0] if recent else "",
+        )

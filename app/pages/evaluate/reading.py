@@ -1,0 +1,131 @@
+"""A text that is open in the list: what its answer rests on, whether its label is doubted, where it leads."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app import words
+from app.pages.evaluate import requests
+from app.pages.evaluate.state import Opened
+from app.pages.evaluate.texts import TextsCard
+from app.session import Session
+from app.work.worker import Channel
+from engine.inspect.attribution.gradients import Attribution
+from engine.text.recipe import DROP, RELABEL, SUSPECTED, Step
+
+
+class Reading(QObject):
+    """Follows what the list opens; `told` says what became of a text."""
+
+    told = Signal(str)
+
+    def __init__(self, session: Session, texts: TextsCard) -> None:
+        super().__init__(texts)
+        self._session, self._texts = session, texts
+        self._opened: Opened | None = None
+        self._place = -1
+        self._why_asked = Channel(self, session.workers.models)
+        texts.opened.connect(self._open_text)
+        texts.led.connect(self.lead)
+        texts.doubted.connect(self.doubt)
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether it is still to be found what an answer rests on."""
+        return self._why_asked.is_asking
+
+    def take(self, opened: Opened | None) -> None:
+        """Be told which texts are listed from now on; none of them is open."""
+        self._opened, self._place = opened, -1
+
+    def take_again(self, opened: Opened) -> None:
+        """Be told of the same texts; what is open stays so."""
+        self._opened = opened
+
+    @Slot(int)
+    def _open_text(self, place: int) -> None:
+        self._place = place
+        self._why_asked.drop()
+        opened, detail = self._opened, self._texts.detail
+        if place < 0 or opened is None or detail is None:
+            return
+        listed, each = opened.scored.listed, opened.scored.each
+        text = listed.texts[place] if len(listed.texts) else ""
+        pair = None if listed.pairs is None else listed.pairs[place]
+        is_of_labels = opened.scored.task == "classification"
+        detail.show_text(text, pair, self.tr("Finding what it rests on…") if is_of_labels else "")
+        detail.set_can_explain(is_of_labels)
+        if is_of_labels:
+            name = each.names[each.predicted[place]]
+            models, folder = self._session.inspector.open_models, opened.source.model
+            self._why_asked.ask(
+                (folder, place, name),
+                partial(requests.explain, models, folder, text, pair, name),
+                heard=partial(self._hear_why, place, name),
+                refused=self._refuse_why,
+            )
+
+    def _hear_why(self, place: int, name: str, found: Attribution) -> None:
+        if place == self._place and self._texts.detail is not None:
+            self._texts.detail.show_attribution(found, name)
+
+    def _refuse_why(self, error: BaseException) -> None:
+        if self._texts.detail is not None:
+            self._texts.detail.show_problem(words.say_error(error))
+
+    @Slot(int)
+    def doubt(self, place: int) -> None:
+        """Say that a text's label is wrong, in the recipe of its table; said again, take that back."""
+        opened, session = self._opened, self._session
+        if opened is None or opened.scored.task != "classification" or place < 0:
+            return
+        listed, each, row = opened.scored.listed, opened.scored.each, int(opened.scored.listed.rows[place])
+        name = opened.file.name if opened.file is not None else self.tr("the file")
+        table, roles = session.table, session.roles
+        if table is None or roles is None or not roles.label or table.path != opened.file:
+            said = self.tr("Open {name} on the Data page first: mends are kept with the open table.")
+            self._tell(said.format(name=name))
+            return
+        kept = listed.texts[place] if len(listed.texts) else None
+        there = table.frame[roles.text].array[row] if row < table.num_rows else None
+        if there is None or (kept is not None and there.strip() != kept.strip()):
+            self._tell(self.tr("{name} is not as it was: its rows are other ones.").format(name=name))
+            return
+        answered = each.names[each.predicted[place]]
+        line, is_same = words.number(int(table.lines[row])), each.predicted[place] == each.true[place]
+        recipe = session.doctor.recipe
+        if recipe is not None and row in recipe.decided():
+            session.doctor.decide(row, None)
+            self._tell(self.tr("Line {line}: taken back.").format(line=line))
+        elif is_same:
+            session.doctor.decide(row, Step(DROP, reason=SUSPECTED))
+            said = self.tr("Line {line} is left out: the model gives it the same label.")
+            self._tell(said.format(line=line))
+        else:
+            step = Step(RELABEL, label=answered, column=roles.label, reason=SUSPECTED)
+            session.doctor.decide(row, step)
+            said = self.tr("Line {line} is {label} from now on; the file stays as it is.")
+            self._tell(said.format(line=line, label=words.shorten(answered, 40)))
+
+    def _tell(self, text: str) -> None:
+        """Say what became of a text, where it is open; else above the list."""
+        if self._texts.detail is not None:
+            self._texts.detail.show_problem(text)
+        self.told.emit(text)
+
+    @Slot(str)
+    def lead(self, where: str) -> None:
+        """Look at the text that is open on another page."""
+        opened, place = self._opened, self._place
+        if opened is None or place < 0:
+            return
+        listed, inspector = opened.scored.listed, self._session.inspector
+        inspector.choose(opened.source.model)
+        whole = listed.texts[place], "" if listed.pairs is None else listed.pairs[place]
+        read = None if self._texts.detail is None else self._texts.detail.read
+        inspector.set_text(*(read or whole))
+        if where == "attribution":
+            inspector.want_explanation()
+        self._session.page_requested.emit("attention" if where == "attribution" else where)
