@@ -52,8 +52,8 @@ AIMS = (
     Aim("layer", 50, 100, "switch layer, key to painted"),
     Aim("mosaic", 200, 500, "mosaic of all heads, asked to painted"),
     Aim("mask", 150, 400, f"masked word of {SHORT} tokens, asked to heard"),
-    Aim("step", 16, 50, f"Anatomy step of {ANATOMY} tokens, key to painted"),
-    Aim("walk", 16, 50, "Anatomy layer, key to painted"),
+    Aim("step", 50, 100, f"Anatomy step of {ANATOMY} tokens, key to painted"),
+    Aim("walk", 50, 100, "Anatomy layer, key to painted"),
 )
 
 
