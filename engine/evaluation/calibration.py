@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
 
 from engine.evaluation.statistics import Numbers, Tallies, interval_of
 from engine.model.info import HOTTEST
@@ -145,6 +144,8 @@ def fit_temperature(probabilities: npt.ArrayLike, targets: npt.ArrayLike) -> flo
 
     Source: Guo 2017; scikit-learn's CalibratedClassifierCV(method="temperature").
     """
+    from scipy import optimize  # here: it takes long to import
+
     logs = _logs(probabilities)
     places = np.asarray(targets)
     found = optimize.minimize_scalar(

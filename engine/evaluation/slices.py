@@ -14,7 +14,6 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from engine.errors import marked
 from engine.evaluation.calibration import bin_places
@@ -170,6 +169,8 @@ def chances(slices: Sequence[Slice]) -> Numbers:
     count, hits, others, other_hits = (
         np.array([getattr(one, name) for one in slices]) for name in ("count", "hits", "others", "other_hits")
     )
+    from scipy import stats  # here: it takes long to import
+
     return np.asarray(stats.hypergeom.cdf(hits, count + others, hits + other_hits, count), np.float64)
 
 

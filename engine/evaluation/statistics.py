@@ -14,8 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
-from scipy.special import ndtr, ndtri
 
 from engine.train.metrics import NORMAL_95, student_interval, wilson_interval
 
@@ -148,6 +146,8 @@ def bca(
 
     Args: draws: (R,). without: (P,) scores without one group. counts: (P,), groups of each kind; None: 1.
     """
+    from scipy.special import ndtr, ndtri  # here: it takes long to import
+
     if draws.min() == draws.max():
         return None
     weights = np.ones(len(without)) if counts is None else counts.astype(np.float64)
@@ -202,6 +202,8 @@ def mcnemar(only_first: int, only_second: int) -> float:
     Source: McNemar 1947; statsmodels' mcnemar(exact=True).
     """
     total = only_first + only_second
+    from scipy import stats  # here: it takes long to import
+
     return float(stats.binomtest(only_first, total).pvalue) if total else 1.0
 
 
@@ -270,6 +272,8 @@ def compared(
         return Difference(value, None, 1.0, "bootstrap")
     without = tallies.left_out(difference)
     if len(tallies.counts) > MOST_KINDS:
+        from scipy.special import ndtr  # here: it takes long to import
+
         error = _jackknife_error(without, tallies.counts)
         p_value = float(2 * ndtr(-abs(value) / error)) if error else 1.0
         return Difference(value, (value - NORMAL_95 * error, value + NORMAL_95 * error), p_value, "bootstrap")
@@ -316,6 +320,8 @@ def over_seeds(first: Sequence[float], second: Sequence[float]) -> SeedDifferenc
     error = spread / math.sqrt(len(apart))
     if not error:
         return SeedDifference(mean, (mean, mean), spread, higher, lower, sign, 1.0 if not mean else 0.0)
+    from scipy import stats  # here: it takes long to import
+
     p_value = float(2 * stats.t.sf(abs(mean) / error, len(apart) - 1))
     interval = student_interval(mean, error, len(apart))
     return SeedDifference(mean, interval, spread, higher, lower, sign, p_value)

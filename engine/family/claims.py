@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from engine.errors import DataError, marked
 from engine.evaluation.statistics import Tallies, interval_of, pearson_of, share_of
@@ -167,6 +166,8 @@ def _cosines(vectors: np.ndarray) -> np.ndarray:
 
 def _correlated(claim: str, first: np.ndarray, second: np.ndarray, said: np.ndarray) -> Claim:
     """Return the difference of two rank correlations over the same pairs."""
+    from scipy.stats import rankdata  # here: it takes long to import
+
     x, z, y = rankdata(first), rankdata(second), rankdata(said)
     ones = np.ones(len(x))
     columns = [np.stack([a, y, a * a, y * y, a * y, ones], 1) for a in (x, z)]

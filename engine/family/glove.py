@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from engine.family.members import NUM_SPECIALS
 from engine.family.word2vec import likeness
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 # V words, D width, E pairs of words of a part of X
 
@@ -25,6 +28,8 @@ PART = 2**15  # pairs that are learned from at once
 
 def cooccurrences(words: np.ndarray, num_words: int, window: int = WINDOW) -> sparse.csr_array:
     """Return X, (V, V), of a stream: both ways, no pair with a special token or across one."""
+    from scipy import sparse  # here: it takes long to import
+
     is_word = words >= NUM_SPECIALS
     stretch = np.cumsum(~is_word)
     total = sparse.csr_array((num_words, num_words))
@@ -73,6 +78,8 @@ class GloVe:
         self, i: np.ndarray, j: np.ndarray, x: np.ndarray
     ) -> tuple[float, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Return J of some pairs and its gradients of w, w~, b, b~."""
+        from scipy import sparse  # here: it takes long to import
+
         r = self.residuals(i, j, x)
         slopes = 2.0 * f(x) * r
         R = sparse.csr_array((slopes.astype(np.float32), (i, j)), shape=(len(self.w), len(self.w)))  # noqa: N806

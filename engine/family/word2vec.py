@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit
 
 from engine.errors import UserError, marked
 from engine.family.members import NUM_SPECIALS, SEP
@@ -136,6 +135,8 @@ class Sample:
 
     def loss(self, model: Word2Vec, is_skipgram: bool) -> float:
         """Return the mean of J over the places, or over pairs of a place and a neighbour."""
+        from scipy.special import log_expit  # here: it takes long to import
+
         is_there = (self.around >= 0).astype(np.float32)
         context = model.v[self.around] * is_there[..., None]  # (S, C, D)
         if not is_skipgram:

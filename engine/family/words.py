@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata
 
 from engine.errors import DataError, UserError, marked
 from engine.evaluation.statistics import Tallies, interval_of, pearson_of
@@ -167,6 +166,8 @@ def similarities(family: Family, asked: Sequence[tuple[str, str, float]]) -> dic
 
 def spearman(x: np.ndarray, y: np.ndarray) -> Score | None:
     """Return the rank correlation, or None of fewer than three. Its resamples keep the ranks of the whole."""
+    from scipy.stats import rankdata  # here: it takes long to import
+
     if len(x) < 3:
         return None
     x, y = rankdata(x), rankdata(y)

@@ -24,6 +24,7 @@ from engine.settings.finetune import FineTuneConfig
 from tests.app.hand import OpenWindow
 
 ROOT = Path(__file__).parents[2]
+AT_FIRST_USE = ("scipy.stats", "sklearn", "pandas", "huggingface_hub", "gensim", "onnx", "onnxruntime")
 HEAVY = ("torch", "pandas", "pyqtgraph", "tokenizers", "safetensors")
 
 
@@ -90,6 +91,19 @@ window = MainWindow(Session(settings))
 window.session.open_table({str(table)!r})
 window.show()
 application.exec()"""
+    assert in_a_process_of_its_own(code) == ""
+
+
+@pytest.mark.slow
+def test_the_modules_of_the_pages_bring_nothing_that_is_loaded_at_its_first_use() -> None:
+    code = f"""
+import sys
+from app.qt_import import import_qt
+import_qt()
+from collections import deque
+from app.page_stack import import_pages
+list(import_pages(deque()))
+print(*[name for name in {AT_FIRST_USE} if name in sys.modules])"""
     assert in_a_process_of_its_own(code) == ""
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy import stats
 from torch import Tensor, nn
 
 from engine.errors import ModelError, UserError, marked
@@ -111,6 +110,8 @@ def importance(subject: LoadedModel, texts: Sequence[Text], *, seed: int = 0) ->
     mean = slopes.mean(0)
     half = np.zeros(shape)
     if len(texts) > 1:
+        from scipy import stats  # here: it takes long to import
+
         half = stats.t.ppf(0.975, len(texts) - 1) * slopes.std(0, ddof=1) / np.sqrt(len(texts))
     return Importance(mean, np.maximum(mean - half, 0.0), mean + half, asks, len(texts))
 
