@@ -315,6 +315,11 @@ class Legend(QWidget):
         self._entries = entries
         self.update()
 
+    def set_axis(self, axis: str) -> None:
+        """Name the step axis."""
+        self._axis = axis
+        self.update()
+
     def sizeHint(self) -> QSize:
         return QSize(120, 20)
 

@@ -16,67 +16,17 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from app import words
 from app.look import theme
 from app.plots.figure import Numbers
+from app.plots.member_column import BLANK, OTHER_SIDE, SEEN_BAG, SEEN_FILL, Column, Entry, Labels
 from app.plots.pointed import PointedFigure, cell_after
+from app.plots.sense_planes import dot_at, paint_mark, paint_plane, scale_of
 
 LEFT = 148  # px of the words at the left
 LEAST = 108  # px of a column
 PAD = 9
 CAPTION, HEAD, SEEN, ENTRY, RANK, SCORE = 28, 42, 50, 27, 30, 27
+TALL, PLANE = 42, 96  # px of a score with two lines at its left, and of a plane of sentences
 SMALL = 12  # px of a font
-SEEN_FILL, SEEN_BAG, UNSEEN, OTHER_SIDE, BLANK = "fill", "bag", "unseen", "other", "blank"
 TOP = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A word with what a member gives to it. is_answer: the right one."""
-
-    word: str
-    value: float
-    is_answer: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A score in a column. text: "" where the member cannot; is_best: the best, or not to be told from it."""
-
-    text: str
-    interval: str = ""
-    is_best: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One member. blocks: words of the question as (share of its length, how it is seen). text: what stands
-    in the place of entries. rank: in words, "" for none; is_first: whether that is the first.
-    """
-
-    name: str
-    year: str
-    caption: str
-    seen: str = ""
-    blocks: tuple[tuple[float, str], ...] = ()
-    entries: tuple[Entry, ...] = ()
-    is_likeness: bool = False
-    text: str = ""
-    rank: str = ""
-    is_first: bool = False
-    cannot: str = ""
-    scores: tuple[Cell, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """The words at the left, each with a smaller line below; "" leaves a row out. scores: a pair each."""
-
-    seen: tuple[str, str] = ("", "")
-    says: tuple[str, str] = ("", "")
-    rank: str = ""
-    cannot: str = ""
-    scores: tuple[tuple[str, str], ...] = ()
-    unable: str = ""  # in the place of a score that a member cannot have
-    legend: tuple[str, str] = ("", "")  # what a filled and a hollow bar are
-    scores_hint: str = ""
 
 
 @dataclass(slots=True)
@@ -104,6 +54,7 @@ class FamilyColumns(PointedFigure):
         self.hint = ""
         self._rows = _Rows()
         self._shift = 0  # px that the columns have moved to the left
+        self._sentence = -1  # whose marks are ringed in all planes
         theme.on_theme_change(self, self.update)
 
     def set_columns(self, columns: Sequence[Column], labels: Labels) -> None:
@@ -138,19 +89,29 @@ class FamilyColumns(PointedFigure):
             rows.add("seen", SEEN)
         says = TOP + self.num_entries * ENTRY if self.num_entries else 0.0
         texts = [self._height(column.text, inner) for column in self.columns if column.text]
-        rows.add("says", max([says, 4 * ENTRY if self.labels.legend[0] else ENTRY, *texts]) + 2 * TOP)
+        if self.labels.says[0]:
+            rows.add("says", max([says, 4 * ENTRY if self.labels.legend[0] else ENTRY, *texts]) + 2 * TOP)
+        for number in range(len(self.labels.planes)):
+            rows.add(f"plane{number}", PLANE)
         if self.labels.rank:
             rows.add("rank", RANK)
-        if self.labels.cannot:
-            rows.add(
-                "cannot", max((self._height(c.cannot, inner) for c in self.columns), default=0.0) + 2 * TOP
-            )
-        for number in range(len(self.labels.scores)):
-            rows.add(f"score{number}", SCORE)
+        for name, said, each in (
+            ("cannot", self.labels.cannot, [column.cannot for column in self.columns]),
+            ("shown", self.labels.shown, [column.shown for column in self.columns]),
+        ):
+            if said and any(each):
+                rows.add(name, max(self._height(text, inner) for text in each) + 2 * TOP)
+        for number, (said, below) in enumerate(self.labels.scores):
+            rows.add(f"score{number}", TALL if self._is_tall(said, below) else SCORE)
         self._rows = rows
         self.setMinimumSize(LEFT + LEAST * len(self.columns), int(rows.height) + 4)
         self.updateGeometry()
         self.update()
+
+    def _is_tall(self, said: str, below: str) -> bool:
+        """Whether the two do not fit beside each other."""
+        wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
+        return wide + QFontMetricsF(theme.ui_font(11)).horizontalAdvance(below) > LEFT - 8
 
     def _height(self, text: str, width: float) -> float:
         metrics = QFontMetricsF(theme.ui_font(SMALL))
@@ -177,7 +138,45 @@ class FamilyColumns(PointedFigure):
             rows += [[column.name, column.year, one.word, one.value, kind] for one in column.entries]
             if column.text:
                 rows.append([column.name, column.year, column.text, "", "text"])
+            for (said, below), cell in zip(self.labels.scores, column.scores, strict=False):
+                name = f"{said} {below}".strip()
+                rows.append([column.name, column.year, name, cell.text, cell.interval or "score"])
+            for layer, plane in zip(self.labels.planes, column.planes, strict=False):
+                rows += [[column.name, layer, dot.said, f"{dot.x:.4f} {dot.y:.4f}", "point"] for dot in plane]
         return rows
+
+    # sentences in planes, which the mouse rings in all of them
+
+    def _plane_room(self, layer: int, column: int) -> QRectF:
+        side = min(PLANE - 2.0 * TOP, self.column_width - 2 * PAD)
+        return QRectF(self.left_of(column) + PAD, self._rows.tops[f"plane{layer}"] + TOP, side, side)
+
+    def dot_at(self, at: QPointF) -> tuple[int, int, int] | None:
+        """Return the layer, column and sentence of the mark at a place."""
+        if at.x() < LEFT + self._shift:
+            return None
+        for number, column in enumerate(self.columns):
+            for layer, plane in enumerate(column.planes[: len(self.labels.planes)]):
+                room = self._plane_room(layer, number)
+                place = dot_at(at, plane, room, scale_of(column.planes)) if room.contains(at) else -1
+                if place >= 0:
+                    return layer, number, place
+        return None
+
+    def tip_at(self, at: QPointF) -> str:
+        found = self.dot_at(at)
+        if found is None:
+            return super().tip_at(at)
+        layer, number, place = found
+        return f"{self.labels.planes[layer]}: {self.columns[number].planes[layer][place].said}"
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        found = self.dot_at(event.position())
+        sentence = -1 if found is None else found[2]
+        if sentence != self._sentence:
+            self._sentence = sentence
+            self.update()
 
     # what can be pointed at: (entry, column)
 
@@ -224,7 +223,10 @@ class FamilyColumns(PointedFigure):
     def summary(self) -> str:
         found = []
         for column in self.columns:
-            firsts = ", ".join(entry.word for entry in column.entries[:3]) or column.text or column.cannot
+            cells = zip(self.labels.scores, column.scores, strict=False)
+            reached = ", ".join(f"{said} {cell.text or self.labels.unable}" for (said, _), cell in cells)
+            firsts = ", ".join(entry.word for entry in column.entries[:3]) or column.text
+            firsts = firsts or column.cannot or reached
             found.append(f"{column.name}: {firsts}")
         return "; ".join(found)
 
@@ -262,6 +264,10 @@ class FamilyColumns(PointedFigure):
             painter.drawLine(QPointF(edge, self._rows.tops["head"]), QPointF(edge, self._rows.height))
             self._paint_head(painter, column, x, width)
             self._paint_entries(painter, number, column, x, width)
+            for layer, plane in enumerate(column.planes[: len(self.labels.planes)]):
+                pointed = -1 if self._saving else self._sentence
+                room = self._plane_room(layer, number)
+                paint_plane(painter, plane, room, scale_of(column.planes), pointed)
             self._paint_rest(painter, column, x, width)
         if self.current is not None and not self._saving:
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -335,7 +341,7 @@ class FamilyColumns(PointedFigure):
 
     def _paint_entries(self, painter: QPainter, number: int, column: Column, x: float, width: float) -> None:
         colors = theme.current()
-        if column.text:
+        if column.text and self.labels.says[0]:
             self._wrapped(
                 painter,
                 QRectF(x, self._rows.tops["says"] + TOP, width, self._rows.heights["says"]),
@@ -382,16 +388,20 @@ class FamilyColumns(PointedFigure):
             self._text(
                 painter, room, column.rank, "fine" if column.is_first else "text", size=SMALL, bold=True
             )
-        if "cannot" in tops:
-            self._wrapped(painter, QRectF(x, tops["cannot"] + TOP, width, heights["cannot"]), column.cannot)
+        for name, text in (("cannot", column.cannot), ("shown", column.shown)):
+            if name in tops:
+                self._wrapped(painter, QRectF(x, tops[name] + TOP, width, heights[name]), text)
         for number, cell in enumerate(column.scores[: len(self.labels.scores)]):
-            room = QRectF(x, tops[f"score{number}"], width, SCORE)
+            room = QRectF(x, tops[f"score{number}"], width, heights[f"score{number}"])
             if not cell.text:
                 self._text(painter, room, self.labels.unable, "muted", size=SMALL, right=True)
                 continue
-            half = QRectF(room.left(), room.top(), width * 0.56, SCORE)
+            if not cell.interval:
+                self._text(painter, room, cell.text, "text", size=SMALL, bold=cell.is_best, right=True)
+                continue
+            half = QRectF(room.left(), room.top(), width * 0.56, room.height())
             self._text(painter, half, cell.text, "text", bold=cell.is_best, right=True)
-            rest = QRectF(half.right() + 3, room.top(), width - half.width() - 3, SCORE)
+            rest = QRectF(half.right() + 3, room.top(), width - half.width() - 3, room.height())
             self._text(painter, rest, cell.interval, "muted", size=11, right=True)
 
     def _paint_left(self, painter: QPainter) -> None:
@@ -407,14 +417,29 @@ class FamilyColumns(PointedFigure):
                 top = tops[name] + (0 if name == "seen" else TOP)
                 self._text(painter, QRectF(shift, top + 2, LEFT - 8, 18), said, "text", bold=True)
                 self._text(painter, QRectF(shift, top + 20, LEFT - 8, 17), below, "muted", size=SMALL)
+        if self.labels.note:
+            room = QRectF(shift, tops["head"] + 21, LEFT - 6, 18)
+            self._text(painter, room, self.labels.note, "muted", size=11)
         for number, said in enumerate(self.labels.legend):
             if said:
                 self._paint_legend(painter, number, said)
-        for name, said in (("rank", self.labels.rank), ("cannot", self.labels.cannot)):
+        labels = self.labels
+        for name, said in (("rank", labels.rank), ("cannot", labels.cannot), ("shown", labels.shown)):
             if name in tops:
                 self._text(painter, QRectF(shift, tops[name], LEFT - 8, RANK), said, "text", bold=True)
+        for number, said in enumerate(labels.planes):
+            top = tops[f"plane{number}"] + TOP
+            self._text(painter, QRectF(shift, top, LEFT - 8, 18), said, "text", bold=not number)
+            for group, name in enumerate(labels.groups if not number else ()):
+                paint_mark(painter, QPointF(shift + 6, top + 28 + 17 * group), group)
+                room = QRectF(shift + 16, top + 20 + 17 * group, LEFT - 24, 17)
+                self._text(painter, room, name, "muted", size=SMALL)
         for number, (said, below) in enumerate(self.labels.scores):
             top = tops[f"score{number}"]
+            if self._is_tall(said, below):
+                self._text(painter, QRectF(shift, top + 3, LEFT - 8, 18), said, "text", size=SMALL)
+                self._text(painter, QRectF(shift, top + 20, LEFT - 8, 17), below, "muted", size=11)
+                continue
             self._text(painter, QRectF(shift, top, LEFT - 8, SCORE), said, "text", size=SMALL)
             wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
             self._text(

@@ -46,6 +46,8 @@ class RunLine:
 class RunCurvesPlot(StepsPlot):
     """The lines of all that is ticked, in its order: A, B, ..."""
 
+    most_name = MOST_NAME
+
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self._lines: tuple[RunLine, ...] = ()
@@ -99,7 +101,7 @@ class RunCurvesPlot(StepsPlot):
     def draw(self) -> None:
         if self._lines:
             last = max(float(line.steps[-1]) for line in self._lines)
-            room = min(0.35, (MOST_NAME + 30) / max(200, self._chart.width()))
+            room = min(0.35, (self.most_name + 30) / max(200, self._chart.width()))
             self._chart.getViewBox().setXRange(0, last / (1 - room), padding=0.01)
 
     def restyle(self) -> None:
@@ -110,7 +112,7 @@ class RunCurvesPlot(StepsPlot):
             self._add_items()
         names = ((line, theme.category(place)) for place, line in enumerate(self._lines))
         self._legend.set_entries(
-            [(f"{line.letter}  {line.name}"[:24], color, "line") for line, color in names]
+            [(f"{line.letter}  {line.name}".strip()[:24], color, "line") for line, color in names]
         )
 
     def numbers(self) -> Numbers:
@@ -143,7 +145,7 @@ class RunCurvesPlot(StepsPlot):
             return
         area, font, bold = self._chart.area(), theme.ui_font(12), theme.ui_font(12, bold=True)
         ends = [(self._chart.x_of(line.steps[-1]), self._chart.y_of(line.mean[-1])) for line in self._lines]
-        places = _apart(ends, area.bottom() - 4)
+        places = _apart(ends, area.bottom() - 4, self.most_name)
         faint_card = theme.current().color("card")
         faint_card.setAlpha(200)
         for number, (line, (x, y), place) in enumerate(zip(self._lines, ends, places, strict=True)):
@@ -153,24 +155,25 @@ class RunCurvesPlot(StepsPlot):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
             painter.drawEllipse(QPointF(x, y), 3.5, 3.5)
-            room = min(MOST_NAME, self._chart.width() - x - 30)
+            room = min(self.most_name, self._chart.width() - x - 30)
             name = QFontMetricsF(font).elidedText(line.name, Qt.TextElideMode.ElideRight, room)
-            behind = QRectF(x + 7, place - 7, 20 + QFontMetricsF(font).horizontalAdvance(name), 15)
+            begin = x + (25 if line.letter else 9)
+            behind = QRectF(x + 7, place - 7, begin - x - 5 + QFontMetricsF(font).horizontalAdvance(name), 15)
             painter.fillRect(behind, faint_card)
             painter.setFont(bold)
             painter.setPen(color)
             painter.drawText(QRectF(x + 9, place - 9, 16, 18), Qt.AlignmentFlag.AlignVCenter, line.letter)
             painter.setFont(font)
             painter.setPen(theme.current().color("text"))
-            painter.drawText(QRectF(x + 25, place - 9, room + 4, 18), Qt.AlignmentFlag.AlignVCenter, name)
+            painter.drawText(QRectF(begin, place - 9, room + 4, 18), Qt.AlignmentFlag.AlignVCenter, name)
 
 
-def _apart(ends: Sequence[tuple[float, float]], bottom: float) -> list[float]:
+def _apart(ends: Sequence[tuple[float, float]], bottom: float, most: float) -> list[float]:
     """Return how high the names of lines stand that end at (x, y): those that end near each other, apart."""
     places = [0.0] * len(ends)
     left = sorted(range(len(ends)), key=lambda one: ends[one][0])
     while left:
-        near = [one for one in left if ends[one][0] - ends[left[0]][0] < MOST_NAME]
+        near = [one for one in left if ends[one][0] - ends[left[0]][0] < most]
         left = [one for one in left if one not in near]
         for one, place in zip(near, spread([ends[one][1] for one in near], 16, bottom), strict=True):
             places[one] = place

@@ -10,6 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from engine.commands.screen import print_json, show
 from engine.errors import UserError, marked
 from engine.events import Event, result_of
@@ -17,19 +19,36 @@ from engine.settings.config import with_values
 from engine.settings.family import MEMBERS, FamilyConfig
 from engine.settings.setting import settings_of
 
+CARD = "card.md"
+
 if TYPE_CHECKING:
     from engine.family.ask import Family
 
 
-def ask_command(folder: Path, kind: str, text: str, answer: str = "", texts: Sequence[str] = ()) -> str:
-    """Return the line that asks the same without the window. Args: kind: fill, write, nearest or senses."""
+def ask_command(
+    folder: Path,
+    kind: str,
+    text: str,
+    answer: str = "",
+    *,
+    texts: Sequence[str] = (),
+    files: Sequence[Path] = (),
+) -> str:
+    """Return the line that asks the same without the window; of several files the first.
+
+    Args: kind: fill, write, nearest, senses, analogy, files, follows or results.
+    """
     words = ["python", "-m", "engine", "family-ask", "--family", str(folder)]
-    words += {"write": ["--go-on", "12", text], "nearest": ["--nearest", text]}.get(kind, [])
-    words += ["--analogy", *text.split()] if kind == "analogy" else []
-    if kind == "senses":
-        words += ["--senses", text, *(one for one in texts if one.strip())]
-    if kind == "fill":
-        words += [text, *(["--answer", answer] if answer else [])]
+    words += {
+        "write": ["--go-on", "12", text],
+        "nearest": ["--nearest", text],
+        "analogy": ["--analogy", *text.split()],
+        "senses": ["--senses", text, *(one for one in texts if one.strip())],
+        "fill": [text, *(["--answer", answer] if answer else [])],
+        "follows": ["--follows", text, answer],
+        "files": ["--words", *map(str, files)],
+        "results": ["--scores"],
+    }.get(kind, [])
     return shlex.join(words)
 
 
@@ -51,10 +70,57 @@ def add_family_commands(commands: Any) -> None:
     )
     family.set_defaults(run=_family)
     _add_ask(commands)
+    _add_card(commands)
     pack = commands.add_parser("family-pack", help="write a family that takes little room, to be asked alone")
     pack.add_argument("--family", required=True, type=Path, help="the folder of a trained family")
     pack.add_argument("--out", required=True, type=Path, help="a new folder")
     pack.set_defaults(run=_pack)
+
+
+def _add_card(commands: Any) -> None:
+    card = commands.add_parser(
+        "family-card", help="ask all members of a family all questions, and write the table into its card"
+    )
+    card.add_argument("--family", required=True, type=Path, help="the folder of a family, or a packed one")
+    card.add_argument(
+        "--words", nargs="+", type=Path, default=[], metavar="FILE",
+        help="analogies (a b c d, a line each; or a folder of such files), or word, word, likeness",
+    )  # fmt: skip
+    card.add_argument("--sentences", type=Path, metavar="FILE", help="sentence, sentence, likeness: a table")
+    card.add_argument("--task", type=Path, metavar="FILE", help="a table with texts and labels")
+    card.add_argument("--text", help="of --task: the column of the text")
+    card.add_argument("--label", help="of --task: the column of the label")
+    card.add_argument(
+        "--learned-from", nargs="+", metavar="FILE",
+        help="the text that it learned from: the part kept apart is asked again, of a packed family too",
+    )  # fmt: skip
+    card.add_argument("--note", default="", help="a sentence for the card, such as the machine")
+    card.set_defaults(run=_card)
+
+
+def _card(options: argparse.Namespace) -> int:
+    from engine.family.cards import examine_family
+    from engine.family.exam import Questions
+
+    table, roles = _labelled(options) if options.task is not None else (None, None)
+    asked = Questions(tuple(options.words), options.sentences, table, roles)
+    code = show(examine_family(options.family, asked, options.learned_from or (), options.note))
+    if code == 0:
+        print((options.family / CARD).read_text(encoding="utf-8"), end="")
+    return code
+
+
+def _labelled(options: argparse.Namespace) -> tuple[Any, Any]:
+    """Return the table of a task and its roles. Raises: UserError: it has no labels."""
+    from engine.text.examples import Roles, guess_roles
+    from engine.text.table import read_table
+
+    table = read_table(options.task)
+    guessed = guess_roles(table)
+    roles = Roles(options.text or guessed.text, "", options.label or guessed.label)
+    if not roles.label:
+        raise UserError(marked("engine", "Name the column of the labels by --label."))
+    return table, roles
 
 
 def _pack(options: argparse.Namespace) -> int:
@@ -91,6 +157,9 @@ def _add_ask(commands: Any) -> None:
     )
     which.add_argument("--analogies", type=Path, metavar="FILE", help="a b c d, a line each")
     which.add_argument("--similarity", type=Path, metavar="FILE", help="word, word, likeness, a line each")
+    which.add_argument(
+        "--words", type=Path, nargs="+", metavar="FILE", help="files of either kind, or folders of analogies"
+    )
     which.add_argument("--follows", action="store_true", help="does the second TEXT follow the first?")
     which.add_argument("--task", type=Path, metavar="FILE", help="a table with texts and labels")
     which.add_argument("--sentences", type=Path, metavar="FILE", help="sentence, sentence, likeness: a table")
@@ -150,6 +219,7 @@ def _ask(options: argparse.Namespace) -> int:
         "analogy": _nearest,
         "analogies": _word_questions,
         "similarity": _word_questions,
+        "words": _word_files,
         "follows": _follows,
         "task": _task,
         "sentences": _sentences,
@@ -282,6 +352,20 @@ def _word_questions(family: Family, options: argparse.Namespace) -> Answer:
     return _cannot(family, document), _rows(family, head, said)
 
 
+def _word_files(family: Family, options: argparse.Namespace) -> Answer:
+    from engine.family.card import CANNOT
+    from engine.family.exam import of_words, rows_document
+    from engine.family.members import ABOUT
+
+    rows = [of_words(family, path) for path in options.words]
+    head = ("member", *(f"{row.source} {row.unit}" for row in rows))
+    said = [
+        (ABOUT[name].said, *(_interval(row.scores[name]) if name in row.scores else CANNOT for row in rows))
+        for name in family.members
+    ]
+    return rows_document(rows), _lines([head, *said])
+
+
 def _interval(score: Any) -> str:
     return "-" if score is None else f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
 
@@ -299,14 +383,9 @@ def _follows(family: Family, options: argparse.Namespace) -> Answer:
 
 def _task(family: Family, options: argparse.Namespace) -> Answer:
     from engine.family.tasks import parts_of, same_task
-    from engine.text.examples import Roles, examples_from, guess_roles
-    from engine.text.table import read_table
+    from engine.text.examples import examples_from
 
-    table = read_table(options.task)
-    guessed = guess_roles(table)
-    roles = Roles(options.text or guessed.text, "", options.label or guessed.label)
-    if not roles.label:
-        raise UserError(marked("engine", "Name the column of the labels by --label."))
+    table, roles = _labelled(options)
     learned, asked = parts_of(family, examples_from(table, roles))
     found = result_of(same_task(family, learned, asked, fine_tune=options.fine_tune))
     document = {name: asdict(one) for name, one in found.items()}
@@ -318,9 +397,11 @@ def _task(family: Family, options: argparse.Namespace) -> Answer:
 
 def _sentences(family: Family, options: argparse.Namespace) -> Answer:
     from engine.family.card import claims_lines
-    from engine.family.claims import document_of, read_sentences, sentence_vectors
+    from engine.family.claims import document_of, read_sentences, sentence_claims, sentence_cosines
 
-    claims = document_of(sentence_vectors(family, read_sentences(options.sentences)))
+    pairs = read_sentences(options.sentences)
+    cosines = result_of(sentence_cosines(family, pairs))
+    claims = document_of(sentence_claims(cosines, np.array([one[2] for one in pairs])))
     return claims, [*claims_lines(claims)] or ["This family has no BERT to compare with."]
 
 

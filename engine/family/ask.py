@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,9 @@ from engine.text.wordpiece import WordPiece
 from engine.train.run.runs import MODEL
 
 MOST_WORDS = 256  # of a text that is asked about
+BLANK = "____"  # what stands for [MASK] where a person reads it
+_WIDE = "[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]"
+_CLOSE = re.compile(f" (?=[.,;:!?])|(?<={_WIDE}) (?={_WIDE}|{BLANK})|(?<={BLANK}) (?={_WIDE})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,10 @@ class Family:
     def token(self, word: int) -> str:
         """Return a word as it is written."""
         return self.wordpiece.tokens[word]
+
+    def said(self, words: Sequence[int]) -> str:
+        """Return words one after another as people write them, Chinese ones without spaces."""
+        return _CLOSE.sub("", " ".join(map(self.token, words)).replace("[MASK]", BLANK))
 
     def fill(self, text: str, count: int = 5, answer: str = "") -> dict[str, Filled]:
         """Return the guesses of all members for the one [MASK] of a text. Args: answer: the right word.

@@ -6,7 +6,7 @@ below, else "cannot be told". What a small family does not show may be true of a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,17 @@ import numpy as np
 
 from engine.errors import DataError, marked
 from engine.evaluation.statistics import Tallies, interval_of, pearson_of, share_of
+from engine.events import Progress, Steps
 from engine.family.ask import Family
 from engine.family.bert import Bert
-from engine.family.members import ABOUT, NUM_SPECIALS, HasStates, HasVectors
+from engine.family.members import NUM_SPECIALS, HasStates, HasVectors
 from engine.family.scores import Blank, rank
 from engine.family.tasks import text_vectors
 from engine.family.words import unit
 from engine.text.table import read_table
 
 MOST_PAIRS = 1500  # of sentences
+_ASKING = marked("engine", "Asking the family")
 HOLDS, DOES_NOT, OPEN = "holds", "does not hold", "cannot be told"
 
 
@@ -101,40 +103,70 @@ def two_in_a_row(family: Family, blanks: Sequence[Blank]) -> list[Claim]:
 
 def _paired(claim: str, measure: str, first: np.ndarray, second: np.ndarray) -> Claim:
     """Return the mean difference over the same texts, its interval by texts drawn anew."""
+    first, second = first.astype(np.float64), second.astype(np.float64)
     tallies = Tallies.of(np.stack([first - second, np.ones(len(first))], 1))
     value = float(share_of(tallies.total))
     low, high = interval_of(tallies, share_of) or (value, value)
     return Claim(claim, measure, float(first.mean()), float(second.mean()), value, low, high, len(first))
 
 
-def sentence_vectors(family: Family, pairs: Sequence[tuple[str, str, float]]) -> list[Claim]:
-    """Return what vectors of sentences say of their likeness, beside what people said of it.
+CLS_VECTOR = "cls"  # stands among the members where vectors of sentences are compared
 
-    Whether the mean of BERT's last layer is better than its raw [CLS], and than averaged word vectors.
+
+def sentence_cosines(family: Family, pairs: Sequence[tuple[str, str, float]]) -> Steps[dict[str, np.ndarray]]:
+    """Return, for each member with vectors, (E,) how alike the two sentences of each pair are to it.
+
+    A sentence is the mean of its words, or of its places in the last layer; `CLS_VECTOR` is BERT's raw [CLS].
     """
-    bert = family.members.get("bert")
-    if not isinstance(bert, Bert):
+    texts = [tuple(family.words(text)) for one in pairs for text in one[:2]]
+    found, bert = dict[str, np.ndarray](), family.members.get("bert")
+    for number, (name, member) in enumerate(family.members.items()):
+        yield Progress(stage=_ASKING, done=number, total=len(family.members))
+        if isinstance(member, HasVectors | HasStates):
+            found[name] = _cosines(text_vectors(member, texts))
+    if isinstance(bert, Bert):
+        found[CLS_VECTOR] = _cosines(np.stack([bert.first_states(words)[-1] for words in texts]))
+    return found
+
+
+def sentence_claims(cosines: Mapping[str, np.ndarray], said: np.ndarray) -> list[Claim]:
+    """Return whether the mean of BERT's last layer tells likeness better than its raw [CLS], and than word
+    vectors, averaged. Args: said: (E,) what people said of it.
+    """
+    if "bert" not in cosines:
         return []
-    read = [[family.words(text) for text in one[:2]] for one in pairs]
-    said = np.array([one[2] for one in pairs])
-    texts = [tuple(words) for one in read for words in one]
-    cosines = {"mean": _cosines(text_vectors(bert, texts))}
-    cosines["cls"] = _cosines(np.stack([bert.first_states(words)[-1] for words in texts]))
-    for name, member in family.members.items():
-        if isinstance(member, HasVectors) and not isinstance(member, HasStates):
-            cosines[name] = _cosines(text_vectors(member, texts))
     raw = marked(
         "engine", "The raw [CLS] is a poor vector of a sentence: the mean of BERT's places is better."
     )
-    averaged = marked(
-        "engine", "The mean of BERT's places tells likeness better than averaged word vectors ({name})."
-    )
-    found = [_correlated(raw, cosines["mean"], cosines["cls"], said)]
-    others = {name: one for name, one in cosines.items() if name in ABOUT}
-    found += [
-        _correlated(averaged.format(name=ABOUT[name].said), cosines["mean"], one, said)
-        for name, one in others.items()
+    averaged = {
+        "nnlm": marked("engine", "The mean of BERT's places tells more than averaged word vectors (NNLM)."),
+        "cbow": marked("engine", "The mean of BERT's places tells more than averaged word vectors (CBOW)."),
+        "skipgram": marked(
+            "engine", "The mean of BERT's places tells more than averaged word vectors (skip-gram)."
+        ),
+        "glove": marked("engine", "The mean of BERT's places tells more than averaged word vectors (GloVe)."),
+    }
+    found = [_correlated(raw, cosines["bert"], cosines[CLS_VECTOR], said)]
+    return found + [
+        _correlated(claim, cosines["bert"], cosines[name], said)
+        for name, claim in averaged.items()
+        if name in cosines
     ]
+
+
+def task_claims(frozen: Mapping[str, np.ndarray], tuned: Mapping[str, np.ndarray]) -> list[Claim]:
+    """Return whether fine-tuning helps, and BERT's frozen vectors more than averaged ones. Args: hits."""
+    measure = marked("engine", "share of texts answered rightly")
+    found = []
+    if "bert" in tuned:
+        said = marked("engine", "Fine-tuning all of BERT answers more than its frozen vectors.")
+        found.append(_paired(said, measure, tuned["bert"], frozen["bert"]))
+    if "bert" in frozen and "skipgram" in frozen:
+        said = marked("engine", "BERT's frozen vectors answer more than averaged word vectors (skip-gram).")
+        found.append(_paired(said, measure, frozen["bert"], frozen["skipgram"]))
+    if "bert" in tuned and "ngram" in frozen:
+        said = marked("engine", "BERT fine-tuned answers more than counting pairs of words (n-gram).")
+        found.append(_paired(said, measure, tuned["bert"], frozen["ngram"]))
     return found
 
 

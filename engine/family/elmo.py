@@ -83,10 +83,15 @@ class ELMo(nn.Module):
     @torch.inference_mode()
     def blank(self, words: Sequence[int], place: int) -> np.ndarray:
         """Return p(w | left) p(w | right) / p(w), made to sum to 1: as if the sides had nothing in common."""
+        left, right = self.sides(words, place)
+        return (left + right - self.unigram.log()).softmax(-1).numpy()
+
+    @torch.inference_mode()
+    def sides(self, words: Sequence[int], place: int) -> tuple[Tensor, Tensor]:
+        """Return (V,) log p(w | left) and log p(w | right) at a place, each without the other side."""
         left = self.every(last(started(words[:place]), READ))[0][-1][0, -1]
         right = self.every(torch.tensor([[*words[place + 1 :], SEP][:READ]]))[1][-1][0, 0]
-        joined = self.log_softmax(left) + self.log_softmax(right) - self.unigram.log()
-        return joined.softmax(-1).numpy()
+        return self.log_softmax(left), self.log_softmax(right)
 
     @torch.inference_mode()
     def logs(self, words: np.ndarray) -> np.ndarray:

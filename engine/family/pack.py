@@ -14,8 +14,9 @@ import torch
 
 from engine.durable import check_place, replaced_folder, write_text
 from engine.errors import RunError, marked
+from engine.family.card import card
 from engine.family.layout import WEIGHTS
-from engine.family.train import REPORT, SETTINGS, read_family, read_report
+from engine.family.train import CARD, REPORT, SETTINGS, read_family, read_report
 from engine.files import read_json_object
 from engine.model.tensor_files import load_tensors, save_tensors
 from engine.model.weights import load_pretraining, save_model
@@ -40,6 +41,7 @@ def pack(folder: Path, out: Path) -> int:
         _pack_member(folder / name / MODEL, out / name / MODEL)
     write_text(out / SETTINGS, to_toml(config))
     write_text(out / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
+    write_text(out / CARD, "\n".join(card(report)) + "\n")
     return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
 
 

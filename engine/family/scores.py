@@ -1,4 +1,5 @@
-"""What each member reaches on the text that was kept apart: blanks filled, and how well words are foreseen.
+"""What each member reaches on the text that was kept apart: blanks filled, how well words are foreseen, and
+whether one sentence follows another.
 
 Perplexity from the left and pseudo-perplexity from both sides are two scores, which are never compared: one
 foresees a word from what stands before it, the other from all the rest of the sentence. From the left
@@ -23,11 +24,12 @@ from engine.train.metrics import wilson_interval
 
 # S sentences
 
-BLANKS, FROM_LEFT, BOTH_SIDES = "blanks", "perplexity", "pseudo_perplexity"
+BLANKS, FROM_LEFT, BOTH_SIDES, FOLLOWS = "blanks", "perplexity", "pseudo_perplexity", "follows"
 MOST_BLANKS = 500
 SHORTEST, LONGEST = 6, 40  # words of a sentence that is asked about
 FORESEEN = 20_000  # words scored from the left
 HIDDEN = 1_500  # words hidden one by one
+PAIRS = 400  # of sentences, half of which follow one another
 _SCORING = marked("engine", "Asking the family")
 
 
@@ -72,9 +74,26 @@ def draw_blanks(words: np.ndarray, count: int = MOST_BLANKS, seed: int = 7) -> l
     return found
 
 
+def draw_pairs(
+    words: np.ndarray, count: int = PAIRS, seed: int = 7
+) -> list[tuple[tuple[int, ...], tuple[int, ...], bool]]:
+    """Return pairs of held-out sentences: half of the second ones follow, half are drawn from all."""
+    every = [tuple(map(int, part[part != SEP])) for part in np.split(words, np.flatnonzero(words == SEP))]
+    is_fit = [SHORTEST <= len(one) <= LONGEST for one in every]
+    firsts = [number for number in range(len(every) - 1) if is_fit[number] and is_fit[number + 1]]
+    rng = np.random.default_rng(seed)
+    drawn = rng.permutation(firsts)[:count].tolist() if len(firsts) > 2 else []
+    found = []
+    for number, at in enumerate(drawn):
+        other = int(rng.choice(firsts)) + 1
+        does = number % 2 == 0 or other == at + 1
+        found.append((every[at], every[at + 1 if does else other], does))
+    return found
+
+
 def scores(family: Family, held_out: np.ndarray) -> Steps[dict[str, dict[str, Score]]]:
     """Return name of the score -> member -> what it reached; a member that cannot is not in it."""
-    found: dict[str, dict[str, Score]] = {BLANKS: {}, FROM_LEFT: {}, BOTH_SIDES: {}}
+    found: dict[str, dict[str, Score]] = {BLANKS: {}, FROM_LEFT: {}, BOTH_SIDES: {}, FOLLOWS: {}}
     blanks = draw_blanks(held_out)
     for number, (name, member) in enumerate(family.members.items()):
         yield Progress(stage=_SCORING, done=number, total=len(family.members))
@@ -86,6 +105,11 @@ def scores(family: Family, held_out: np.ndarray) -> Steps[dict[str, dict[str, Sc
         if isinstance(member, Bert) and blanks:
             logs, groups = pseudo_logs(member, blanks)
             found[BOTH_SIDES][name] = perplexity(logs, groups)
+            pairs = draw_pairs(held_out)
+            if pairs:
+                found[FOLLOWS][name] = share(
+                    np.array([(member.follows(a, b) > 0.5) == does for a, b, does in pairs])
+                )
     return found
 
 

@@ -1,6 +1,7 @@
 """One word in several sentences: a single point for those with a vector for each word, a path for the others.
 
 How much a vector changes with its sentence, layer by layer, and whether sentences of one sense lie together.
+`SENTENCES` are ours: ten for each of two words that have two senses, five of each.
 """
 
 from __future__ import annotations
@@ -17,13 +18,90 @@ from engine.family.words import unit
 
 # S sentences, L layers, D width
 
+SENTENCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # a word: sentences of each of its senses
+    "bank": (
+        (
+            "The bank of the river was covered with trees.",
+            "The boat came to the bank of the river.",
+            "The water rose over the bank and into the fields.",
+            "An old house stands on the left bank of the river.",
+            "They built a small town on the north bank of the river.",
+        ),
+        (
+            "The bank gave money to the company.",
+            "The national bank of the country was founded in 1900.",
+            "He worked in a bank in the city of London.",
+            "The government took control of the largest bank.",
+            "She put her money into a bank for ten years.",
+        ),
+    ),
+    "play": (
+        (
+            "The play was written in 1600 and performed in London.",
+            "She had a small role in the play.",
+            "His first play was a great success in the theatre.",
+            "The second act of the play is set in Paris.",
+            "The author of the play died before it was performed.",
+        ),
+        (
+            "They play football in the national league.",
+            "He began to play for the club in 1998.",
+            "The team will play two games this season.",
+            "She learned to play the game as a child.",
+            "He did not play in the final.",
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Whether sentences of one sense lie together in the last layer. within, between: mean cosines of two of
+    one sense and of two senses. hits: for each sentence whether the one nearest to it is of its sense.
+    """
+
+    within: float
+    between: float
+    hits: tuple[bool, ...]
+
+
+def told_apart(found: Senses, groups: Sequence[int]) -> Apart | None:
+    """Return whether a member tells senses apart; None where it has one vector, or there is one sense.
+
+    Args: groups: (S,) which sense each sentence is of.
+    """
+    group = np.asarray(groups)
+    same = group[:, None] == group[None]
+    pairs = np.triu(np.ones_like(same), 1).astype(bool)
+    if len(found.likeness) < 2 or not (pairs & same).any() or same.all():
+        return None
+    units = unit(found.states[-1])
+    cosine = units @ units.T
+    within, between = (float(cosine[pairs & one].mean()) for one in (same, ~same))
+    np.fill_diagonal(cosine, -9.0)
+    hits = tuple(bool(one) for one in group[cosine.argmax(1)] == group)
+    return Apart(within, between, hits)
+
+
+def read_groups(text: str) -> list[tuple[str, int]]:
+    """Return sentences, a line each, and which sense each is of: an empty line begins another."""
+    found, sense, is_open = list[tuple[str, int]](), 0, False
+    for line in text.splitlines():
+        if line.strip():
+            found.append((line.strip(), sense))
+            is_open = True
+        elif is_open:
+            sense, is_open = sense + 1, False
+    return found
+
 
 @dataclass(frozen=True, eq=False)
 class Senses:
     """What a member makes of a word. states: (L + 1, S, D), of one layer where the word has one vector alone.
 
     likeness: (L + 1,) the mean cosine between two sentences; 1.0: the sentence changes nothing. points:
-    (L + 1, S, 2), each layer's states seen flat, along their two directions of most spread.
+    (L + 1, S, 2), each layer's states, all of length 1, seen flat along their two directions of most spread,
+    turned so that each point moves little from one layer to the next.
     """
 
     states: np.ndarray
@@ -59,7 +137,7 @@ def _seen(states: np.ndarray) -> Senses:
         units = unit(layer)
         cosine = units @ units.T
         likeness.append(float(cosine[np.triu_indices(len(cosine), 1)].mean()))
-        points.append(flat(layer))
+        points.append(turned(flat(units), points[-1]) if points else flat(units))
     return Senses(states, tuple(likeness), np.stack(points))
 
 
@@ -69,4 +147,11 @@ def flat(states: np.ndarray) -> np.ndarray:
     u, s, _ = np.linalg.svd(centred, full_matrices=False)
     found = np.zeros((len(states), 2))
     found[:, : min(2, len(s))] = (u * s)[:, :2]
+    return found
+
+
+def turned(points: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Return (S, 2) points turned or mirrored so as to lie as near to others as they can: Procrustes."""
+    u, _, vt = np.linalg.svd(points.T @ before)
+    found: np.ndarray = points @ (u @ vt)
     return found

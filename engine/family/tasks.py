@@ -34,6 +34,7 @@ TEST_SHARE, SEED = 0.2, 7
 MOST_TEXTS = 4000  # that are learned from and asked about
 EPOCHS, BATCH, RATE = 3, 16, 1e-3  # of fine-tuning
 MIX_STEPS, MIX_RATE = 300, 0.05
+AT_ONCE = 64  # texts between two steps
 _ASKING = marked("engine", "Asking the family")
 
 Words = Sequence[tuple[int, ...]]
@@ -81,27 +82,61 @@ def same_task(
     family: Family, learned: Part, asked: Part, *, fine_tune: bool = True
 ) -> Steps[dict[str, Solved]]:
     """Return what each member reaches. Args: fine_tune: whether all weights are moved too."""
-    found = dict[str, Solved]()
-    for number, (name, member) in enumerate(family.members.items()):
-        yield Progress(stage=_ASKING, done=number, total=len(family.members))
-        frozen = share(frozen_hits(member, learned, asked))
-        network = encoder_of(member) if fine_tune else None
-        tuned = None
-        if network is not None:
-            hits = yield from _fine_tuned_hits(network, learned, asked)
-            tuned = share(hits)
-        found[name] = Solved(frozen, tuned)
+    frozen = yield from frozen_hits(family, learned, asked)
+    found = {name: Solved(share(hits), None) for name, hits in frozen.items()}
+    for number, name in enumerate(family.members if fine_tune else ()):
+        hits = yield from tuned_hits(family, name, learned, asked, number)
+        found[name] = Solved(found[name].frozen, None if hits is None else share(hits))
     return found
 
 
-def frozen_hits(member: Member, learned: Part, asked: Part) -> np.ndarray:
-    """Return which texts are answered rightly, (E,) bool, by what the member knows already."""
-    if isinstance(member, NGram):
-        return _by_bayes(learned, asked, len(member.first))
-    if isinstance(member, ELMo):
-        return _by_mix([layer_means(member, one.words) for one in (learned, asked)], learned, asked)
-    train, test = (text_vectors(member, one.words) for one in (learned, asked))
-    return _by_regression(train, test, learned, asked)
+def frozen_hits(family: Family, learned: Part, asked: Part) -> Steps[dict[str, np.ndarray]]:
+    """Return which texts each member answers rightly, (E,) bool, by what it knows already."""
+    found = dict[str, np.ndarray]()
+    for number, (name, member) in enumerate(family.members.items()):
+        yield _told(family, number, 0.0)
+        if isinstance(member, NGram):
+            found[name] = _by_bayes(learned, asked, len(member.first))
+            continue
+        several = layer_means if isinstance(member, ELMo) else text_vectors
+        parts = list[np.ndarray]()
+        for one in (learned, asked):
+            rows = list[np.ndarray]()
+            for begin in range(0, len(one.words), AT_ONCE):
+                yield _told(family, number, begin / len(one.words))
+                rows.append(several(member, one.words[begin : begin + AT_ONCE]))  # type: ignore[arg-type]
+            parts.append(np.concatenate(rows))
+        answer = _by_mix if isinstance(member, ELMo) else _by_regression
+        found[name] = answer(parts[0], parts[1], learned, asked)
+    return found
+
+
+def tuned_hits(
+    family: Family, name: str, learned: Part, asked: Part, number: int = 0
+) -> Steps[np.ndarray | None]:
+    """Return which texts a member answers rightly once all its weights were moved; None: it has none to move.
+
+    Args: number: how many members were fine-tuned before it.
+    """
+    network = encoder_of(family.members[name])
+    if network is None:
+        return None
+    steps = _fine_tuned_hits(network, learned, asked)
+    while True:
+        try:
+            event = next(steps)
+        except StopIteration as end:
+            hits: np.ndarray = end.value
+            return hits
+        yield (
+            _told(family, number, event.done / max(1, event.total)) if isinstance(event, Progress) else event
+        )
+
+
+def _told(family: Family, number: int, share: float) -> Progress:
+    """Return how far all members are together."""
+    total = 1000 * len(family.members)
+    return Progress(stage=_ASKING, done=1000 * number + round(1000 * share), total=total)
 
 
 def text_vectors(member: Member, words: Words) -> np.ndarray:
@@ -139,11 +174,10 @@ def _by_regression(train: np.ndarray, test: np.ndarray, learned: Part, asked: Pa
     return hits
 
 
-def _by_mix(means: Sequence[np.ndarray], learned: Part, asked: Part) -> np.ndarray:
+def _by_mix(learns: np.ndarray, tests: np.ndarray, learned: Part, asked: Part) -> np.ndarray:
     """Learn ELMo_k = gamma sum_j s_j h_j together with a linear layer over it."""
-    train, test = (
-        torch.from_numpy((one - means[0].mean(0)) / (means[0].std(0) + 1e-6)).float() for one in means
-    )
+    mean, spread = learns.mean(0), learns.std(0) + 1e-6
+    train, test = (torch.from_numpy((one - mean) / spread).float() for one in (learns, tests))
     labels, rng = torch.from_numpy(learned.labels), torch.Generator().manual_seed(SEED)
     model = _Mixed(train.shape[1], train.shape[2], int(labels.max()) + 1)
     nn.init.normal_(model.head.weight, 0.0, 0.01, generator=rng)

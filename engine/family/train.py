@@ -255,6 +255,7 @@ def reporting(config: FamilyConfig, folder: Path, text: Streams) -> Steps[dict[s
         "schema_version": 1,
         "text": [Path(place).name for place in config.text.text.split("\n")],
         "minutes": config.budget.minutes / len(members_of(config)),
+        "machine": open_device(config.device).describe(),
         "informed_start": config.family.informed_start and "bert" in family.members,
         "members": list(family.members),
         "reached": {

@@ -94,6 +94,33 @@ def _lines(path: Path) -> list[str]:
     return read_regular(path, most=MOST_BYTES, kind=DataError).decode("utf-8-sig", "replace").splitlines()
 
 
+def answered(family: Family, path: Path) -> tuple[bool, dict[str, Answered]]:
+    """Return whether a file holds analogies, else likeness as people see it, and what members answer to all.
+
+    Args: path: a file, or a folder of analogies in several. Raises: DataError: it is neither; UserError:
+    nobody here has vectors.
+    """
+    check_has_vectors(family)
+    files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
+    try:
+        asked = [one for file in files for one in read_analogies(file)]
+    except DataError:
+        try:
+            return False, similarities(family, read_pairs(path))
+        except DataError as error:
+            if not path.exists():
+                raise
+            raise DataError(
+                marked(
+                    "engine",
+                    "{path} holds no questions about words: a line has four words, such as king man queen "
+                    "woman, or two words and their likeness, a number.",
+                ),
+                path=path,
+            ) from error
+    return True, analogies(family, asked)
+
+
 def analogy(family: Family, a: str, b: str, c: str, count: int = 6) -> dict[str, tuple[Guess, ...]]:
     """Return what is to c as b is to a, by each member with vectors: nearest to b - a + c, but for these."""
     asked, found = [family.word(word) for word in (a, b, c)], dict[str, tuple[Guess, ...]]()

@@ -26,7 +26,7 @@ def go_on(
             if word == SEP:
                 break
             words.append(word)
-        found[name] = " ".join(family.token(word) for word in words[len(beginning) :])
+        found[name] = family.said(words[len(beginning) :])
     return found
 
 

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from app import words
-from app.pages.family.requests import ANALOGY, FILL, NEAREST, SENSES, TASK, WRITE, Told
-from app.plots.family_columns import (
+from app.pages.family.requests import (
+    ANALOGY,
+    FILL,
+    FOLLOWS,
+    NEAREST,
+    RESULTS,
+    SENSES,
+    TASK,
+    WRITE,
+    Told,
+)
+from app.plots.member_column import (
     BLANK,
     OTHER_SIDE,
     SEEN_BAG,
@@ -18,7 +31,10 @@ from app.plots.family_columns import (
     Entry,
     Labels,
 )
+from app.plots.sense_planes import Dot
 from app.words import tr_engine, translate
+from engine.family.card import ANALOGIES, INFORMED, NEXT_SENTENCE, PERCENT, RANKS, Line, lines
+from engine.family.exam import Row
 from engine.family.members import (
     ABOUT,
     ALL,
@@ -31,77 +47,127 @@ from engine.family.members import (
     SIDES,
     About,
 )
-from engine.family.scores import BLANKS, BOTH_SIDES, FROM_LEFT
+from engine.family.scores import share
 
-SCORES = (BLANKS, FROM_LEFT, BOTH_SIDES)
+ON_FILL = 3  # rows of `lines` that stand under a blank: blanks filled and the two perplexities
+PENDING = "…"
 
 
 def columns_of(told: Told) -> tuple[Column, ...]:
     """Return a column for each member of the family, the oldest first."""
-    return tuple(_column(told, ABOUT[name]) for name in told.names)
+    asked = _lines(told)
+    return tuple(_column(told, ABOUT[name], asked) for name in told.names)
 
 
 def labels_of(told: Told) -> Labels:
     """Return the words at the left for what was asked."""
-    scores = (
-        (translate("family", "Blanks filled"), "%"),
-        (translate("family", "Perplexity"), translate("family", "left only")),
-        (translate("family", "Pseudo-perplexity"), ""),
-    )
+    kind = told.question.kind
     cannot, unable = translate("family", "Cannot"), translate("family", "cannot")
-    if told.question.kind == FILL:
+    note = translate("family", "± 95 %; bold: best or tied")
+    bars, legend = translate("family", "bars from 0 to 1"), ("", translate("family", "likeness"))
+    if kind == FILL:
         rank = translate("family", "“{word}” is").format(word=told.question.answer)
         return Labels(
             seen=(translate("family", "May see"), translate("family", "of the sentence")),
-            says=(translate("family", "Guesses"), translate("family", "bars from 0 to 1")),
+            says=(translate("family", "Guesses"), bars),
             rank=rank if told.question.answer else "",
             cannot=cannot,
-            scores=scores,
+            shown=translate("family", "Shown here"),
+            scores=tuple(map(_said, _lines(told))),
             unable=unable,
+            note=note,
             legend=(translate("family", "probability"), translate("family", "likeness")),
         )
-    if told.question.kind == NEAREST:
-        says = (translate("family", "Nearest"), translate("family", "bars from 0 to 1"))
-        return Labels(says=says, legend=("", translate("family", "likeness")), cannot=cannot, unable=unable)
-    if told.question.kind == ANALOGY:
-        says = (translate("family", "Then"), translate("family", "bars from 0 to 1"))
-        return Labels(says=says, legend=("", translate("family", "likeness")), cannot=cannot, unable=unable)
-    if told.question.kind == TASK:
-        rows = ((translate("family", "Right"), "%"),)
-        return Labels(says=(translate("family", "How"), ""), scores=rows, unable=unable)
-    if told.question.kind == WRITE:
+    if kind in (NEAREST, ANALOGY):
+        title = translate("family", "Nearest") if kind == NEAREST else translate("family", "Then")
+        return Labels(says=(title, bars), legend=legend, cannot=cannot, unable=unable)
+    if kind == FOLLOWS:
+        says = (translate("family", "Says"), bars)
+        return Labels(says=says, cannot=cannot, scores=tuple(map(_said, _lines(told))), unable=unable)
+    if kind == WRITE:
         return Labels(says=(translate("family", "Goes on"), ""), cannot=cannot, unable=unable)
-    says = (translate("family", "Likeness"), translate("family", "layer by layer"))
-    return Labels(says=says, cannot=cannot, unable=unable)
+    if kind == SENSES:
+        return _sense_labels(told, cannot, unable)
+    if kind == TASK:
+        rows = [
+            (
+                translate("family", "Frozen vectors"),
+                translate("family", "% of {count}").format(
+                    count=words.number(next(iter(told.frozen.values())).count)
+                ),
+            )
+        ]
+        if told.fine_tuned is not None:
+            rows.append((translate("family", "All fine-tuned"), "%"))
+        return Labels(says=(translate("family", "How"), ""), scores=tuple(rows), unable=unable, note=note)
+    facts: tuple[tuple[str, str], ...] = ()
+    if kind == RESULTS:
+        facts = (
+            (translate("family", "Weights"), ""),
+            (translate("family", "Words read"), ""),
+            (translate("family", "Time"), ""),
+        )
+    return Labels(scores=(*facts, *map(_said, _lines(told))), unable=unable, note=note)
 
 
-def _column(told: Told, about: About) -> Column:
+def _lines(told: Told) -> list[Line]:
+    """Return the questions whose scores stand in rows."""
+    kind = told.question.kind
+    if kind == FILL:
+        return lines(told.report)[:ON_FILL]
+    if kind == RESULTS:
+        return lines(told.report)
+    if kind == FOLLOWS:
+        return [line for line in lines(told.report) if line.name == NEXT_SENTENCE]
+    return [_line(row) for row in told.rows]
+
+
+def _line(row: Row) -> Line:
+    scores = {name: asdict(one) for name, one in row.scores.items()}
+    return Line(row.name, row.source, row.unit, scores, left_out=row.left_out)
+
+
+def _said(line: Line) -> tuple[str, str]:
+    """Return the words of a row: of a file its name, and over how many questions."""
+    count = max((int(one["count"]) for one in line.scores.values()), default=0)
+    if not line.source:
+        name, _, rest = tr_engine(line.name).partition(", ")
+        return name, line.unit or rest
+    many = translate("family", "{unit} of {count}").format(unit=line.unit, count=words.number(count))
+    if line.left_out:
+        many = translate("family", "{many}, {left} left out").format(
+            many=many, left=words.number(line.left_out)
+        )
+    name = line.source if line.unit == RANKS or line.name == ANALOGIES else tr_engine(line.name)
+    return name, many
+
+
+def _column(told: Told, about: About, asked: list[Line]) -> Column:
     kind, name = told.question.kind, about.name
     head: dict[str, Any] = {
         "name": about.said,
         "year": str(about.year),
         "caption": tr_engine(CAPTIONS[about.age]),
+        "scores": tuple(_cell(line, name) for line in asked),
     }
     if kind == FILL:
-        filled = told.filled[name]
-        rank = "" if filled.rank is None else _ordinal(filled.rank)
-        answer = told.question.answer.lower()
-        entries = tuple(
-            Entry(one.word, one.value, bool(answer) and one.word == answer) for one in filled.guesses
+        return _filled(told, about, head)
+    if kind == RESULTS:
+        one = told.report["reached"][name]
+        facts = (
+            words.number(one["weights"]),
+            words.number(one["words_read"]),
+            translate("family", "{number} s").format(number=words.number(round(one["seconds"]))),
         )
-        return Column(
-            **head,
-            seen=tr_engine(about.seen),
-            blocks=_blocks(about, told.words, told.place),
-            entries=entries,
-            is_likeness=about.says == LIKENESS,
-            rank=rank,
-            is_first=filled.rank == 1,
-            cannot=tr_engine(about.cannot),
-            scores=tuple(_cell(told.report, score, name) for score in SCORES),
-        )
+        return Column(**{**head, "scores": (*map(Cell, facts), *head["scores"])})
     if kind == TASK:
-        return Column(**head, text=_how(about), scores=(_share(told, name),))
+        frozen = Line("", "", PERCENT, {one: asdict(score) for one, score in told.frozen.items()})
+        cells = [_cell(frozen, name)]
+        if told.fine_tuned is not None:
+            found = {one: asdict(score) for one, score in told.fine_tuned.items() if score is not None}
+            done = _cell(Line("", "", PERCENT, found), name)
+            cells.append(done if name in told.fine_tuned else Cell(PENDING))
+        return Column(**{**head, "scores": tuple(cells)}, text=_how(about))
     if kind in (NEAREST, ANALOGY):
         entries = tuple(Entry(one.word, one.value) for one in told.near.get(name, ()))
         cannot = translate("family", "Counts words and knows no vectors.") if about.age == COUNTS else ""
@@ -111,9 +177,31 @@ def _column(told: Told, about: About) -> Column:
         if text is None:
             return Column(**head, cannot=translate("family", "Does not write from left to right."))
         return Column(**head, text=text or translate("family", "(ends the sentence)"))
-    if kind == SENSES:
-        return _senses(told, about, head)
-    return Column(**head)
+    if kind == FOLLOWS:
+        p = told.follows.get(name)
+        if p is None:
+            return Column(**head, cannot=translate("family", "Never learned which sentence follows another."))
+        does, does_not = translate("family", "follows"), translate("family", "does not")
+        return Column(**head, entries=(Entry(does, p), Entry(does_not, 1.0 - p)))
+    return _senses(told, about, head) if kind == SENSES else Column(**head)
+
+
+def _filled(told: Told, about: About, head: Mapping[str, Any]) -> Column:
+    filled, answer = told.filled[about.name], told.question.answer.lower()
+    shown = told.limits.get(about.name)
+    return Column(
+        **head,
+        seen=tr_engine(about.seen),
+        blocks=_blocks(about, told.words, told.place),
+        entries=tuple(
+            Entry(one.word, one.value, bool(answer) and one.word == answer) for one in filled.guesses
+        ),
+        is_likeness=about.says == LIKENESS,
+        rank="" if filled.rank is None else _ordinal(filled.rank),
+        is_first=filled.rank == 1,
+        cannot=tr_engine(about.cannot),
+        shown="" if shown is None else words.say(shown),
+    )
 
 
 def _how(about: About) -> str:
@@ -125,30 +213,56 @@ def _how(about: About) -> str:
     return translate("family", "Mean of its words’ vectors, frozen, under a logistic regression.")
 
 
-def _share(told: Told, name: str) -> Cell:
-    found = {one: solved.frozen for one, solved in told.solved.items()}
-    score, best = found[name], max(found.values(), key=lambda one: one.value)
-    half = 50 * (score.high - score.low)
-    return Cell(words.decimal(100 * score.value, 1), f"± {words.decimal(half, 1)}", score.high >= best.low)
+def _sense_labels(told: Told, cannot: str, unable: str) -> Labels:
+    layers = max((len(one.likeness) for one in told.senses.values()), default=0)
+    is_told = any(one is not None for one in told.apart.values())
+    rows = (
+        (translate("family", "Alike, one sense"), ""),
+        (translate("family", "Alike, two senses"), ""),
+        (translate("family", "Nearest has its sense"), "%"),
+    )
+    groups = sorted(set(told.groups)) if is_told else []
+    return Labels(
+        says=(translate("family", "Likeness"), translate("family", "of two sentences")),
+        planes=tuple(_layer(number) for number in range(layers)),
+        groups=tuple(translate("family", "sense {number}").format(number=one + 1) for one in groups),
+        cannot=cannot,
+        scores=rows if is_told else (),
+        unable=unable,
+    )
+
+
+def _layer(number: int) -> str:
+    if not number:
+        return translate("family", "input")
+    return translate("family", "layer {number}").format(number=number)
 
 
 def _senses(told: Told, about: About, head: Mapping[str, Any]) -> Column:
-    likeness = told.likeness.get(about.name)
-    if likeness is None:
+    found = told.senses.get(about.name)
+    if found is None:
         return Column(**head, cannot=translate("family", "Counts words and knows no vectors."))
-    layers = tuple(
-        Entry(
-            translate("family", "alone")
-            if not number
-            else translate("family", "layer {number}").format(number=number),
-            one,
+    planes = tuple(
+        tuple(
+            Dot(float(x), float(y), group, text)
+            for (x, y), group, text in zip(points, told.groups, told.texts, strict=True)
         )
-        for number, one in enumerate(likeness)
+        for points in found.points
     )
+    entries = tuple(Entry(_layer(number), one) for number, one in enumerate(found.likeness))
+    apart, scores = told.apart.get(about.name), tuple[Cell, ...]()
+    if apart is not None:
+        nearest = Line("", "", PERCENT, {about.name: asdict(share(np.array(apart.hits)))})
+        ways = (words.decimal(apart.within, 2), words.decimal(apart.between, 2))
+        scores = (*map(Cell, ways), _cell(nearest, about.name))
+    elif any(one is not None for one in told.apart.values()):
+        scores = (Cell(""), Cell(""), Cell(""))
     cannot = (
         "" if about.age == PLACE_VECTORS else translate("family", "One point: the sentence changes nothing.")
     )
-    return Column(**head, entries=layers, is_likeness=True, cannot=cannot)
+    return Column(
+        **{**head, "scores": scores}, entries=entries, is_likeness=True, planes=planes, cannot=cannot
+    )
 
 
 def _blocks(about: About, tokens: tuple[str, ...], place: int) -> tuple[tuple[float, str], ...]:
@@ -170,24 +284,52 @@ def _seen(about: About, number: int, place: int) -> str:
     return OTHER_SIDE if about.sees == SIDES and number > place else SEEN_FILL
 
 
-def _cell(report: Mapping[str, Any], score: str, name: str) -> Cell:
+def _cell(line: Line, name: str) -> Cell:
     """Return a score; it is best where none is better, but for what the intervals do not tell apart."""
-    found = report.get("scores", {}).get(score, {})
-    one = found.get(name)
+    one = line.scores.get(name)
     if one is None:
         return Cell("")
-    is_share = score == BLANKS
-    best = (max if is_share else min)(found.values(), key=lambda other: other["value"])
-    is_best = len(found) > 1 and (one["high"] >= best["low"] if is_share else one["low"] <= best["high"])
-    times = 100 if is_share else 1
-    digits = 1 if times * one["value"] < 100 else 0
+    found, is_less = line.scores.values(), line.is_less_better
+    best = (min if is_less else max)(found, key=lambda other: other["value"])
+    is_best = len(found) > 1 and (one["low"] <= best["high"] if is_less else one["high"] >= best["low"])
+    times, digits = (100, 1) if line.unit == PERCENT else (1, 2 if line.unit == RANKS else 1)
     half = times * (one["high"] - one["low"]) / 2
-    return Cell(
-        words.decimal(times * one["value"], digits),
-        f"± {words.decimal(half, 1 if half < 10 else 0)}",
-        is_best,
-    )
+    few = 0 if line.unit != RANKS and (half >= 10 or times * one["value"] >= 1000) else digits
+    return Cell(words.decimal(times * one["value"], few), f"± {words.decimal(half, few)}", is_best)
 
 
 def _ordinal(rank: int) -> str:
     return translate("family", "no. {rank}").format(rank=words.number(rank))
+
+
+def claims_text(report: Mapping[str, Any]) -> str:
+    """Return what is said of these models, each with its figures and verdict."""
+    verdicts = {
+        "holds": translate("family", "Holds"),
+        "does not hold": translate("family", "Expected, and does not hold"),
+        "cannot be told": translate("family", "Cannot be told"),
+    }
+    found = []
+    for one in report.get("claims", []):
+        said = translate(
+            "family",
+            "{verdict}: {claim}\n{measure}: {first} and {second}, difference {difference} "
+            "(95 %: {low} to {high}), over {count} texts.",
+        )
+        figures = {name: f"{one[name]:+.3f}" for name in ("difference", "low", "high")}
+        figures |= {name: f"{one[name]:.3f}" for name in ("first", "second")}
+        found.append(
+            said.format(
+                verdict=verdicts.get(one["verdict"], one["verdict"]),
+                claim=tr_engine(one["claim"]),
+                measure=tr_engine(one["measure"]),
+                count=words.number(one["count"]),
+                **figures,
+            )
+        )
+    last = translate(
+        "family",
+        "A verdict is computed from this family alone: a larger one may show what this one does not.",
+    )
+    notes = [tr_engine(INFORMED)] if report.get("informed_start") else []
+    return "\n\n".join([*found, *notes, last])

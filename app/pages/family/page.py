@@ -5,12 +5,14 @@ An answer to an older question is never shown; the sentence stays when the tab c
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QLineEdit,
     QMenu,
@@ -26,15 +28,21 @@ from app import words
 from app.look.banner import Banner
 from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
-from app.look.labels import PART, WholeLabel, label
+from app.look.files import ask_files
+from app.look.labels import PART, WholeLabel, label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, Page, Pane, button, named, set_role
-from app.pages.family.answers import columns_of, labels_of
+from app.pages.family.answers import claims_text, columns_of, labels_of
+from app.pages.family.examples import BLANKS, FIRST, SECOND, WORDS, sentences_of
+from app.pages.family.learning import Learning
 from app.pages.family.requests import (
     ANALOGY,
     CLAIMS,
+    FILES,
     FILL,
+    FOLLOWS,
     NEAREST,
+    RESULTS,
     SENSES,
     TASK,
     WRITE,
@@ -46,34 +54,22 @@ from app.pages.family.requests import (
     families,
 )
 from app.pages.family.train_dialog import TrainDialog
-from app.plots.family_columns import FamilyColumns, Labels
+from app.plots.family_columns import FamilyColumns
+from app.plots.member_column import Labels
 from app.session import Session
 from app.work.worker import Channel
 from engine.commands.family import ask_command
 from engine.errors import UserError
 from engine.events import Event, Progress
-from engine.family.card import INFORMED
 from engine.family.members import ABOUT
 from engine.settings.family import FamilyConfig
 
-KINDS = (FILL, WRITE, NEAREST, SENSES, ANALOGY, TASK, CLAIMS)
+KINDS = (FILL, WRITE, NEAREST, SENSES, ANALOGY, FILES, FOLLOWS, TASK, RESULTS, CLAIMS)
+WITHOUT_WORDS = (FILES, TASK, RESULTS, CLAIMS)  # kinds that ask no sentence
 GAP_WORD = "____"  # what stands for [MASK] in the question
 PAUSE_MS = 350  # of typing, after which a question is asked
 BOX, NARROW_BOX = 300, 180  # px
 NARROW = 900  # px of the page
-EXAMPLES = (
-    ("The ____ flows into the sea.", "river"),
-    ("He was born in ____ and moved to London.", "england"),
-    ("She is the ____ of the king.", "queen"),
-    ("The capital of France is ____.", "paris"),
-)
-FIRST = {WRITE: "The city is", NEAREST: "river", SENSES: "bank", ANALOGY: "man king woman"}
-SENTENCES = (
-    "The bank of the river was covered with trees.",
-    "The boat came to the bank of the river.",
-    "The bank gave money to the company.",
-    "The national bank of the country was founded in 1900.",
-)
 
 
 class FamilyPage(Page):
@@ -89,7 +85,11 @@ class FamilyPage(Page):
         self.session, self._opened = session, OpenFamilies()
         self.told: Told | None = None  # an old answer stays until a new one comes
         self.kind = FILL
-        self._texts = {FILL: EXAMPLES[0][0], **FIRST}
+        self._is_chinese = False  # what the questions are in
+        self._texts = dict(FIRST[False])
+        self._files: dict[str, tuple[Path, ...]] = {FILES: (), CLAIMS: ()}  # that are asked from
+        self._tuned: tuple[Path, int] | None = None  # the family and table that are fine-tuned
+        self._done: tuple[Hashable, Told] | None = None  # what took long, kept
         self._found = Channel(self, session.workers.files)
         self._asked = Channel(self, session.workers.models)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
@@ -115,7 +115,10 @@ class FamilyPage(Page):
             self.tr("Nearest words"),
             self.tr("A word in sentences"),
             self.tr("Analogies"),
+            self.tr("Word tests"),
+            self.tr("Next sentence"),
             self.tr("Same task"),
+            self.tr("Results"),
             self.tr("Claims"),
         ):
             self.tabs.addTab(text)
@@ -125,10 +128,16 @@ class FamilyPage(Page):
         self.question_label = label(self.tr("Question"), "card-title")
         self.question = named(QLineEdit(), "family_question", self.tr("Question"))
         self.answer_label = label(self.tr("Answer"), "muted")
-        self.answer = named(QLineEdit(EXAMPLES[0][1]), "family_answer", self.tr("Answer"))
+        self.answer = named(QLineEdit(BLANKS[False][0][1]), "family_answer", self.tr("Answer"))
         self.answer.setFixedWidth(120)
+        self.second_label = label(self.tr("Then"), "muted")
+        self.second = named(QLineEdit(SECOND[False]), "family_second", self.tr("Second sentence"))
+        self.action_label = label("", "muted", wrap=True, name="family_action_said")
+        self.action = button("", name="family_action")
         self.examples = button(self.tr("Examples"), "link", name="family_examples")
-        self.sentences = named(QPlainTextEdit("\n".join(SENTENCES)), "family_sentences", self.tr("Sentences"))
+        self.sentences = named(QPlainTextEdit(), "family_sentences", self.tr("Sentences"))
+        self.sentences.setPlainText(sentences_of(FIRST[False][SENSES], False))
+        self.sentences.setToolTip(tip(self.tr("An empty line begins another sense of the word.")))
         self.sentences.setTabChangesFocus(True)
         self.sentences.setFixedHeight(92)
         self.banner = Banner(name="family_banner")
@@ -136,6 +145,7 @@ class FamilyPage(Page):
         self.columns.hint = self.tr("Click to put it into the blank")
         self.claims = WholeLabel()
         self.claims.setObjectName("family_claims")
+        self.learning = Learning()
         self.progress = label("", "muted", name="family_progress")
         self.empty = EmptyState("", self.tr("Train a family…"))
         self.empty.setObjectName("family_empty")
@@ -148,9 +158,11 @@ class FamilyPage(Page):
         self.area.setWidget(self.columns)
         self.card = Card()
         asked = row(
-            self.question_label, (self.question, 1), self.answer_label, self.answer, self.examples, gap=10
-        )
+            self.question_label, (self.question, 1), self.answer_label, self.answer, self.second_label,
+            (self.second, 1), self.examples, gap=10,
+        )  # fmt: skip
         self.card.add_layout(asked)
+        self.card.add_layout(row((self.action_label, 1), self.action, gap=10))
         self.card.add(self.sentences)
         self.card.add(self.banner)
         self.answers = QStackedWidget()
@@ -159,8 +171,10 @@ class FamilyPage(Page):
         self.answers.addWidget(self.area)
         self.answers.addWidget(Pane(inner))
         self.card.add(self.answers, 1)
+        self.card.add(self.learning)
         work = QWidget()
-        column(row((self.tabs, 1), self.box, gap=GAP), (self.card, 1), gap=GAP, parent=work)
+        self.head = row((self.tabs, 1), self.box, gap=GAP)
+        column(self.head, (self.card, 1), gap=GAP, parent=work)
         self.views = QStackedWidget()
         self.views.addWidget(self.empty)
         self.views.addWidget(work)
@@ -172,11 +186,12 @@ class FamilyPage(Page):
         self.area.horizontalScrollBar().valueChanged.connect(self.columns.set_shift)
         self.tabs.currentChanged.connect(self.choose_tab)
         self.box.chosen.connect(self._choose_family)
-        for line in (self.question, self.answer):
+        for line in (self.question, self.answer, self.second):
             line.textEdited.connect(self._pause.start)
             line.returnPressed.connect(self.ask)
         self.sentences.textChanged.connect(self._pause.start)
         self.columns.entry_chosen.connect(self.take_word)
+        self.action.clicked.connect(self._act)
         self.copy_button.clicked.connect(self.copy_command)
         self.save_button.clicked.connect(self.columns.save_picture)
         self.train_button.clicked.connect(self.open_dialog)
@@ -188,6 +203,10 @@ class FamilyPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.box.setFixedWidth(BOX if event.size().width() >= NARROW else NARROW_BOX)
+        room = self.views.width() - BOX - GAP  # the tabs are never cut: the box goes below them
+        is_wide = self.tabs.sizeHint().width() <= room
+        ways = QBoxLayout.Direction
+        self.head.setDirection(ways.LeftToRight if is_wide else ways.TopToBottom)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -210,6 +229,7 @@ class FamilyPage(Page):
             minutes = self.tr("{minutes} min each").format(minutes=f"{one.minutes:.3g}")
             said = PART.join([where, one.text, *([minutes] if one.minutes else [])])
             self.box.add_choice(said, one.path, one.path)
+        self._chinese = {one.path: one.is_chinese for one in found}
         places = [one.path for one in found]
         if before in places:
             self.box.setCurrentIndex(places.index(before))
@@ -219,11 +239,30 @@ class FamilyPage(Page):
             )
         )
         self.views.setCurrentIndex(1 if found else 0)
-        self.ask()
+        self._choose_family(self.box.currentData())
 
     @Slot(object)
-    def _choose_family(self, _folder: Path) -> None:
+    def _choose_family(self, folder: Path | None) -> None:
+        is_chinese = self._chinese.get(folder, False) if folder is not None else self._is_chinese
+        if is_chinese != self._is_chinese:
+            self._speak(is_chinese)
         self.ask()
+
+    def _speak(self, is_chinese: bool) -> None:
+        """Put the questions that nobody has changed into the language of the family."""
+        before, now = FIRST[self._is_chinese], FIRST[is_chinese]
+        texts = {**self._texts, self.kind: self.question.text()}
+        if texts[FILL] == before[FILL]:
+            self.answer.setText(BLANKS[is_chinese][0][1])
+        if self.second.text() == SECOND[self._is_chinese]:
+            self.second.setText(SECOND[is_chinese])
+        if texts[SENSES] == before[SENSES]:
+            self.sentences.setPlainText(sentences_of(now[SENSES], is_chinese))
+        for kind, text in before.items():
+            if texts.get(kind) == text:
+                self._texts[kind] = now[kind]
+        self._is_chinese = is_chinese
+        self.question.setText(self._texts.get(self.kind, ""))
 
     # the question
 
@@ -232,22 +271,28 @@ class FamilyPage(Page):
         """Show another kind of question; each keeps its own words."""
         self._texts[self.kind] = self.question.text() or self._texts.get(self.kind, "")
         self.kind = KINDS[place]
-        is_fill = self.kind == FILL
-        for widget in (self.answer_label, self.answer, self.examples):
-            widget.setVisible(is_fill)
-        self.sentences.setVisible(self.kind == SENSES)
-        for widget in (self.question_label, self.question, self.copy_button):
-            widget.setVisible(self.kind not in (CLAIMS, TASK))
+        shown = {
+            FILL: (self.answer_label, self.answer, self.examples),
+            SENSES: (self.sentences, self.examples),
+            FOLLOWS: (self.second_label, self.second),
+            RESULTS: (self.learning,),
+        }
+        for widget in {one for some in shown.values() for one in some}:
+            widget.setVisible(widget in shown.get(self.kind, ()))
+        for widget in (self.question_label, self.question):
+            widget.setVisible(self.kind not in WITHOUT_WORDS)
+        self.copy_button.setVisible(self.kind not in (TASK, CLAIMS))
         self.save_button.setVisible(self.kind != CLAIMS)
         said = {
             WRITE: self.tr("Beginning"),
             NEAREST: self.tr("Word"),
             SENSES: self.tr("Word"),
             ANALOGY: self.tr("A is to B as C is to"),
+            FOLLOWS: self.tr("First"),
         }
         self.question_label.setText(said.get(self.kind, self.tr("Question")))
         self.question.setText(self._texts.get(self.kind, ""))
-        self.columns.hint = self.tr("Click to put it into the blank") if is_fill else ""
+        self.columns.hint = self.tr("Click to put it into the blank") if self.kind == FILL else ""
         self.answers.setCurrentIndex(1 if self.kind == CLAIMS else 0)
         self.ask()
 
@@ -258,11 +303,17 @@ class FamilyPage(Page):
         if folder is None:
             return None
         text = self.question.text().replace(GAP_WORD, " [MASK] ").strip()
-        answer = self.answer.text().strip().lower() if self.kind == FILL else ""
-        texts = tuple(self.sentences.toPlainText().splitlines()) if self.kind == SENSES else ()
         if self.kind == TASK:
-            return Question(folder, TASK, "", table=self.session.table, roles=self.session.roles)
-        return Question(folder, self.kind, text, answer, texts)
+            table, roles = self.session.table, self.session.roles
+            return Question(folder, TASK, "", table=table, roles=roles, fine_tune=self._is_tuned(folder))
+        if self.kind in WITHOUT_WORDS:
+            return Question(folder, self.kind, "", files=self._files.get(self.kind, ()))
+        answers = {FILL: self.answer.text().strip().lower(), FOLLOWS: self.second.text().strip()}
+        texts = self.sentences.toPlainText() if self.kind == SENSES else ""
+        return Question(folder, self.kind, text, answers.get(self.kind, ""), texts)
+
+    def _is_tuned(self, folder: Path) -> bool:
+        return self._tuned == (folder, id(self.session.table))
 
     @Slot()
     def ask(self) -> None:
@@ -271,21 +322,106 @@ class FamilyPage(Page):
         question = self.asked
         if question is None or not self.isVisible():
             return
-        is_task = question.kind == TASK
-        if is_task and (question.table is None or question.roles is None or not question.roles.label):
+        if not self._can_be_asked(question):
+            self._asked.drop()
+            self.told = None
             self.columns.set_columns((), Labels())
-            said = self.tr("Open a table with texts and labels on the page Data first.")
-            lead = partial(self.session.page_requested.emit, "data")
-            self.banner.show_text("look", said, [(self.tr("Open a table"), lead)], closable=False)
+            self._show_action()
             return
-        about = (question.folder, question.kind, question.text, question.answer, question.texts)
-        self._asked.ask(
-            (*about, id(question.table)),
-            partial(ask, self._opened, question),
-            heard=self._hear,
-            refused=self._refuse,
-            progress=self._wait if is_task else None,
+        about = (
+            *(question.folder, question.kind, question.text, question.answer, question.texts),
+            *(question.files, question.fine_tune, id(question.table), str(question.roles)),
         )
+        if self._done is not None and self._done[0] == about:
+            self._asked.drop()
+            self._hear(self._done[1])
+            self._show_action()
+            return
+        self._asked.ask(
+            about,
+            partial(ask, self._opened, question),
+            heard=partial(self._hear_of, about),
+            refused=self._refuse,
+            progress=self._wait if question.kind in (TASK, FILES, CLAIMS) else None,
+            ended=self._show_action,
+        )
+        self._show_action()
+
+    def _can_be_asked(self, question: Question) -> bool:
+        """Whether there is what the question is about; else say what is missing."""
+        if question.kind == FILES and not question.files:
+            self.banner.hide()
+            return False
+        has_labels = question.roles is not None and bool(question.roles.label)
+        if question.kind != TASK or (question.table is not None and has_labels):
+            return True
+        said = self.tr("Open a table with texts and labels on the page Data first.")
+        lead = partial(self.session.page_requested.emit, "data")
+        self.banner.show_text("look", said, [(self.tr("Open a table"), lead)], closable=False)
+        return False
+
+    # what one action does, where a question has one
+
+    @Slot()
+    def _show_action(self) -> None:
+        """Say what the button beside the question does now."""
+        told = self.told if self.told is not None and self.told.question.kind == self.kind else None
+        is_open = self.session.table is not None and self.banner.isHidden()
+        is_busy, is_there = self._asked.is_asking, True
+        said = action = ""
+        if self.kind == TASK:
+            name = self.session.table.path.name if self.session.table is not None else ""
+            said = self.tr(
+                "Each member learns from four fifths of {name} and is asked about the rest."
+            ).format(name=name)
+            is_tuned = told is not None and told.fine_tuned is not None
+            action = self.tr("Stop") if is_busy else self.tr("Fine-tune all as well")
+            is_there = is_busy or (told is not None and not is_tuned)
+            said = said if name and is_open else ""
+        elif self.kind == FILES:
+            said = self.tr(
+                "Files of analogies (a b c d, a line each), or of likeness to people (word, word, number)."
+            )
+            action = self.tr("Stop") if is_busy else self.tr("Choose files…")
+        elif self.kind == CLAIMS:
+            said = self.tr(
+                "Vectors of sentences are compared over a table of two sentences and their likeness."
+            )
+            action = self.tr("Stop") if is_busy else self.tr("Choose a table…")
+        self.action_label.setText(said)
+        self.action.setText(action)
+        self.action_label.setVisible(bool(said))
+        self.action.setVisible(bool(action) and is_there)
+
+    @Slot()
+    def _act(self) -> None:
+        if self._asked.is_asking:
+            self._stop()
+        elif self.kind == TASK:
+            self._tuned = (self.box.currentData(), id(self.session.table))
+            self.ask()
+        else:
+            title = self.tr("Questions about words") if self.kind == FILES else self.tr("Pairs of sentences")
+            ask_files(self, title, partial(self.take_files, self.kind), name="family_files_dialog")
+
+    def _stop(self) -> None:
+        """Stop what takes long; what was found stays."""
+        self._asked.drop()
+        self._tuned = None
+        self.banner.hide()
+        self._show_action()
+
+    def take_files(self, kind: str, files: list[str]) -> None:
+        """Ask from files: of words all of them, of sentences the first."""
+        paths = tuple(map(Path, files))
+        self._files[kind] = paths if kind == FILES else paths[:1]
+        self.ask()
+
+    def _hear_of(self, about: Hashable, told: Told) -> None:
+        is_whole = told.fine_tuned is None or len(told.fine_tuned) == len(told.names)
+        if told.question.kind in (TASK, FILES) and is_whole and len(told.rows) == len(told.question.files):
+            self._done = about, told
+        self._hear(told)
 
     def _wait(self, event: Event) -> None:
         if isinstance(event, Progress):
@@ -296,10 +432,13 @@ class FamilyPage(Page):
 
     def _hear(self, told: Told) -> None:
         self.told = told
-        self.banner.hide()
+        if not self._asked.is_asking or told.fine_tuned is None:
+            self.banner.hide()
         if told.question.kind == CLAIMS:
-            self._show_claims(told)
+            self.claims.setText(claims_text(told.report))
             return
+        if told.question.kind == RESULTS:
+            self.learning.set_report(told.report)
         self.columns.set_caption(
             [(self.tr("Family"), told.question.folder.name), (self.tr("Question"), told.question.text)]
         )
@@ -307,35 +446,9 @@ class FamilyPage(Page):
 
     def _refuse(self, error: BaseException) -> None:
         self.banner.show_text("look", words.say_error(error))
-
-    def _show_claims(self, told: Told) -> None:
-        verdicts = {
-            "holds": self.tr("Holds"),
-            "does not hold": self.tr("Does not hold"),
-            "cannot be told": self.tr("Cannot be told"),
-        }
-        lines = []
-        for one in told.report.get("claims", []):
-            said = self.tr(
-                "{verdict}: {claim}\n{measure}: {first} and {second}, difference {difference} "
-                "(95 %: {low} to {high}), over {count} texts."
-            )
-            figures = {name: f"{one[name]:+.3f}" for name in ("difference", "low", "high")}
-            figures |= {name: f"{one[name]:.3f}" for name in ("first", "second")}
-            lines.append(
-                said.format(
-                    verdict=verdicts.get(one["verdict"], one["verdict"]),
-                    claim=words.tr_engine(one["claim"]),
-                    measure=words.tr_engine(one["measure"]),
-                    count=words.number(one["count"]),
-                    **figures,
-                )
-            )
-        last = self.tr(
-            "A verdict is computed from this family alone: a larger one may show what this one does not."
-        )
-        notes = [words.tr_engine(INFORMED)] if told.report.get("informed_start") else []
-        self.claims.setText("\n\n".join([*lines, *notes, last]))
+        if self.kind in self._files:  # what cannot be read is not asked again
+            self._files[self.kind] = self._files[self.kind][:-1]
+        self._show_action()
 
     @Slot(str)
     def take_word(self, word: str) -> None:
@@ -361,8 +474,12 @@ class FamilyPage(Page):
     @Slot()
     def _offer_examples(self) -> None:
         menu = QMenu(self)
-        for text, answer in EXAMPLES:
-            menu.addAction(text, partial(self.take_example, text, answer))
+        if self.kind == SENSES:
+            for word in WORDS[self._is_chinese]:
+                menu.addAction(word, partial(self.take_sentences, word))
+        else:
+            for text, answer in BLANKS[self._is_chinese]:
+                menu.addAction(text, partial(self.take_example, text, answer))
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.examples.mapToGlobal(self.examples.rect().bottomLeft()))
 
@@ -372,13 +489,23 @@ class FamilyPage(Page):
         self.answer.setText(answer)
         self.ask()
 
+    def take_sentences(self, word: str) -> None:
+        """Ask a word with the sentences that are there for it."""
+        self.question.setText(word)
+        self.sentences.setPlainText(sentences_of(word, self._is_chinese))
+        self.ask()
+
     @Slot()
     def copy_command(self) -> None:
         """Copy the line that asks the same in a terminal."""
         question = self.asked
         if question is not None:
             self.copy_button.copy(
-                ask_command(question.folder, question.kind, question.text, question.answer, question.texts)
+                ask_command(
+                    *(question.folder, question.kind, question.text, question.answer),
+                    texts=question.texts.splitlines(),
+                    files=question.files,
+                )
             )
 
     # training

@@ -5,59 +5,80 @@ Plain functions that touch no Qt object.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from app.shipped import shipped_family
-from engine.errors import UserError, marked
+from app.work.worker import Answer
+from engine.errors import Sentence, UserError, marked
 from engine.events import Steps
 from engine.family.ask import Family, Filled, Guess
+from engine.family.bert import Bert
+from engine.family.claims import document_of, read_sentences, sentence_claims, sentence_cosines
+from engine.family.exam import Row, of_words
+from engine.family.limits import limits
 from engine.family.members import MASK
-from engine.family.senses import senses
-from engine.family.tasks import Solved, parts_of, same_task
+from engine.family.reading import VOCAB
+from engine.family.scores import Score, share
+from engine.family.senses import Apart, Senses, read_groups, senses, told_apart
+from engine.family.tasks import frozen_hits, parts_of, tuned_hits
 from engine.family.train import REPORT, read_family, read_report
 from engine.family.words import analogy, nearest
 from engine.family.writing import go_on
 from engine.settings.family import members_of
 from engine.text.examples import Roles, examples_from
 from engine.text.table import Table
+from engine.train.run.runs import MODEL
 
-FILL, WRITE, NEAREST, SENSES, ANALOGY, TASK, CLAIMS = (
-    *("fill", "write", "nearest", "senses"),
-    *("analogy", "task", "claims"),
+FILL, WRITE, NEAREST, SENSES, ANALOGY, FILES, FOLLOWS, TASK, RESULTS, CLAIMS = (
+    *("fill", "write", "nearest", "senses", "analogy"),
+    *("files", "follows", "task", "results", "claims"),
 )
 MOST_FAMILIES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A family that can be asked. text: what it learned from. minutes: of each. is_shipped: in the box."""
+    """A family that can be asked. text: what it learned from. minutes: of each. is_shipped: in the box.
+    is_chinese: most of its words are Chinese characters.
+    """
 
     path: Path
     text: str
     minutes: float
     num_members: int
     is_shipped: bool = False
+    is_chinese: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of which family. answer: the right word, "" for none. table: with texts and labels."""
+    """What is asked of which family. answer: the right word, "" for none; of FOLLOWS the second sentence.
+    texts: a word's sentences. files: of questions about words. table: with texts and labels; fine_tune:
+    whether all weights are moved too.
+    """
 
     folder: Path
     kind: str
     text: str
     answer: str = ""
-    texts: tuple[str, ...] = ()
+    texts: str = ""
+    files: tuple[Path, ...] = ()
+    fine_tune: bool = False
     table: Table | None = None
     roles: Roles | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a family answered. names: all its members. words: those of a text with a blank, and its place."""
+    """What a family answered. names: all its members. words: those of a text with a blank, and its place.
+    limits: an example at which a member fails. groups: which sense each of `texts` is of. fine_tuned: of
+    those that are done; None while nobody is asked to.
+    """
 
     question: Question
     names: tuple[str, ...]
@@ -65,8 +86,15 @@ class Told:
     filled: Mapping[str, Filled] = field(default_factory=dict)
     written: Mapping[str, str] = field(default_factory=dict)
     near: Mapping[str, tuple[Guess, ...]] = field(default_factory=dict)
-    likeness: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    solved: Mapping[str, Solved] = field(default_factory=dict)
+    limits: Mapping[str, Sentence] = field(default_factory=dict)
+    senses: Mapping[str, Senses] = field(default_factory=dict)
+    apart: Mapping[str, Apart | None] = field(default_factory=dict)
+    texts: tuple[str, ...] = ()
+    groups: tuple[int, ...] = ()
+    rows: tuple[Row, ...] = ()
+    follows: Mapping[str, float] = field(default_factory=dict)
+    frozen: Mapping[str, Score] = field(default_factory=dict)
+    fine_tuned: Mapping[str, Score | None] | None = None
     words: tuple[str, ...] = ()
     place: int = -1
 
@@ -98,22 +126,69 @@ def families(root: Path) -> tuple[Found, ...]:
             report, config = read_report(path), read_family(path)
             minutes = float(report.get("minutes", 0.0))
             text = ", ".join(Path(place).name for place in config.text.text.split("\n"))
-            found.append(Found(path, text, minutes, len(members_of(config)), path == shipped))
-        except (UserError, TypeError, ValueError):
+            found.append(
+                Found(path, text, minutes, len(members_of(config)), path == shipped, _is_chinese(path))
+            )
+        except (UserError, OSError, TypeError, ValueError):
             continue  # damaged, or another's file of that name
     return tuple(found)
 
 
+def _is_chinese(folder: Path) -> bool:
+    """Whether most words of a family are Chinese characters."""
+    vocab = next(iter(sorted(folder.glob(f"*/{MODEL}/{VOCAB}"))), None)
+    tokens = [] if vocab is None else vocab.read_text(encoding="utf-8").split()
+    return sum("\u4e00" <= token <= "\u9fff" for token in tokens) > len(tokens) / 2
+
+
 def ask(opened: OpenFamilies, question: Question) -> Steps[Told]:
-    """Return what a family answers, with steps where that takes long. Raises: UserError."""
-    if question.kind != TASK:
-        yield from ()
-        return _answer(opened, question)
-    family = opened.family(question.folder)
+    """Return what a family answers, with steps and first answers where that takes long. Raises: UserError."""
+    if question.kind == TASK:
+        return (yield from _task(opened, question))
+    if question.kind == FILES:
+        return (yield from _files(opened, question))
+    if question.kind == CLAIMS and question.files:
+        return (yield from _claims(opened, question))
+    yield from ()
+    return _answer(opened, question)
+
+
+def _task(opened: OpenFamilies, question: Question) -> Steps[Told]:
+    family, report = opened.family(question.folder), read_report(question.folder)
+    names = tuple(family.members)
     assert question.table is not None and question.roles is not None
     learned, asked = parts_of(family, examples_from(question.table, question.roles))
-    found = yield from same_task(family, learned, asked, fine_tune=False)
-    return Told(question, tuple(family.members), read_report(question.folder), solved=found)
+    hits = yield from frozen_hits(family, learned, asked)
+    frozen = {name: share(one) for name, one in hits.items()}
+    if not question.fine_tune:
+        return Told(question, names, report, frozen=frozen)
+    tuned = dict[str, Score | None]()
+    for number, name in enumerate(names):
+        yield Answer(value=Told(question, names, report, frozen=frozen, fine_tuned=dict(tuned)))
+        found = yield from tuned_hits(family, name, learned, asked, number)
+        tuned[name] = None if found is None else share(found)
+    return Told(question, names, report, frozen=frozen, fine_tuned=tuned)
+
+
+def _files(opened: OpenFamilies, question: Question) -> Steps[Told]:
+    family, report = opened.family(question.folder), read_report(question.folder)
+    rows = list[Row]()
+    for path in question.files:
+        rows.append(of_words(family, path))
+        yield Answer(value=Told(question, tuple(family.members), report, rows=tuple(rows)))
+    return Told(question, tuple(family.members), report, rows=tuple(rows))
+
+
+def _claims(opened: OpenFamilies, question: Question) -> Steps[Told]:
+    family, report = opened.family(question.folder), read_report(question.folder)
+    pairs = read_sentences(question.files[0])
+    cosines = yield from sentence_cosines(family, pairs)
+    new = document_of(sentence_claims(cosines, np.array([one[2] for one in pairs])))
+    if not new:
+        raise UserError(marked("engine", "This family has no BERT to compare with."))
+    said = {one["claim"] for one in new}
+    report["claims"] = [*(one for one in report["claims"] if one["claim"] not in said), *new]
+    return Told(question, tuple(family.members), report)
 
 
 def _answer(opened: OpenFamilies, question: Question) -> Told:
@@ -124,7 +199,9 @@ def _answer(opened: OpenFamilies, question: Question) -> Told:
         filled = family.fill(question.text, 5, question.answer)
         ids = family.words(question.text)
         tokens = tuple(family.token(one) for one in ids)
-        return Told(question, names, report, filled=filled, words=tokens, place=ids.index(MASK))
+        fails = limits(family, question.text)
+        place = ids.index(MASK)
+        return Told(question, names, report, filled=filled, limits=fails, words=tokens, place=place)
     if question.kind == WRITE:
         return Told(question, names, report, written=go_on(family, question.text, 12))
     if question.kind == NEAREST:
@@ -135,12 +212,20 @@ def _answer(opened: OpenFamilies, question: Question) -> Told:
             raise UserError(marked("engine", "Give three words, such as: man king woman"))
         return Told(question, names, report, near=analogy(family, three[0], three[1], three[2]))
     if question.kind == SENSES:
-        found = senses(family, question.text, _those_with(family, question.text, question.texts))
-        return Told(question, names, report, likeness={name: one.likeness for name, one in found.items()})
+        return _senses(family, question, report)
+    if question.kind == FOLLOWS:
+        a, b = family.words(question.text), family.words(question.answer)
+        found = {name: one.follows(a, b) for name, one in family.members.items() if isinstance(one, Bert)}
+        return Told(question, names, report, follows=found)
     return Told(question, names, report)
 
 
-def _those_with(family: Family, word: str, texts: Sequence[str]) -> list[str]:
-    """Return the sentences in which a word stands."""
-    number = family.word(word)
-    return [text for text in texts if text.strip() and number in family.words(text)]
+def _senses(family: Family, question: Question, report: Mapping[str, Any]) -> Told:
+    number = family.word(question.text)
+    kept = [(text, group) for text, group in read_groups(question.texts) if number in family.words(text)]
+    texts, groups = tuple(text for text, _ in kept), tuple(group for _, group in kept)
+    found = senses(family, question.text, texts)
+    apart = {name: told_apart(one, groups) for name, one in found.items()}
+    return Told(
+        question, tuple(family.members), report, senses=found, apart=apart, texts=texts, groups=groups
+    )

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.pages.family import requests
+from app.pages.family.page import KINDS as TABS
 from app.pages.family.page import FamilyPage
 from app.pages.family.train_dialog import TrainDialog
 from app.session import Session
@@ -78,7 +79,7 @@ def test_a_click_on_a_guess_fills_the_blank_and_asks_for_the_next_word(
 
 
 def test_the_words_stay_when_the_tab_changes_and_each_tab_is_answered(page: FamilyPage, qtbot: QtBot) -> None:
-    page.sentences.setPlainText("the cat eats fish .\nthe dog sees the cat .")
+    page.sentences.setPlainText("the cat eats fish .\n\nthe dog sees the cat .\nthe cow is here .")
     for place, text in ((1, "the cat"), (2, "cat"), (3, "cat")):
         page.tabs.setCurrentIndex(place)
         page.question.setText(text)
@@ -93,12 +94,15 @@ def test_the_words_stay_when_the_tab_changes_and_each_tab_is_answered(page: Fami
         )
     likeness = {column.name: len(column.entries) for column in page.columns.columns}
     assert likeness == {"n-gram": 0, "NNLM": 1, "GloVe": 1, "GPT": 3, "BERT": 3}
-    page.tabs.setCurrentIndex(4)
+    planes = {column.name: [len(plane) for plane in column.planes] for column in page.columns.columns}
+    assert planes["NNLM"] == [2] and planes["BERT"] == [2, 2, 2]  # the sentence without the word is left out
+    assert [dot.group for dot in page.columns.columns[-1].planes[0]] == [0, 1]
+    page.tabs.setCurrentIndex(TABS.index("analogy"))
     page.question.setText("cat dog king")
     page.ask()
     qtbot.waitUntil(lambda: page.told is not None and page.told.question.kind == "analogy", timeout=20_000)
     assert [len(column.entries) for column in page.columns.columns] == [0, 6, 6, 6, 6]
-    page.tabs.setCurrentIndex(6)
+    page.tabs.setCurrentIndex(TABS.index("claims"))
     qtbot.waitUntil(lambda: "over" in page.claims.text())
     page.tabs.setCurrentIndex(0)
     assert page.question.text() == "the ____ eats fish ."
@@ -108,6 +112,61 @@ def test_a_question_without_a_blank_is_refused_in_words(page: FamilyPage, qtbot:
     page.question.setText("the cat eats fish .")
     page.ask()
     qtbot.waitUntil(lambda: page.banner.isVisible(), timeout=20_000)
+
+
+def ask_of(page: FamilyPage, qtbot: QtBot, kind: str) -> None:
+    page.tabs.setCurrentIndex(TABS.index(kind))
+    page.ask()
+    qtbot.waitUntil(
+        lambda: page.told is not None and page.told.question.kind == kind and not page._asked.is_asking,
+        timeout=30_000,
+    )
+
+
+def test_what_a_member_cannot_is_shown_by_an_example_that_was_asked_of_it(page: FamilyPage) -> None:
+    shown = {column.name: column.shown for column in page.columns.columns}
+    assert "Without “eats fish”" in shown["n-gram"] and "just the same" in shown["GPT"]
+    assert "Backwards, “fish eats ____ the”" in shown["GloVe"]
+
+
+def test_files_about_words_are_answered_with_intervals_and_others_refused(
+    page: FamilyPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    page.tabs.setCurrentIndex(TABS.index("files"))
+    assert not page.columns.columns and page.action.isVisible()
+    (tmp_path / "pairs.txt").write_text("cat dog 9\ncat ship 1\ncow sea 2\ncat gnu 3\n", encoding="utf-8")
+    (tmp_path / "four.txt").write_text("cat dog ship boat\n", encoding="utf-8")
+    page.take_files("files", [str(tmp_path / "pairs.txt"), str(tmp_path / "four.txt")])
+    qtbot.waitUntil(lambda: len(page.columns.labels.scores) == 2)
+    assert page.columns.labels.scores[0] == ("pairs.txt", "ρ of 3, 1 left out")
+    cells = {column.name: column.scores for column in page.columns.columns}
+    assert not cells["n-gram"][0].text and cells["BERT"][0].interval.startswith("± ")
+    (tmp_path / "prose.txt").write_text("a cat and a dog\n", encoding="utf-8")
+    page.take_files("files", [str(tmp_path / "prose.txt")])
+    qtbot.waitUntil(lambda: "holds no questions about words" in page.banner.text())
+
+
+def test_only_bert_is_asked_whether_a_sentence_follows(page: FamilyPage, qtbot: QtBot) -> None:
+    page.tabs.setCurrentIndex(TABS.index("follows"))
+    page.question.setText("the cat eats fish .")
+    page.second.setText("the dog sees the sea .")
+    ask_of(page, qtbot, "follows")
+    columns = {column.name: column for column in page.columns.columns}
+    assert sum(one.value for one in columns["BERT"].entries) == pytest.approx(1.0)
+    assert columns["GPT"].cannot and not columns["GPT"].entries
+
+
+def test_results_tell_sizes_scores_and_losses_of_one_kind_together(page: FamilyPage, qtbot: QtBot) -> None:
+    ask_of(page, qtbot, "results")
+    assert page.told is not None
+    rows = [said for said, _ in page.columns.labels.scores]
+    assert rows[:3] == ["Weights", "Words read", "Time"] and len(rows) == len(set(rows))
+    assert [one for one in rows if "erplexity" in one] == ["Perplexity", "Pseudo-perplexity"]
+    assert page.learning.isVisible()
+    head = page.learning.by_words.numbers()[0]
+    assert head == ["words read", "n-gram loss", "NNLM loss", "GPT loss"]
+    page.learning.kinds.buttons["hidden"].click()
+    assert page.learning.by_seconds.numbers()[0] == ["seconds", "BERT loss"]
 
 
 def test_without_a_family_the_page_leads_to_training(
@@ -133,7 +192,7 @@ def test_without_a_family_the_page_leads_to_training(
 def test_the_open_table_is_learned_by_every_member(
     page: FamilyPage, session: Session, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    page.tabs.setCurrentIndex(5)
+    page.tabs.setCurrentIndex(TABS.index("task"))
     qtbot.waitUntil(page.banner.isVisible)  # no table is open yet
     rows = [f"the {word} sees the {other} .,{label}" for label, word, other in KINDS for _ in range(10)]
     (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]) + "\n", encoding="utf-8")
@@ -142,4 +201,9 @@ def test_the_open_table_is_learned_by_every_member(
     page.ask()
     qtbot.waitUntil(lambda: page.told is not None and page.told.question.kind == "task", timeout=30_000)
     cells = {column.name: column.scores[0].text for column in page.columns.columns}
-    assert cells["n-gram"] == "100.0" and all(cells.values())
+    assert float(cells["n-gram"]) == 100 and all(cells.values())
+    qtbot.waitUntil(lambda: page.action.isVisible() and page.action.text() == "Fine-tune all as well")
+    page.action.click()
+    qtbot.waitUntil(lambda: page.told is not None and len(page.told.fine_tuned or {}) == 5, timeout=60_000)
+    tuned = {column.name: column.scores[1].text for column in page.columns.columns}
+    assert not tuned.pop("n-gram") and all(0 <= float(one) <= 100 for one in tuned.values())

@@ -7,7 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.plots.family_columns import LEAST, LEFT, Cell, Column, Entry, FamilyColumns, Labels
+from app.plots.family_columns import LEAST, LEFT, FamilyColumns
+from app.plots.member_column import Cell, Column, Entry, Labels
 
 COLUMNS = (
     Column(
@@ -58,6 +59,7 @@ def test_it_says_its_numbers_and_needs_room_for_every_member(figure: FamilyColum
     assert figure.numbers()[1:] == [
         ["n-gram", "1995", "city", 0.02, "probability"],
         ["n-gram", "1995", "river", 0.01, "probability"],
+        ["CBOW", "2013", "Blanks %", "12.3", "± 1"],
         ["GPT", "2018", "sea", 0.4, "probability"],
     ]
     assert figure.minimumWidth() == LEFT + 3 * LEAST

@@ -15,6 +15,7 @@ from engine.errors import ModelError, UserError
 from engine.events import Evaluated, Noted, Started, Step
 from engine.family import train, word2vec
 from engine.family.ask import Family
+from engine.family.curves import looks
 from engine.family.members import ABOUT, PROBABILITY
 from engine.family.train import read_report, train_family
 from engine.model.tensor_files import load_tensors, save_tensors
@@ -212,5 +213,38 @@ def test_the_report_tells_how_each_learned_by_words_and_by_seconds_and_the_card_
         points = report["curves"][name]
         assert len(points) > 1 and points == sorted(points, key=lambda point: point["words"])
         assert all(a["seconds"] <= b["seconds"] for a, b in pairwise(points))
+        assert all(point.words <= report["reached"][name]["words_read"] for point in looks(report, name))
     card = (family / "card.md").read_text("utf-8")
     assert "not to be compared" in card and all(ABOUT[name].paper in card for name in report["members"])
+
+
+@pytest.mark.slow
+def test_a_card_made_anew_asks_all_questions_of_a_packed_family_too(
+    family: Path, tmp_path: Path, engine: Engine, store_root: Path, text: Path
+) -> None:
+    packed = tmp_path / "packed"
+    assert engine("family-pack", "--family", family, "--out", packed)[0] == 0
+    before = read_report(packed)
+    (tmp_path / "pairs.txt").write_text("cat dog 9\ncat ship 1\nking queen 8\ncow sea 2\n", encoding="utf-8")
+    kinds = ("cat", "dog", "fish"), ("ship", "port", "sea")
+    rows = [f"the {kinds[n % 2][n // 2 % 3]} sees,{n % 2}" for n in range(40)]
+    (tmp_path / "task.csv").write_text("\n".join(["text,label", *rows]) + "\n", encoding="utf-8")
+    pairs = "the cat eats,a dog eats,4\nthe ship,the cat,1\nthe sea,the port,3\nthe dog,the king,2\n"
+    (tmp_path / "sentences.csv").write_text(f"a,b,score\n{pairs}", encoding="utf-8")
+    asked = ("--words", tmp_path / "pairs.txt", "--sentences", tmp_path / "sentences.csv")
+    task = ("--task", tmp_path / "task.csv", "--learned-from", text, "--note", "a machine of tests")
+    code, out, err = engine("family-card", "--family", packed, *asked, *task)
+    assert code == 0, err
+    report = read_report(packed)
+    names = [one["name"] for one in report["questions"]]
+    assert {"Likeness of words", "Likeness of sentences", "Same task, fine-tuned"} <= set(names)
+    kept = {name: one["value"] for name, one in before["scores"]["blanks"].items()}
+    again = {name: one["value"] for name, one in report["scores"]["blanks"].items()}
+    assert again == pytest.approx(kept, abs=0.1)  # the same text kept apart, weights in half precision
+    card = (packed / "card.md").read_text("utf-8")
+    assert card == out and "a machine of tests" in card and "| Pseudo-perplexity, both sides (" in card
+    said = {one["claim"] for one in report["claims"]}
+    assert len(said) == len(report["claims"]) > len(before["claims"]) and all(one in card for one in said)
+    assert all(f"| {ABOUT[name].said} |" in card for name in report["members"])
+    assert engine("family-card", "--family", packed, *asked)[0] == 0  # what is not asked again stays
+    assert read_report(packed)["questions"] == report["questions"]

@@ -14,9 +14,10 @@ from engine.events import result_of
 from engine.family.ask import Family, rank_of
 from engine.family.bert import Bert
 from engine.family.claims import Claim, two_in_a_row
+from engine.family.limits import limits
 from engine.family.members import SEP, HasVectors
-from engine.family.scores import draw_blanks, perplexity, pseudo_logs, sentences
-from engine.family.senses import senses
+from engine.family.scores import draw_blanks, draw_pairs, perplexity, pseudo_logs, sentences
+from engine.family.senses import Senses, read_groups, senses, told_apart, turned
 from engine.family.tasks import Part, same_task
 from engine.family.train import read_report
 from engine.family.words import analogies, nearest, similarities, spearman
@@ -91,6 +92,43 @@ def test_a_word_is_one_point_for_some_and_moves_with_its_sentence_for_others(ope
     for texts in (["the cat eats fish ."], ["the cat eats .", "the dog eats ."]):
         with pytest.raises(UserError):
             senses(opened, "cat", texts)
+
+
+def test_points_are_turned_so_that_a_word_moves_little_from_layer_to_layer() -> None:
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(7, 2))
+    angle = 2.0
+    rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    np.testing.assert_allclose(turned(points @ rotation, points), points, atol=1e-12)
+
+
+def test_senses_are_told_apart_by_the_nearest_sentence() -> None:
+    assert read_groups("\na\nb\n\n\nc\n") == [("a", 0), ("b", 0), ("c", 1)]
+    last = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0], [1.0, 0.05]])
+    made = Senses(np.stack([last, last]), (1.0, 0.5), np.zeros((2, 5, 2)))
+    apart = told_apart(made, (0, 0, 1, 1, 1))
+    assert apart is not None and apart.hits == (False, False, True, True, False)
+    assert told_apart(Senses(last[None], (1.0,), np.zeros((1, 5, 2))), (0, 0, 1, 1, 1)) is None
+    assert told_apart(made, (0, 0, 0, 0, 0)) is None
+
+
+def test_what_a_member_cannot_is_asked_of_it_before_it_is_told(opened: Family) -> None:
+    found = limits(opened, "the [MASK] eats fish .")
+    assert set(opened.members) - set(found) <= {"bert"}
+    assert str(found["gpt"]).startswith("Without “eats fish”")
+    words = opened.words("the [MASK] eats fish .")
+    first = opened.token(5 + int(opened.scores("gpt", words, 1)[5:].argmax()))
+    assert f"“{first}”" in str(found["gpt"])
+    assert "gpt" not in limits(opened, "the cat eats [MASK]")  # nothing stands there that it could miss
+
+
+def test_half_of_the_pairs_of_sentences_follow_one_another() -> None:
+    words = np.concatenate([[*range(5 + 7 * n, 12 + 7 * n), SEP] for n in range(30)])
+    pairs = draw_pairs(words, 20)
+    assert len(pairs) == 20 and sum(does for *_, does in pairs) in (10, 11, 12)
+    for a, b, does in pairs:
+        assert (b[0] == a[-1] + 1) == does
+    assert draw_pairs(words[:8]) == []
 
 
 def test_of_equal_scores_the_commoner_word_stands_first() -> None:

@@ -1,0 +1,69 @@
+"""How the members learned: held-out losses by words read and by seconds, those of one kind together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QWidget
+
+from app.look.labels import label
+from app.look.layout import STRETCH, column, row
+from app.look.segmented_buttons import SegmentedButtons
+from app.plots.loss_curves import LossCurvesPlot
+from app.plots.run_curves import RunLine
+from engine.family.curves import KINDS, looks
+from engine.family.members import ABOUT
+
+HEIGHT = 210  # px
+
+
+class Learning(QWidget):
+    """Which kind of loss, and two figures of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._report: Mapping[str, Any] = {}
+        said = {
+            "next": (self.tr("Next word"), self.tr("Mean −log P of a word after those before it")),
+            "hidden": (self.tr("Hidden word"), self.tr("Mean −log P of a word from both its sides")),
+            "drawn": (self.tr("Drawn words"), self.tr("Negative sampling: a word told from five drawn ones")),
+            "counts": (self.tr("Counts"), self.tr("Weighted squares of logarithms of counts")),
+        }
+        self.kinds = SegmentedButtons("family_losses", [(key, *said[key]) for key in KINDS])
+        self.said = label("", "muted", name="family_loss_said")
+        self.by_words = LossCurvesPlot(self.tr("Loss by words read"), self.tr("words read"))
+        self.by_seconds = LossCurvesPlot(self.tr("Loss by seconds"), self.tr("seconds"))
+        for plot, name in ((self.by_words, "family_by_words"), (self.by_seconds, "family_by_seconds")):
+            plot.setObjectName(name)
+            plot.setFixedHeight(HEIGHT)
+            plot.set_empty_text(self.tr("No member of this family has such a loss."))
+        title = label(self.tr("Held-out loss"), "card-title")
+        column(
+            row(title, self.kinds, (self.said, 1), STRETCH, gap=12),
+            row((self.by_words, 1), (self.by_seconds, 1), gap=14),
+            gap=8,
+            parent=self,
+        )
+        self.kinds.chosen.connect(self._show)
+
+    def set_report(self, report: Mapping[str, Any]) -> None:
+        """Show the curves that a family's report keeps."""
+        self._report = report
+        self._show()
+
+    @Slot(str)
+    def _show(self, _kind: str = "") -> None:
+        kind = self.kinds.current
+        names = [name for name in self._report.get("members", ()) if name in KINDS[kind]]
+        found = {name: points for name in names if (points := looks(self._report, name))}
+        for plot, part in ((self.by_words, "words"), (self.by_seconds, "seconds")):
+            lines = []
+            for name, points in found.items():
+                at = np.array([getattr(point, part) for point in points], dtype=np.float64)
+                losses = np.array([point.loss for point in points])
+                lines.append(RunLine("", ABOUT[name].said, at, losses, np.zeros(len(at))))
+            plot.set_lines(lines, "loss")
+        self.said.setText(self.kinds.buttons[kind].toolTip())

@@ -1,0 +1,69 @@
+"""What stands in a column of the family, and the words at its left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.plots.sense_planes import Dot
+
+SEEN_FILL, SEEN_BAG, UNSEEN, OTHER_SIDE, BLANK = "fill", "bag", "unseen", "other", "blank"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A word with what a member gives to it. is_answer: the right one."""
+
+    word: str
+    value: float
+    is_answer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A score in a column. text: "" where the member cannot; is_best: the best, or not to be told from it."""
+
+    text: str
+    interval: str = ""
+    is_best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One member. blocks: words of the question as (share of its length, how it is seen). text: what stands
+    in the place of entries. rank: in words, "" for none; is_first: whether that is the first. shown: an
+    example of what it cannot. planes: a word's sentences seen flat, layer by layer.
+    """
+
+    name: str
+    year: str
+    caption: str
+    seen: str = ""
+    blocks: tuple[tuple[float, str], ...] = ()
+    entries: tuple[Entry, ...] = ()
+    is_likeness: bool = False
+    text: str = ""
+    rank: str = ""
+    is_first: bool = False
+    cannot: str = ""
+    shown: str = ""
+    scores: tuple[Cell, ...] = ()
+    planes: tuple[tuple[Dot, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The words at the left, each with a smaller line below; "" leaves a row out. scores: a pair each.
+    planes: of each layer; groups: of each kind of mark in them.
+    """
+
+    seen: tuple[str, str] = ("", "")
+    says: tuple[str, str] = ("", "")
+    rank: str = ""
+    cannot: str = ""
+    scores: tuple[tuple[str, str], ...] = ()
+    unable: str = ""  # in the place of a score that a member cannot have
+    legend: tuple[str, str] = ("", "")  # what a filled and a hollow bar are
+    shown: str = ""
+    note: str = ""  # what bold is, beside the names
+    planes: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()

@@ -1,0 +1,153 @@
+"""All questions to all members: what stands in a family's card beside what its training told.
+
+Each question is a row: for each member that can be asked a score with its interval, nothing for the others.
+Files that are asked from are named; what has a word beyond the vocabulary is left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.errors import UserError, marked
+from engine.events import Progress, Steps
+from engine.family.ask import Family
+from engine.family.card import ANALOGIES, PERCENT, RANKS
+from engine.family.claims import (
+    CLS_VECTOR,
+    Claim,
+    both_sides,
+    read_sentences,
+    sentence_claims,
+    sentence_cosines,
+    task_claims,
+    two_in_a_row,
+)
+from engine.family.scores import Score, draw_blanks, scores, share
+from engine.family.senses import SENTENCES, senses, told_apart
+from engine.family.tasks import frozen_hits, parts_of, tuned_hits
+from engine.family.words import answered, spearman
+from engine.text.examples import Roles, examples_from
+from engine.text.table import Table
+
+_ASKING = marked("engine", "Asking the family")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question. name: what it is, marked. source: the file that it was asked from, "" for none. unit:
+    PERCENT or RANKS. scores: of those that can be asked. left_out: of the file, for an unknown word.
+    """
+
+    name: str
+    source: str
+    unit: str
+    scores: Mapping[str, Score]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What is asked. words: files of analogies or of likeness. sentences: two and their likeness, a row each.
+    table, roles: a labelled task. held_out: (N,) words of the text kept apart, which are asked again.
+    """
+
+    words: Sequence[Path] = ()
+    sentences: Path | None = None
+    table: Table | None = None
+    roles: Roles | None = None
+    held_out: np.ndarray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What a family answered. scores: anew, where the held-out text was asked again."""
+
+    rows: tuple[Row, ...]
+    claims: tuple[Claim, ...]
+    scores: Mapping[str, Mapping[str, Score]] | None
+
+
+def examine(family: Family, asked: Questions) -> Steps[Examined]:
+    """Return what all members answer to all questions. Raises: UserError, of a file that cannot be read."""
+    rows, claims, found = list[Row](), list[Claim](), None
+    if asked.held_out is not None:
+        found = yield from scores(family, asked.held_out)
+        blanks = draw_blanks(asked.held_out)
+        claims += [*both_sides(family, blanks), *two_in_a_row(family, blanks)]
+    for path in asked.words:
+        yield Progress(stage=_ASKING, done=0, total=0)
+        rows.append(of_words(family, path))
+    if (row := of_senses(family)) is not None:
+        rows.append(row)
+    if asked.sentences is not None:
+        pairs = read_sentences(asked.sentences)
+        cosines = yield from sentence_cosines(family, pairs)
+        said = np.array([one[2] for one in pairs])
+        rows.append(_of_sentences(cosines, said, asked.sentences))
+        claims += sentence_claims(cosines, said)
+    if asked.table is not None and asked.roles is not None:
+        learned, tested = parts_of(family, examples_from(asked.table, asked.roles))
+        frozen = yield from frozen_hits(family, learned, tested)
+        tuned = dict[str, np.ndarray]()
+        for number, name in enumerate(family.members):
+            hits = yield from tuned_hits(family, name, learned, tested, number)
+            if hits is not None:
+                tuned[name] = hits
+        for title, hits_of in (
+            (marked("engine", "Same task, vectors frozen"), frozen),
+            (marked("engine", "Same task, fine-tuned"), tuned),
+        ):
+            reached = {name: share(hits) for name, hits in hits_of.items()}
+            rows.append(Row(title, asked.table.path.name, PERCENT, reached))
+        claims += task_claims(frozen, tuned)
+    return Examined(tuple(rows), tuple(claims), found)
+
+
+def of_words(family: Family, path: Path) -> Row:
+    """Return what was answered to a file of analogies, or of pairs of words. Raises: DataError."""
+    is_analogies, found = answered(family, path)
+    name = ANALOGIES if is_analogies else marked("engine", "Likeness of words")
+    reached = {name: one.score for name, one in found.items() if one.score is not None}
+    left_out = max((one.left_out for one in found.values()), default=0)
+    return Row(name, path.name, PERCENT if is_analogies else RANKS, reached, left_out)
+
+
+def of_senses(family: Family) -> Row | None:
+    """Return how often the sentence nearest to one uses its word in the same sense, over `SENTENCES`.
+
+    None where the family does not know these words.
+    """
+    hits: dict[str, list[bool]] = {}
+    for word, groups in SENTENCES.items():
+        texts = [text for group in groups for text in group]
+        which = [number for number, group in enumerate(groups) for _ in group]
+        try:
+            found = senses(family, word, texts)
+        except UserError:
+            continue
+        for name, one in found.items():
+            apart = told_apart(one, which)
+            if apart is not None:
+                hits.setdefault(name, []).extend(apart.hits)
+    if not hits:
+        return None
+    reached = {name: share(np.array(one)) for name, one in hits.items()}
+    return Row(marked("engine", "Nearest sentence has the same sense"), "", PERCENT, reached)
+
+
+def _of_sentences(cosines: Mapping[str, np.ndarray], said: np.ndarray, path: Path) -> Row:
+    found = {name: spearman(one, said) for name, one in cosines.items() if name != CLS_VECTOR}
+    reached = {name: one for name, one in found.items() if one is not None}
+    return Row(marked("engine", "Likeness of sentences"), path.name, RANKS, reached)
+
+
+def rows_document(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return rows as JSON can hold them."""
+    return [
+        {**asdict(row), "scores": {name: asdict(one) for name, one in row.scores.items()}} for row in rows
+    ]
