@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QMainWindow, QStyle, QWidget
 
 from app import words
 from app.dialogs import ClosingDialog, HelpDialog, SettingsButton
+from app.lectures.menu import LectureButton
 from app.look import theme
 from app.look.banner import Banner
 from app.look.error_dialog import show_error
@@ -43,12 +44,15 @@ from engine.events import Event
 from engine.train.run.runs import RunInfo, read_config
 
 if TYPE_CHECKING:
+    from app.lectures.room import Lectures
     from app.tour.steps import Tour
     from engine.device import describe_device, warm_up
 else:
+    Lectures = later("app.lectures.room", "Lectures")
     Tour = later("app.tour.steps", "Tour")
     describe_device, warm_up = (later("engine.device", name) for name in ("describe_device", "warm_up"))
 
+MOST_HEIGHT = 16_777_215  # Qt's own: no limit
 NUM_KEYS = 10  # pages that a digit leads to
 USUAL_SIZE = QSize(1280, 800)
 FRAME_MS = 400  # after which a window manager has put its frame around a new window
@@ -69,6 +73,7 @@ class MainWindow(QMainWindow):
         self._closing: ClosingDialog | None = None
         self._measuring = Job(_measure_device, self, name="warm-up")
         self._starts_tour = False  # once the modules of all pages are there
+        self._lectures: Lectures | None = None
         if warm_up:
             self.session.workers.hold()
         self._pages = PageStack(self.session, ahead=warm_up)
@@ -95,6 +100,8 @@ class MainWindow(QMainWindow):
             for key, title in pages.items():
                 self.rail.add_page(key, title, icon_name=key)
         self.rail.add_stretch()
+        self._lecture_button = LectureButton(lambda: self.lectures)
+        self.rail.add_widget(self._lecture_button)
         settings = SettingsButton(self.session)
         settings.help_wanted.connect(self._show_help)
         self.rail.add_widget(settings)
@@ -127,8 +134,8 @@ class MainWindow(QMainWindow):
         set_role(centre, "page")
         self.banner = Banner(name="crash_banner")
         self._banner_row = row(self.banner, margins=(PAGE_MARGIN, 0, PAGE_MARGIN, 0))
-        beside = column(self._banner_row, (self._pages, 1), gap=0)
-        row(self.rail, (beside, 1), gap=0, parent=centre)
+        self.stage = column(self._banner_row, (self._pages, 1), gap=0)
+        row(self.rail, (self.stage, 1), gap=0, parent=centre)
         self.setCentralWidget(centre)
         self.status = StatusBar(self.session)
         self.setStatusBar(self.status)
@@ -142,6 +149,7 @@ class MainWindow(QMainWindow):
             self._add_action(keys, call)
         for number, key in enumerate([*PAGES][:NUM_KEYS], start=1):
             self._add_action(QKeySequence(f"Ctrl+{number % 10}"), partial(self._go_to, key))  # the tenth: 0
+        self.addActions(self._lecture_button.actions_of_window)
 
     def _add_action(self, keys: QKeySequence, call: object) -> None:
         action = QAction(self, shortcut=keys)
@@ -185,6 +193,7 @@ class MainWindow(QMainWindow):
             page.open_wanted.connect(self._choose_file)
             page.sample_text_wanted.connect(self._take_sample_text)
             page.run_wanted.connect(self._show_run)
+            page.lecture_wanted.connect(self._show_lecture)
         elif key == "runs":
             page.run_wanted.connect(self._open_run)
             page.texts_wanted.connect(self._read_texts)
@@ -213,6 +222,26 @@ class MainWindow(QMainWindow):
         if wanted != frame:
             self.resize(self.size() + wanted.size() - frame.size())
             self.move(wanted.topLeft())
+
+    # ---- lectures
+
+    @property
+    def lectures(self) -> Lectures:
+        """Scenes and lectures: made at the first wish, for it stands on what takes long to import."""
+        if self._lectures is None:
+            self._lectures = Lectures(self)
+        return self._lectures
+
+    @property
+    def pages(self) -> QWidget:
+        """All pages, of which one is in view; they lie in `stage`."""
+        return self._pages
+
+    def set_bare(self, bare: bool) -> None:
+        """Show the open page alone, without rail and status bar, or all of the window again."""
+        self.rail.setVisible(not bare)
+        self.status.setVisible(not bare)
+        self.banner.setMaximumHeight(0 if bare else MOST_HEIGHT)
 
     # ---- pages
 
@@ -251,6 +280,10 @@ class MainWindow(QMainWindow):
             return
         self.show_page("data")
         self.session.open_table(path)
+
+    @Slot(object)
+    def _show_lecture(self, path: Path) -> None:
+        self.lectures.open(path, starts=True)
 
     @Slot(object, object)
     def _show_run(self, info: RunInfo, config: object) -> None:
@@ -380,6 +413,8 @@ class MainWindow(QMainWindow):
             event.ignore()
             self._ask_to_close()
             return
+        if self._lectures is not None:
+            self._lectures.close()  # which gives the window its size and its page back
         settings = self.session.settings
         settings.geometry = bytes(self.saveGeometry().data())
         settings.last_page = self.current_page

@@ -48,6 +48,19 @@ class SampleGroup:
     texts: tuple[SampleText, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ShippedLecture:
+    """A lecture that may be shown at once. title and words are marked, for `words.tr_engine`."""
+
+    file: str  # in assets/lectures
+    title: str
+    words: str
+
+    @property
+    def path(self) -> Path:
+        return assets() / "lectures" / self.file
+
+
 @cache
 def assets() -> Path:
     """Return the folder of what ships with Cloze."""
@@ -75,6 +88,11 @@ def history_run() -> Path | None:
 def samples() -> tuple[Sample, ...]:
     """Return the tables that ship with Cloze."""
     return tuple(sample for sample in TABLES if sample.path.is_file())
+
+
+def lectures() -> tuple[ShippedLecture, ...]:
+    """Return the lectures that ship with Cloze."""
+    return tuple(lecture for lecture in LECTURES if lecture.path.is_file())
 
 
 def sample_sentences() -> tuple[SampleText, ...]:
@@ -212,6 +230,24 @@ TABLES = (
         ),
         roles=Roles(text=""),
         licence="CC BY-SA 4.0",
+    ),
+)
+
+LECTURES = (
+    ShippedLecture(
+        "how-bert-reads.json",
+        marked("engine", "How BERT reads a sentence"),
+        marked("engine", "From text to pieces, vectors, attention and a guess, every number real."),
+    ),
+    ShippedLecture(
+        "from-counting-to-bert.json",
+        marked("engine", "From counting to BERT"),
+        marked("engine", "Eight models that learned from one text are asked the same questions."),
+    ),
+    ShippedLecture(
+        "what-fine-tuning-changes.json",
+        marked("engine", "What fine-tuning changes"),
+        marked("engine", "One small model before and after it learned to tell praise from blame."),
     ),
 )
 

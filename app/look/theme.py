@@ -236,6 +236,12 @@ def dress(window: QWidget) -> None:
     window.setStyleSheet(watcher().sheet)
 
 
+def put_off(window: QWidget) -> None:
+    """Take the style sheet off what wore it: it is to lie in a window that does."""
+    _dressed.discard(window)
+    window.setStyleSheet("")
+
+
 def undress(app: QApplication) -> None:
     """Have no style sheet until a theme is applied: for tests that judge no looks."""
     watcher().sheet = ""

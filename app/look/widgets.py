@@ -177,6 +177,14 @@ class Page(QWidget):
         self.body = column(gap=GAP)
         around = (PAGE_MARGIN, 16, PAGE_MARGIN, 16)
         column(self.header, (self.body, 1), gap=GAP, margins=around, parent=self)
+        self.is_bare = False
+
+    def set_bare(self, bare: bool) -> None:
+        """Show the work without title and actions, or with them again; a page leaves out its words on
+        keys.
+        """
+        self.is_bare = bare
+        self.header.setVisible(not bare)
 
 
 class EmptyState(QWidget):

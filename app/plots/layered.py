@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.zoom import zoom_of
 from app.plots.attention_image import Picture, colored, ramp, shrink
 from app.plots.pointed import PointedFigure
 
@@ -67,7 +68,7 @@ class LayeredFigure(PointedFigure):
 
     def still(self) -> QPixmap:
         """Return what does not follow the pointer, painted once for a size and a theme."""
-        ratio = self.devicePixelRatioF()
+        ratio = self.devicePixelRatioF() * zoom_of(self)
         wanted = (math.ceil(self.width() * ratio), math.ceil(self.height() * ratio))
         kept = self._still
         if kept is None or (kept.width(), kept.height()) != wanted or kept.devicePixelRatio() != ratio:

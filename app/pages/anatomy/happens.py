@@ -88,12 +88,12 @@ class HappensCard(Card):
     def _make_ways(self) -> None:
         self.before = button("", icon="chevron-left", name="anatomy_before")
         self.after = button("", "primary", name="anatomy_after")
-        keys = label("← →", "muted")
+        self.keys = label("← →", "muted")
         for each, by in ((self.before, -1), (self.after, 1)):
             each.setMinimumWidth(96)
             each.clicked.connect(lambda _checked=False, by=by: self.stepped.emit(by))
         self._ways = QWidget()
-        row(self.before, STRETCH, keys, STRETCH, self.after, parent=self._ways)
+        row(self.before, STRETCH, self.keys, STRETCH, self.after, parent=self._ways)
 
     def show_told(self, told: Told, place: int, count: int) -> None:
         """Show what is told of a step."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
@@ -20,7 +21,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import label
 from app.look.layout import column, row, set_margins
 from app.look.widgets import CARD_X, GAP, Card, Pane, button, named, set_role
-from app.pages.anatomy import requests, steps, vectors
+from app.pages.anatomy import kept, requests, steps, vectors
 from app.pages.anatomy.happens import HappensCard
 from app.pages.anatomy.lesson import WeightDialog
 from app.pages.anatomy.pictures import answer_words, step_of
@@ -33,9 +34,11 @@ from app.pages.inside.page import LookingPage
 from app.pages.inside.texts import TextPair
 from app.plots.before_now import Outcome
 from app.plots.buttons import save_icon, yield_to_layout
+from app.plots.figure import Figure
 from app.plots.step_chips import StepChips
 from app.plots.vector_rows import VectorRows
 from app.session import Session
+from app.work.page_state import PageState, Read
 from app.work.worker import Channel
 from engine.commands.anatomy import anatomy_command
 from engine.errors import UserError
@@ -64,8 +67,9 @@ class AnatomyPage(LookingPage):
                 "[ ] head"
             )
         )
-        kept = session.settings.value(STEP, ORDER[0])
-        self.walk = Walk(step=kept if kept in STEPS else ORDER[0])
+        step = session.settings.value(STEP, ORDER[0])
+        self.walk = Walk(step=step if step in STEPS else ORDER[0])
+        self._wanted: Walk | None = None  # in the place of it, as soon as its numbers are there
         self.found: Found | None = None  # an old answer stays until a new one comes
         self.told: Told | None = None
         self._ended: object = None  # what the end is shown of
@@ -199,6 +203,10 @@ class AnatomyPage(LookingPage):
         if not isinstance(held, QPlainTextEdit):  # so that the arrow keys walk at once
             self.rows.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def set_bare(self, bare: bool) -> None:
+        super().set_bare(bare)
+        self.happens.keys.setVisible(not bare)
+
     # ---- model and text
 
     def model_ready(self, about: ModelSummary) -> None:
@@ -225,7 +233,8 @@ class AnatomyPage(LookingPage):
         about, inspector = self._about, self.inspector
         if about is None:
             return
-        asked = Asked(about.folder, inspector.text, inspector.pair, self.walk.changes)
+        changes = (self._wanted or self.walk).changes
+        asked = Asked(about.folder, inspector.text, inspector.pair, changes)
         known = self.found.before if self.found is not None and self._is_of(asked, self.found) else None
         work = partial(requests.find, inspector.open_models, asked, known)
         self._asked.ask((about.fingerprint, asked), work, heard=self._take, refused=self._refuse)
@@ -243,11 +252,13 @@ class AnatomyPage(LookingPage):
         self.found = found
         config = found.now.config
         shape = (config.num_hidden_layers, config.num_attention_heads)
-        self.walk = self.walk.fitted(shape, found.now.num_tokens).changed(changes=found.now.changes)
+        walk, self._wanted = self._wanted or self.walk, None
+        self.walk = walk.fitted(shape, found.now.num_tokens).changed(changes=found.now.changes)
         self._fill_boxes()
         self._show()
 
     def _refuse(self, error: BaseException) -> None:
+        self._wanted = None
         self.refuse(error)
         self._show_nothing(words.say_error(error))
 
@@ -286,6 +297,26 @@ class AnatomyPage(LookingPage):
                 (now.config.num_hidden_layers, now.config.num_attention_heads), now.num_tokens
             )
             self._show()
+
+    # ---- what is shown, kept and shown again
+
+    def own_values(self) -> dict[str, Any]:
+        return kept.values_of(self.walk)
+
+    def check_own(self, state: PageState) -> None:
+        kept.read(Read(state.values))
+
+    def take_own(self, state: PageState) -> None:
+        about, inspector = self._about, self.inspector
+        assert about is not None  # it is there before this is called
+        num_pieces = len(about.encode(inspector.text, inspector.pair).input_ids)
+        self._wanted = kept.fitted(kept.read(Read(state.values)), about.config, num_pieces)
+        self._ask()
+        if not self._asked.is_asking and self.found is not None:
+            self._take(self.found)
+
+    def figures_shown(self) -> tuple[Figure, ...]:
+        return tuple(one for one in (self.rows, self.what_if.end) if not one.is_empty)
 
     # ---- walking
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -162,6 +164,51 @@ class AttributionChoices(QWidget):
         return Wanted(
             target, self.method.currentData(), self.baseline.currentData(), self.measure.currentData()
         )
+
+    def values(self) -> dict[str, str]:
+        """Return what is chosen, as plain values; the question with the place of its [MASK], or the
+        word hidden.
+        """
+        question, place = self.question.currentData() or ("", -1)
+        hidden = self._hidden if question == MASKED_WORDS and place < 0 else None
+        return {
+            "question": f"{question}:{place}:{-1 if hidden is None else hidden}",
+            "answer": str(self.answer.currentData() or ""),
+            "against": str(self.against.currentData() or ""),
+            "word": self.word.text(),
+            "other_word": self.other_word.text(),
+            "method": str(self.method.currentData()),
+            "baseline": str(self.baseline.currentData()),
+            "measure": str(self.measure.currentData()),
+            "unit": self.unit.current,
+        }
+
+    def put(self, values: Mapping[str, str]) -> None:
+        """Choose what `values` gave, as far as this model and text have it, and ask for it."""
+        question, _, rest = values["question"].partition(":")
+        place, _, hidden = rest.partition(":")
+        wanted = (question, int(place) if place.lstrip("-").isdigit() else -1)
+        if hidden.isdigit() and any(int(hidden) in word.pieces for word in self._words):
+            self._hidden = int(hidden)
+            here = self._row_of((MASKED_WORDS, -1))
+            if here >= 0:
+                self.question.setItemText(here, self._hidden_words())
+        self.question.setCurrentIndex(max(0, self._row_of(wanted)) if self.question.count() else -1)
+        self._show_answers()
+        for name, line in (("word", self.word), ("other_word", self.other_word)):
+            line.setText(values[name])
+            line.setProperty("taken", values[name])
+        for name, box in (
+            ("answer", self.answer),
+            ("against", self.against),
+            ("method", self.method),
+            ("baseline", self.baseline),
+            ("measure", self.measure),
+        ):
+            box.setCurrentIndex(max(0, box.findData(values[name])) if box.count() else -1)
+        if values["unit"] in self.unit.buttons:
+            self.unit.set_current(values["unit"])
+        self._choice_made()
 
     @property
     def can_hide(self) -> bool:

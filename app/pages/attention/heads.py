@@ -316,6 +316,8 @@ class HeadsCard(Card):
         self.set_title(self.tr("All heads"))
         self.setObjectName("attention_heads")
         self._is_listed = False
+        self._is_keyless = False
+        self._order: tuple[str, bool] | None = None  # a measure, and whether its smallest comes first
         self._shape: tuple[int, ...] = (0, 0)  # of the mosaic: layers, heads
         self._make_corner()
         self._make_measure_row()
@@ -335,7 +337,7 @@ class HeadsCard(Card):
         self.mosaic.head_chosen.connect(self.head_chosen)
         self.mosaic.head_added.connect(self.head_added)
         self.list.head_chosen.connect(self.head_chosen)
-        self.list.order_changed.connect(self._show_order)
+        self.list.order_changed.connect(self._turned)
 
     def _make_corner(self) -> None:
         self.sort = ChoiceBox("attention_sort", self.tr("Sort heads by"))
@@ -397,6 +399,20 @@ class HeadsCard(Card):
         chosen = self.over.currentData() == "table" and self.measure not in (POSITION, RANKING)
         return chosen or self.measure == IMPORTANCE
 
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """By what heads can be sorted, over one text."""
+        known = [str(self.sort.itemData(place)) for place in range(self.sort.count())]
+        return tuple(one for one in known if one != IMPORTANCE)
+
+    def sort_as(self, measure: str, *, is_listed: bool, is_ascending: bool) -> None:
+        """Sort by what a measure says of this text, and show the heads as a list or as a mosaic."""
+        self.over.setCurrentIndex(self.over.findData("text"))
+        self._order = (measure, is_ascending)
+        self.sort.setCurrentIndex(self.sort.findData(measure))
+        self._sort_activated()
+        self._as_chosen("list" if is_listed or self._is_listed else "mosaic")
+
     def sort_by(self, measure: str) -> None:
         """Choose a measure as if by hand; the list shows it."""
         self.sort.setCurrentIndex(self.sort.findData(measure))
@@ -442,7 +458,7 @@ class HeadsCard(Card):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.keys.setVisible(event.size().height() >= LOW)
+        self.keys.setVisible(event.size().height() >= LOW and not self._is_keyless)
         self.title_label.setVisible(event.size().width() >= NARROW)
 
     @property
@@ -477,8 +493,15 @@ class HeadsCard(Card):
 
     def show_values(self, values: HeadValues | None, chosen: Chosen, *, ascending: bool = False) -> None:
         """Sort by these values; None: by position."""
+        if self._order is not None and self._order[0] == self.measure:
+            ascending = self._order[1]
         self.list.show_values(values, ascending=ascending)
         self.list.show_heads(chosen.heads, chosen.off)
+        self._show_order()
+
+    @Slot()
+    def _turned(self) -> None:
+        self._order = None
         self._show_order()
 
     @Slot()
@@ -496,6 +519,11 @@ class HeadsCard(Card):
         self.mosaic.set_chosen(chosen.heads)
         self.mosaic.set_off(chosen.off)
         self.list.show_heads(chosen.heads, chosen.off)
+
+    def set_keyless(self, keyless: bool) -> None:
+        """Leave out the words on keys, which mean something else now."""
+        self._is_keyless = keyless
+        self.keys.setVisible(self.height() >= LOW and not keyless)
 
     def show_progress(self, share: float | None, words: str = "") -> None:
         """Show how far measuring is; None: it is not under way."""

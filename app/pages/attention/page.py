@@ -7,9 +7,11 @@ not there yet. Pictures are composed on a worker; this thread only paints them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
@@ -20,7 +22,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import GAP, button
-from app.pages.attention import captions, requests
+from app.pages.attention import captions, kept, requests
 from app.pages.attention.ablation import EffectsCard, HeadAblation
 from app.pages.attention.attribution import AttributionCard
 from app.pages.attention.compare import CompareDialog
@@ -36,6 +38,7 @@ from app.plots.figure import Figure
 from app.remembered import keep_heads, kept_heads
 from app.session import Session
 from app.work.inspector import AnatomyPlace
+from app.work.page_state import PageState
 from app.work.worker import Channel
 from engine.commands.inspect import attention_command
 from engine.errors import UserError
@@ -168,6 +171,10 @@ class AttentionPage(LookingPage):
         shortcut = QShortcut(QKeySequence(keys), self)
         shortcut.setContext(Qt.ShortcutContext.WindowShortcut)  # while the page is shown, whatever has focus
         shortcut.activated.connect(call)
+
+    def set_bare(self, bare: bool) -> None:
+        super().set_bare(bare)
+        self.heads.set_keyless(bare)
 
     def model_ready(self, about: ModelSummary) -> None:
         """Look into another model; what is chosen stays where it has the same heads."""
@@ -459,8 +466,8 @@ class AttentionPage(LookingPage):
     def open_compare(self) -> None:
         """Ask what to compare with."""
         inspector = self.inspector
-        kept = [(f"{self.tr('step')} {words.number(one.step)}", one.path) for one in self.subject_bar.kept]
-        steps = [one for one in kept if one[1] != inspector.folder]
+        named = [(f"{self.tr('step')} {words.number(one.step)}", one.path) for one in self.subject_bar.kept]
+        steps = [one for one in named if one[1] != inspector.folder]
         self._dialog = CompareDialog(self.session, self.chosen, steps, self)
         self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._dialog.compared.connect(self.compare)
@@ -476,6 +483,31 @@ class AttentionPage(LookingPage):
     def end_comparison(self) -> None:
         """Show the attention itself again."""
         self._choose(replace(self.chosen, comparison=None))
+
+    # ---- what is shown, kept and shown again
+
+    def own_values(self) -> dict[str, Any]:
+        return kept.values_of(self)
+
+    def other_models(self) -> Mapping[str, Path]:
+        against = self.chosen.comparison
+        return {} if against is None or against.folder is None else {kept.OTHER: against.folder}
+
+    def check_own(self, state: PageState) -> None:
+        kept.read(state, self.heads.measures)
+
+    def take_own(self, state: PageState) -> None:
+        found = kept.read(state, self.heads.measures)
+        self.picture.set_line(found.is_line)
+        self.attribution.choices.put(found.asked)
+        self._choose(kept.fitted(found.chosen, self.chosen.shape))
+        self.heads.sort_as(found.measure, is_listed=found.is_listed, is_ascending=found.is_ascending)
+
+    def figures_shown(self) -> tuple[Figure, ...]:
+        figure = self.picture.current_figure()
+        found = [self.attribution.picture, self.attribution.bars] if figure is None else [figure]
+        self._set_captions()
+        return tuple(one for one in found if not one.is_empty)
 
     @Slot()
     def copy_command(self) -> None:

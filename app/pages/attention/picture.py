@@ -373,6 +373,16 @@ class PictureCard(Card):
         self.query_key.set_detail(None)
         self.show_masses(())
 
+    @property
+    def is_line(self) -> bool:
+        """Whether the arcs stand over one line of tokens."""
+        return self._is_line
+
+    def set_line(self, is_line: bool) -> None:
+        """Draw the arcs over one line of tokens, or between two columns."""
+        if is_line != self._is_line:
+            self._turn_arcs()
+
     @Slot()
     def _turn_arcs(self) -> None:
         self._is_line = not self._is_line

@@ -56,6 +56,11 @@ class SimilarityCard(Card):
     def is_by_group(self) -> bool:
         return self.order_box.currentData() == BY_GROUP and self.order_box.isEnabled()
 
+    def set_order(self, by_group: bool) -> None:
+        """Choose the order; emits nothing."""
+        if self.order_box.isEnabled():
+            self.order_box.setCurrentIndex(self.order_box.findData(BY_GROUP if by_group else BY_LIKENESS))
+
     def set_has_classes(self, has_classes: bool) -> None:
         """Offer the order by class where there are some."""
         self.order_box.setEnabled(has_classes)

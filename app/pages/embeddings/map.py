@@ -152,6 +152,10 @@ class MapCard(Card):
             self.plot.set_chosen(self._point(found.place), [point for point in marked if point >= 0])
         self._show_neighbours()
 
+    def choose_place(self, place: int) -> None:
+        """Choose a text; emits nothing."""
+        self.plot.set_chosen(self._point(place))
+
     def clear(self, why: str) -> None:
         """Show nothing, and what fills it."""
         self._mapped = None

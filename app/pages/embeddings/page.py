@@ -5,7 +5,10 @@ Vectors are computed when asked for; then pooling, layer, map and colours follow
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
@@ -16,15 +19,18 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import ElidedLabel, set_or_hide, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, SETTINGS_WIDTH, button, named, set_role
-from app.pages.embeddings import requests
+from app.pages.embeddings import kept, requests
 from app.pages.embeddings.requests import WORD, Source, Vectors
 from app.pages.embeddings.settings import MapSettings, VectorsCard
-from app.pages.embeddings.tabs import Views
+from app.pages.embeddings.tabs import BUNDLED, OWN, TABS, Views
 from app.pages.embeddings.texts import TYPED, SourceCard
 from app.pages.inside.page import LookingPage
+from app.plots.figure import Figure
 from app.session import Session
+from app.work.page_state import PageState
 from app.work.worker import Channel
 from engine.commands.command_line import embed_command, word_command
+from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.embeddings.vectors import LAYERED, kinds_of
 from engine.inspect.loaded_model import ModelSummary
@@ -35,7 +41,9 @@ NARROW = 860  # px; below, the buttons of the header are short of room
 
 
 class EmbeddingsPage(LookingPage):
-    """Settings at the left; map, similarity, layers and poolings as tabs."""
+    """Settings at the left; map, similarity, layers, poolings and two models as tabs."""
+
+    shows_text = False  # it has texts of its own
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent=parent)
@@ -46,6 +54,7 @@ class EmbeddingsPage(LookingPage):
         self.vectors: Vectors | None = None  # an old answer stays until a new one comes
         self._about: ModelSummary | None = None
         self._is_stale = False
+        self._kept: kept.Kept | None = None  # what is to be shown of the vectors that are on their way
         self._make_parts()
         self._lay_out()
         self._connect()
@@ -119,7 +128,7 @@ class EmbeddingsPage(LookingPage):
         self._show_state()
         if self.vectors is not None:  # another checkpoint: the same texts again
             self._compute(self.vectors.source)
-        elif self.session.table is None and not self.source_card.has_typed:
+        elif self.session.table is None and not self.source_card.has_typed and self._to_show is None:
             self.source_card.show_topics()  # something to see at once
 
     @Slot()
@@ -164,9 +173,57 @@ class EmbeddingsPage(LookingPage):
             self.vectors_card.set_about(self._about, vectors.kinds)
         self.vectors_card.set_word(bool(vectors.spans))
         same_columns = before is not None and before.columns.keys() == vectors.columns.keys()
-        self.map_settings.set_vectors(vectors, "" if same_columns else self._first_column(vectors))
+        wanted = "" if same_columns else self._first_column(vectors)
+        again, self._kept = self._kept, None
+        if again is not None and again.source is vectors.source:
+            wanted = next(iter(vectors.columns), "")
+        self.map_settings.set_vectors(vectors, wanted)
+        if again is not None and again.source is vectors.source and not again.is_colored:
+            self.map_settings.color_by_nothing()
         self.views.set_vectors(vectors)
+        if again is not None and again.source is vectors.source:
+            self.views.similarity_card.set_order(again.by_group)
+            self.views.refresh()
+            self.views.choose_place(again.point)
+            if again.compared == OWN:
+                self.views.compare(vectors.source)
+            elif again.compared == BUNDLED:
+                self._compare_bundled()
         self._show_state()
+
+    # ---- what is shown, kept and shown again
+
+    def own_values(self) -> dict[str, Any]:
+        return kept.values_of(self)
+
+    def other_models(self) -> Mapping[str, Path]:
+        other = self.views.pair_card.other
+        is_shown = other is not None and self.views.currentWidget() is self.views.pair_card
+        return {kept.OTHER: other} if other is not None and is_shown else {}
+
+    def check_own(self, state: PageState) -> None:
+        kept.read(state)
+
+    def take_own(self, state: PageState) -> None:
+        found, about = kept.read(state), self._about
+        assert about is not None  # it is there before this is called
+        if found.layer > about.config.num_hidden_layers or found.pooling not in kinds_of(about):
+            raise UserError(
+                marked("engine", "This scene shows a layer, or a pooling, that the model does not have.")
+            )
+        self._kept = found
+        self.source_card.put(found.source)
+        self.vectors_card.put(found.pooling, found.layer)
+        self.map_settings.put(found.method, found.perplexity, found.seed)
+        if kept.OTHER in state.models:
+            self.views.pair_card.set_other(state.models[kept.OTHER])
+        self.views.setCurrentIndex(TABS.index(found.tab))
+        self._compute(found.source)
+        self._is_stale = False
+
+    def figures_shown(self) -> tuple[Figure, ...]:
+        card = self.views.currentWidget()
+        return tuple(one for one in card.findChildren(Figure) if one is card.plot and not one.is_empty)  # type: ignore[attr-defined]
 
     def _first_column(self, vectors: Vectors) -> str:
         """Return what to colour by at first: the label, or the groups that were typed."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,7 @@ class Source:
     word: str = ""
     max_length: int = 128
     words: str = ""  # what it is, for captions
+    group: str = ""  # what the groups of typed lines are called; "": as the page calls them
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,7 @@ class Vectors:
     values: np.ndarray
     seconds: float
     notes: tuple[Sentence, ...]
+    order: np.ndarray  # (E,), which of the source's texts they are
     spans: tuple[tuple[int, int], ...] = ()
     background: np.ndarray | None = None
 
@@ -99,6 +102,26 @@ class Mapped:
     pooling: Pooling
     projected: Projected
     any_two: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The same texts by two models, each on a map of its own.
+
+    places: (E,), of `vectors`, those that both can read. points: of either, (E, 2). shift: None
+    without classes.
+    """
+
+    vectors: Vectors
+    pooling: Pooling
+    folder: Path
+    name: str
+    fingerprint: str
+    other_pooling: Pooling
+    places: np.ndarray
+    before: Projected
+    after: Projected
+    shift: poolings.Shift | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +205,47 @@ def draw_map(
     return Mapped(vectors, pooling, found, spread(values).any_two)
 
 
+def draw_pair(
+    models: OpenModels,
+    vectors: Vectors,
+    pooling: Pooling,
+    other: Path,
+    way: tuple[str, float, int],
+    groups: np.ndarray | None,
+) -> Generator[Event, None, Pair]:
+    """Return the same texts by another model beside this one's; yields Progress.
+
+    The layer is the same where the other has it, else its last. Args: way: the kind of map, its
+    perplexity and
+    seed. Raises: UserError.
+    """
+    subject, source = models.subject(other), vectors.source
+    texts, _columns, _rows = _texts_of(source, "")
+    depth = subject.about.config.num_hidden_layers
+    is_last = pooling.layer == _depth_of(vectors, pooling)
+    chosen = Pooling(pooling.kind, depth if is_last else min(pooling.layer, depth)).of(subject.about)
+    found = yield from embed(subject, texts, [chosen], max_length=source.max_length)
+    both, here, there = np.intersect1d(vectors.order, found.places, return_indices=True)
+    one, two = vectors.at(pooling)[here], found.of(chosen)[there]
+    method, perplexity, seed = way
+    maps = []
+    for values in (one, two):
+        maps.append((yield from project(values, method, perplexity=perplexity, seed=seed)))
+    shown = [vectors.texts[place] for place in here.tolist()]
+    shift = None
+    if groups is not None and len(both) > 2:
+        with suppress(UserError):  # too few of a class
+            shift = poolings.shift(shown, groups[here].tolist(), one, two)
+    return Pair(
+        vectors, pooling, other, subject.name, subject.fingerprint, chosen, here, maps[0], maps[1], shift
+    )
+
+
+def _depth_of(vectors: Vectors, pooling: Pooling) -> int:
+    """Return the last layer that there are vectors of."""
+    return max(one.layer for one in vectors.poolings if one.kind == pooling.kind)
+
+
 def find_neighbours(vectors: Vectors, pooling: Pooling, place: int) -> Neighbours:
     """Return the texts most like one."""
     places, cosines = neighbours(vectors.at(pooling), place, NUM_NEIGHBOURS)
@@ -242,6 +306,7 @@ def compare_poolings(
 
 def _texts_of(source: Source, group: str) -> tuple[list[str], dict[str, list[str]], np.ndarray]:
     """Return the texts, what they can be coloured by, and their rows (-1 for typed ones)."""
+    group = source.group or group
     if source.lines or source.table is None:
         texts = [sentence for _group, sentence in source.lines]
         groups = [name for name, _sentence in source.lines]
@@ -324,4 +389,5 @@ def _at(
         "texts": tuple(texts[place] for place in order),
         "columns": {name: tuple(cells[place] for place in order) for name, cells in columns.items()},
         "rows": rows[places],
+        "order": np.asarray(places, np.int64),
     }

@@ -80,6 +80,13 @@ class VectorsCard(Card):
         """Choose a layer, as the slider does."""
         self.slider.setValue(layer)
 
+    def put(self, kind: str, layer: int) -> None:
+        """Choose pooling and layer; emits nothing."""
+        with QSignalBlocker(self.slider):
+            self.slider.setValue(layer)
+        self.kind_box.setCurrentIndex(max(0, self.kind_box.findData(kind)))
+        self._show()
+
     def pooling_words(self) -> str:
         """Return the pooling as captions have it."""
         pooling = self.pooling()
@@ -173,6 +180,18 @@ class MapSettings(Card):
     def column(self) -> str:
         """The column that colours; "" for none."""
         return str(self.color_box.currentData() or "")
+
+    def put(self, method: str, perplexity: int, seed: int) -> None:
+        """Choose the kind of map; emits nothing."""
+        for spin, value in ((self.perplexity, perplexity), (self.seed, seed)):
+            with QSignalBlocker(spin):
+                spin.setValue(value)
+        self.method_box.setCurrentIndex(self.method_box.findData(method))
+        self._show()
+
+    def color_by_nothing(self) -> None:
+        """Colour all points alike; emits nothing."""
+        self.color_box.setCurrentIndex(self.color_box.findData(""))
 
     def set_vectors(self, vectors: Vectors | None, wanted: str) -> None:
         """Offer the columns of other texts. Args: wanted: the one to begin with, if it is there."""

@@ -15,7 +15,8 @@ from app.look.widgets import named
 from app.pages.embeddings import requests
 from app.pages.embeddings.cards import LayersCard, PoolingsCard, SimilarityCard
 from app.pages.embeddings.map import MapCard
-from app.pages.embeddings.requests import WORD, Layers, Mapped, Matrix, Source, Vectors
+from app.pages.embeddings.pair import PairCard
+from app.pages.embeddings.requests import WORD, Layers, Mapped, Matrix, Pair, Source, Vectors
 from app.pages.embeddings.settings import MapSettings, VectorsCard
 from app.pages.inside.model_bar import model_caption
 from app.plots.marks import Classes, Coloring, coloring_of
@@ -25,13 +26,14 @@ from engine.inspect.embeddings.poolings import Comparison
 from engine.inspect.embeddings.vectors import LAYERED, Pooling
 from engine.inspect.loaded_model import ModelSummary
 
-TAB, TABS = "embeddings/tab", ("map", "similarity", "layers", "poolings")  # kept for the next start
+TAB, TABS = "embeddings/tab", ("map", "similarity", "layers", "poolings", "pair")  # kept for the next start
+OWN, BUNDLED = "own", "bundled"
 Lines = list[tuple[str, str]]  # of a figure's caption: name and value
 translate = QCoreApplication.translate
 
 
 class Views(QTabWidget):
-    """Map, similarity, layers and poolings of the vectors on the page."""
+    """Map, similarity, layers and poolings of the vectors on the page, and another model beside them."""
 
     refused = Signal(object)
     busy_changed = Signal()
@@ -56,11 +58,14 @@ class Views(QTabWidget):
         self._compared: Source | None = None
         self.map_card, self.similarity_card = MapCard(), SimilarityCard()
         self.layers_card, self.poolings_card = LayersCard(), PoolingsCard()
+        self.pair_card = PairCard(session)
+        self._wanted_place = -1  # the text to choose on the next map
         for card, name in (
             (self.map_card, self.tr("Map")),
             (self.similarity_card, self.tr("Similarity")),
             (self.layers_card, self.tr("Through the layers")),
             (self.poolings_card, self.tr("Poolings")),
+            (self.pair_card, self.tr("Two models")),
         ):
             self.addTab(card, name)
         kept = self._store.value(TAB, TABS[0])
@@ -71,6 +76,7 @@ class Views(QTabWidget):
         self.similarity_card.order_changed.connect(self._ask_matrix)
         self.layers_card.layer_chosen.connect(vectors_card.set_layer)
         self.poolings_card.asked.connect(self._compare_on)
+        self.pair_card.model_chosen.connect(self._ask_pair)
         settings.changed.connect(self._ask_map)
         settings.coloring_changed.connect(self._recolor)
         self._show_classes()
@@ -80,9 +86,13 @@ class Views(QTabWidget):
         self._map_asked = Channel(self, workers.models)
         self._layers_asked = Channel(self, workers.models)
         self._poolings_asked = Channel(self, workers.models)
+        self._pair_asked = Channel(self, workers.models)
         self._neighbours_asked = Channel(self, workers.quick)
         self._matrix_asked = Channel(self, workers.quick)
-        self._shown = (self._map_asked, self._layers_asked, self._neighbours_asked, self._matrix_asked)
+        self._shown = (
+            *(self._map_asked, self._layers_asked, self._pair_asked),
+            *(self._neighbours_asked, self._matrix_asked),
+        )
 
     def set_about(self, about: ModelSummary) -> None:
         """Take another model: what was compared with the one before is asked anew where it is seen."""
@@ -101,14 +111,16 @@ class Views(QTabWidget):
             self.map_card.clear(self.tr("Drawing the map…"))
         self.similarity_card.clear("")
         self.layers_card.clear("")
+        self.pair_card.clear("")
         self._show_classes()
         self.refresh()
 
     def set_empty_text(self, why: str) -> None:
         """Say what fills the pictures while there are no vectors."""
         if self._vectors is None:
-            for plot in (self.map_card.plot, self.similarity_card.plot, self.layers_card.plot):
-                plot.set_empty_text(why)
+            cards = (self.map_card, self.similarity_card, self.layers_card, self.pair_card)
+            for card in cards:
+                card.plot.set_empty_text(why)
 
     def refresh(self) -> None:
         """Ask anew for all that is seen."""
@@ -186,6 +198,8 @@ class Views(QTabWidget):
         way = chosen.method, chosen.perplexity.value(), chosen.seed.value()
         work = partial(requests.draw_map, vectors, pooling, *way)
         self._ask(self._map_asked, (vectors, pooling, *way), work, self._take_map)
+        if self.currentWidget() is self.pair_card:
+            self._ask_pair()
 
     @Slot(int)
     def _ask_neighbours(self, place: int) -> None:
@@ -207,6 +221,31 @@ class Views(QTabWidget):
             self._ask_matrix()
         elif self.currentWidget() is self.layers_card:
             self._ask_layers()
+        elif self.currentWidget() is self.pair_card:
+            self._ask_pair()
+
+    @Slot()
+    def _ask_pair(self) -> None:
+        vectors, pooling, other, chosen = self._vectors, self._pooling(), self.pair_card.other, self._settings
+        if vectors is None or pooling is None:
+            return
+        lacking = ""
+        if vectors.spans:
+            lacking = self.tr(
+                "Two models are compared on whole texts. Choose rows or typed sentences at the left."
+            )
+        elif other is None:
+            lacking = self.tr("Choose a second model above, such as one that was fine-tuned from this one.")
+        if lacking or other is None:
+            self._pair_asked.drop()
+            self.pair_card.clear(lacking)
+            return
+        way = chosen.method, float(chosen.perplexity.value()), chosen.seed.value()
+        groups, models = self._groups()[0], self._inspector.open_models
+        work = partial(requests.draw_pair, models, vectors, pooling, other, way, groups)
+        about = (vectors, pooling, other, way, self._settings.column)
+        if self._ask(self._pair_asked, about, work, self._take_pair) and self.pair_card.pair is None:
+            self.pair_card.clear(self.tr("Computing…"))
 
     @Slot()
     def _ask_matrix(self) -> None:
@@ -261,9 +300,43 @@ class Views(QTabWidget):
         count = words.number(len(mapped.projected.places))
         self.map_card.set_hint(hint.format(count=count, alike=words.decimal(mapped.any_two, 2)))
         self.map_card.plot.set_caption(self._map_lines(mapped, column))
+        wanted, self._wanted_place = self._wanted_place, -1
+        if wanted >= 0:
+            self.map_card.choose_place(wanted)
         if self.map_card.chosen_place >= 0:
             self._neighbours_asked.drop()  # they are marked among other points now
             self._ask_neighbours(self.map_card.chosen_place)
+
+    def choose_place(self, place: int) -> None:
+        """Choose a text on the map, by its place; as soon as it is drawn. -1: none."""
+        self._wanted_place = place
+        if place >= 0 and not self._map_asked.is_asking and self.map_card.vectors is self._vectors:
+            self._wanted_place = -1
+            self.map_card.choose_place(place)
+            self._ask_neighbours(place)
+
+    @property
+    def compared(self) -> str:
+        """On which texts poolings were compared: OWN, BUNDLED, or nothing."""
+        if self._compared is None or self._vectors is None:
+            return ""
+        return OWN if self._compared is self._vectors.source else BUNDLED
+
+    def _take_pair(self, pair: Pair) -> None:
+        self.pair_card.show_pair(pair, self._coloring(), self._settings.column)
+        self.pair_card.set_title(self._title(pair.vectors))
+        lines = self._lines(pair.vectors)
+        beside = (
+            (translate("embeddings", "model at the right"), pair.name),
+            (translate("embeddings", "its weights, sha256"), pair.fingerprint),
+            (translate("embeddings", "its layer"), str(pair.other_pooling.layer)),
+            (
+                translate("embeddings", "coloured by"),
+                self._settings.column or translate("embeddings", "nothing"),
+            ),
+            (translate("embeddings", "what became of the classes"), self.pair_card.said.text()),
+        )
+        self.pair_card.plot.set_caption([*lines, *beside])
 
     def _title(self, vectors: Vectors) -> str:
         """Return which vectors are shown: "Mean of all pieces, layer 4 of 4"."""

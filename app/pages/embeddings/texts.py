@@ -133,6 +133,20 @@ class SourceCard(Card):
             self._choose(self.kind_box, TYPED)
             self.entered.emit()
 
+    def put(self, source: Source) -> None:
+        """Fill in typed sentences, or a word and its sentences, that were kept; emits nothing but
+        `changed`.
+        """
+        lines = "\n".join(_line(group, sentence) for group, sentence in source.lines)
+        self.length.setValue(source.max_length)
+        if source.kind == WORD:
+            self._choose(self.place_box, TYPED)
+            self.word.setText(source.word)
+            self.contexts.setPlainText(lines)
+        else:
+            self.typed.setPlainText(lines)
+        self._choose(self.kind_box, source.kind)
+
     def _make_choices(self) -> None:
         self.kind_box = self._box(
             "embeddings_kind",
@@ -316,6 +330,12 @@ class SourceCard(Card):
 
 def _lines(sentences: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{group} | {sentence}" for group, sentence in sentences)
+
+
+def _line(group: str, sentence: str) -> str:
+    """Return a sentence as it is typed, in one line."""
+    said = " ".join(sentence.split())
+    return f"{group} | {said}" if group.strip() else said
 
 
 def _part(*items: Item) -> QWidget:

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -32,6 +32,7 @@ from app.look.files import ask_files
 from app.look.labels import PART, WholeLabel, label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, Page, Pane, button, named, set_role
+from app.pages.family import kept
 from app.pages.family.answers import claims_text, columns_of, labels_of
 from app.pages.family.examples import BLANKS, FIRST, SECOND, WORDS, sentences_of
 from app.pages.family.learning import Learning
@@ -55,11 +56,13 @@ from app.pages.family.requests import (
 )
 from app.pages.family.train_dialog import TrainDialog
 from app.plots.family_columns import FamilyColumns
+from app.plots.figure import Figure
 from app.plots.member_column import Labels
 from app.session import Session
+from app.work.page_state import PageState
 from app.work.worker import Channel
 from engine.commands.family import ask_command
-from engine.errors import UserError
+from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.family.members import ABOUT
 from engine.settings.family import FamilyConfig
@@ -85,6 +88,8 @@ class FamilyPage(Page):
         self.session, self._opened = session, OpenFamilies()
         self.told: Told | None = None  # an old answer stays until a new one comes
         self.kind = FILL
+        self._to_show: PageState | None = None  # until it is known which families there are
+        self._is_found = False
         self._is_chinese = False  # what the questions are in
         self._texts = dict(FIRST[False])
         self._files: dict[str, tuple[Path, ...]] = {FILES: (), CLAIMS: ()}  # that are asked from
@@ -231,6 +236,9 @@ class FamilyPage(Page):
             self.box.add_choice(said, one.path, one.path)
         self._chinese = {one.path: one.is_chinese for one in found}
         places = [one.path for one in found]
+        if before is not None and before not in places and before.is_dir():  # it lies elsewhere
+            self.box.add_choice(before.name, before, before)
+            places.append(before)
         if before in places:
             self.box.setCurrentIndex(places.index(before))
         self.empty.set_text(
@@ -238,8 +246,10 @@ class FamilyPage(Page):
                 "No family is trained yet. Eight models learn from one text of yours, one after the other."
             )
         )
-        self.views.setCurrentIndex(1 if found else 0)
+        self._is_found = True
+        self.views.setCurrentIndex(1 if places else 0)
         self._choose_family(self.box.currentData())
+        self._take_state()
 
     @Slot(object)
     def _choose_family(self, folder: Path | None) -> None:
@@ -359,6 +369,62 @@ class FamilyPage(Page):
         lead = partial(self.session.page_requested.emit, "data")
         self.banner.show_text("look", said, [(self.tr("Open a table"), lead)], closable=False)
         return False
+
+    # what is shown, kept and shown again
+
+    def page_state(self) -> PageState:
+        """Return what the page shows. Raises: UserError: there is nothing yet, or it is of a table."""
+        folder = self.box.currentData()
+        if folder is None:
+            raise UserError(marked("engine", "There is no family to ask yet. Train one first."))
+        return PageState(kept.values_of(self), {kept.FAMILY: folder})
+
+    def show_state(self, state: PageState) -> None:
+        """Show what was kept, once families are known. Raises: UserError: it is not what this page keeps."""
+        kept.read(state, KINDS)
+        self._to_show = state
+        self._take_state()
+
+    @property
+    def is_state_shown(self) -> bool:
+        """Whether what was to be shown has been taken up."""
+        return self._to_show is None
+
+    def has_files(self, kind: str) -> bool:
+        """Whether the open question is of this kind and asked from files."""
+        return self.kind == kind and bool(self._files.get(kind))
+
+    def figures_shown(self) -> tuple[Figure, ...]:
+        """Return the pictures that say what the page shows; none where it is told in words."""
+        found = (self.columns, *self.learning.findChildren(Figure))
+        return tuple(one for one in found if one.isVisible() and not one.is_empty)
+
+    def _take_state(self) -> None:
+        state = self._to_show
+        if state is None or not self.isVisible() or not self._is_found:
+            return
+        self._to_show = None
+        folder, found = state.models[kept.FAMILY], kept.read(state, KINDS)
+        places = [self.box.itemData(place) for place in range(self.box.count())]
+        if folder not in places:
+            self.box.add_choice(folder.name, folder, folder)
+            places.append(folder)
+        self.box.setCurrentIndex(places.index(folder))
+        self.views.setCurrentIndex(1)
+        self._choose_family(folder)
+        self._texts[found.kind] = found.question
+        if found.kind == CLAIMS:
+            self._files[CLAIMS] = ()
+        if found.kind == self.kind:
+            self.question.setText(found.question)
+        for line, text, kind in ((self.answer, found.answer, FILL), (self.second, found.second, FOLLOWS)):
+            if found.kind == kind:
+                line.setText(text)
+        if found.kind == SENSES:
+            with QSignalBlocker(self.sentences):
+                self.sentences.setPlainText(found.sentences)
+        self.tabs.setCurrentIndex(KINDS.index(found.kind))
+        self.ask()
 
     # what one action does, where a question has one
 

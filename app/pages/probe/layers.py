@@ -30,6 +30,7 @@ class LayersView(QWidget):
         self._inspector, self._state = inspector, state
         self._layers = Channel(self, inspector.workers.models)
         self._lens: Lens | None = None
+        self._wanted = -1  # the gap to show of the next answer
         card = Card(self.tr("What each layer would say"))
         card.setObjectName("probe_layers")
         self.card = card
@@ -75,6 +76,13 @@ class LayersView(QWidget):
         if self._layers.ask(asked, work, heard=self._hear, refused=self._refuse):
             self.plot.set_dim(True)
 
+    def choose_gap(self, gap: int) -> None:
+        """Show another gap, 0 the first; as soon as it is there."""
+        self._wanted = gap
+        if not self._layers.is_asking and gap < self.gaps.count():
+            self.gaps.setCurrentIndex(gap)
+            self._show()
+
     def _hear(self, found: Lens) -> None:
         self._lens = found
         self._fill_gaps(found)
@@ -90,7 +98,8 @@ class LayersView(QWidget):
         self.gaps.hide()
 
     def _fill_gaps(self, found: Lens) -> None:
-        here = max(0, self.gaps.currentIndex())
+        here = max(0, self.gaps.currentIndex()) if self._wanted < 0 else self._wanted
+        self._wanted = -1
         self.gaps.clear()
         for number, gap in enumerate(found.masked.gaps, start=1):
             self.gaps.addItem(f"{words.number(number)}  {words.shorten(gap.text, 30)}")

@@ -5,8 +5,10 @@ An answer to an older question is never shown; while a newer one is on its way t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QDir, QTimer, Slot
 from PySide6.QtWidgets import (
@@ -26,6 +28,7 @@ from app.look.labels import label, tip
 from app.look.widgets import GAP, button
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.page import LookingPage
+from app.pages.probe import kept
 from app.pages.probe.command import (
     Offer,
     layers_offer,
@@ -48,9 +51,11 @@ from app.pages.probe.state import ProbeState
 from app.pages.probe.surprise import SurpriseView
 from app.pages.probe.templates import TemplatesView
 from app.pages.probe.words import WordsView
+from app.plots.figure import Figure
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_TEXT
+from app.work.page_state import PageState
 from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import name_of
 
@@ -58,10 +63,7 @@ TOP_CHOICES = (6, 10, 20, 50)
 FIRST_WORDS = (1,)  # of the first text, which a new model is asked for at once
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
 WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES, OVER_TABLE, GAME = range(7)
-TAB, TABS = (
-    "probe/tab",
-    ("words", "layers", "surprise", "next", "templates", "over_table", "game"),
-)  # kept for the next start
+TAB, TABS = "probe/tab", kept.TABS  # kept for the next start
 
 
 class ProbePage(LookingPage):
@@ -81,8 +83,8 @@ class ProbePage(LookingPage):
         self._make_views()
         self._lay_out()
         self._connect()
-        kept = session.settings.value(TAB, TABS[0])
-        self.tabs.setCurrentIndex(TABS.index(kept) if kept in TABS else WORDS)
+        tab = session.settings.value(TAB, TABS[0])
+        self.tabs.setCurrentIndex(TABS.index(tab) if tab in TABS else WORDS)
         self._choose_tab(self.tabs.currentIndex())
 
     # ---- building
@@ -232,7 +234,12 @@ class ProbePage(LookingPage):
 
     @Slot(int)
     def _choose_top(self, index: int) -> None:
-        self.words_view.top_k = int(self.top.itemData(index))
+        self.choose_top(int(self.top.itemData(index)))
+
+    def choose_top(self, count: int) -> None:
+        """Show so many guesses."""
+        self.top.setCurrentIndex(self.top.findData(count))
+        self.words_view.top_k = count
         self.refresh()
 
     @Slot()
@@ -294,6 +301,26 @@ class ProbePage(LookingPage):
         guesses = ", ".join(found.guesses[0].word for found in answer.probed.answers[:8] if found.guesses)
         self._history.add(Asked(answer.question, self.state.written, guesses))
 
+    # ---- what is shown, kept and shown again
+
+    def own_values(self) -> dict[str, Any]:
+        return kept.values_of(self)
+
+    def other_models(self) -> Mapping[str, Path]:
+        return {} if self.state.beside is None else {kept.BESIDE: self.state.beside}
+
+    def check_own(self, state: PageState) -> None:
+        kept.read(state)
+
+    def take_own(self, state: PageState) -> None:
+        self.state.set_beside(state.models.get(kept.BESIDE))
+        kept.show(self, kept.read(state))
+
+    def figures_shown(self) -> tuple[Figure, ...]:
+        view = self.views[self.tabs.currentIndex()]
+        found = [self.sentence.chips, *view.findChildren(Figure)]
+        return tuple(one for one in found if one.isVisible() and not one.is_empty)
+
     # ---- a model beside
 
     @Slot()
@@ -302,10 +329,10 @@ class ProbePage(LookingPage):
         for entry in self.session.library.offered():
             if entry.path != self.inspector.folder:
                 self._offer_beside(self.beside_menu, entry.title, entry.path)
-        kept = [one for one in self.subject_bar.kept if one.path != self.inspector.folder]
-        if kept:
+        steps = [one for one in self.subject_bar.kept if one.path != self.inspector.folder]
+        if steps:
             menu = self.beside_menu.addMenu(self.tr("Weights of this run"))
-            for one in kept:
+            for one in steps:
                 said = self.tr("step {step}").format(step=words.number(one.step))
                 self._offer_beside(menu, said, one.path)
         self.beside_menu.addSeparator()

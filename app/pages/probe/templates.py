@@ -205,6 +205,17 @@ class TemplatesView(QWidget):
             self.status.setText(self.tr("Scoring…"))
             self.status.show()
 
+    def put(self, template: str, targets: str, score: str) -> None:
+        """Score a template as if it had been typed. Args: score: which of its scores is shown."""
+        self._file, self.path = (), None
+        self.choice.hide()
+        self.template.setText(template)
+        self.targets.setText(targets)
+        self.what.set_current(score)
+        self._show()
+        if self.isVisible():
+            self.refresh()
+
     @property
     def scored(self) -> tuple[TemplateRequest, ...]:
         """The templates whose scores are on screen; none while others are typed."""

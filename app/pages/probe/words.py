@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -119,6 +120,23 @@ class WordsView(Scroller):
             if not self._gaps.is_asking:
                 self._ask_kept()
         self._arrange()
+
+    def own_words(self) -> dict[int, str]:
+        """Return the words that a person asked for, by their gaps from 0."""
+        return {gap: word for gap, word in self._yours.items() if gap < len(self.cards)}
+
+    def expect_words(self, own: Mapping[int, str]) -> None:
+        """Ask with the next question for some words in its gaps, and for no others."""
+        self._yours = dict(own)
+
+    def show_words(self, own: Mapping[int, str]) -> None:
+        """Write some words below the gaps, as if they had been typed, and ask for them where nobody has."""
+        for gap, card in enumerate(self.cards):
+            with QSignalBlocker(card.field):
+                card.field.setText(own.get(gap, ""))
+            card.yours.hide()
+            if not self._gaps.is_asking:
+                self._ask_word(gap, own.get(gap, ""))
 
     @Slot()
     def _ask_kept(self) -> None:

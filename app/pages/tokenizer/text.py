@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -38,6 +38,7 @@ from engine.text.wordpiece import TRUNCATIONS
 QUICK = 20_000  # characters that do not wait for a model's answer
 REST_MS = 150  # after the last turn at a spin box
 LONGEST = 4096
+PADDINGS = ("", "multiple", "maximum")
 DETAIL_WIDTH, NARROW_DETAIL = 340, 300
 NARROW = 900  # px of the page's width, below which a column of the rows gives way
 WIDTHS, NARROW_WIDTHS = (78, 124, 68, 84, 62, 96), (78, 96, 58, 82, 60, 96)
@@ -55,7 +56,7 @@ class TextView(QWidget):
         self._quick = Channel(self, session.workers.quick)
         self._long = Channel(self, session.workers.files)  # a text that takes its time
         self.found: Tokenization | None = None
-        self._row = -1
+        self._row = self._wanted_row = -1
         self.texts = TextPair(session, name="tokenizer")
         self.strip, self.detail = StepStrip(), StepCard()
         self.plot = PiecesPlot(self.tr("Text and pieces"))
@@ -120,8 +121,29 @@ class TextView(QWidget):
         self._mark(-1)
         self.detail.set_word(0, -1)
         if found is not None:
-            self.choose_row(before if 0 < before < len(found.rows) else self._first_row())
+            wanted, self._wanted_row = self._wanted_row, -1
+            before = before if wanted < 0 else wanted
+            least = 1 if wanted < 0 else 0
+            self.choose_row(before if least <= before < len(found.rows) else self._first_row())
         self.answered.emit()
+
+    @property
+    def chosen_row(self) -> int:
+        """The row of the piece that is shown everywhere; -1 for none."""
+        return self._row
+
+    def put(self, step: str, row: int, most: int, truncation: str, padding: str) -> None:
+        """Look at the shared text cut in this way, at one step and one row."""
+        with QSignalBlocker(self.max_length):
+            self.max_length.setValue(most)
+        self.truncation.setCurrentIndex(self.truncation.findData(truncation))
+        self.padding.setCurrentIndex(self.padding.findData(padding))
+        self.strip.set_current(step)
+        self.detail.show_step(step)
+        self._wanted_row = row
+        self.ask()
+        if self.found is not None and not (self._quick.is_asking or self._long.is_asking):
+            self._show(self.found)
 
     def _first_row(self) -> int:
         """Return the row to begin with: of the first word that took more than one piece, or is unknown."""
@@ -259,12 +281,8 @@ class TextView(QWidget):
         self.max_length.setFixedWidth(64)
         for value in TRUNCATIONS:
             self.truncation.addItem(words.choice_word("truncation", value), value)
-        paddings = (
-            (self.tr("No padding"), ""),
-            (self.tr("Pad to 8, 16…"), "multiple"),
-            (self.tr("Pad to the most"), "maximum"),
-        )
-        for text, value in paddings:
+        paddings = (self.tr("No padding"), self.tr("Pad to 8, 16…"), self.tr("Pad to the most"))
+        for text, value in zip(paddings, PADDINGS, strict=True):
             self.padding.addItem(text, value)
         for box, name, said, tooltip in (
             (

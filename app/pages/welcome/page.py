@@ -13,7 +13,8 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
 
 from app import shipped, words
-from app.look.labels import PART, tip
+from app.look.labels import PART, label, tip
+from app.look.layout import STRETCH, row
 from app.look.widgets import GAP, Page, button
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside import sample_menu
@@ -50,6 +51,7 @@ class WelcomePage(Page):
     open_wanted = Signal()  # a table of one's own
     sample_text_wanted = Signal()  # to pretrain on
     run_wanted = Signal(object, object)  # RunInfo and its settings
+    lecture_wanted = Signal(object)  # the path of one
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
@@ -142,6 +144,28 @@ class WelcomePage(Page):
             grid.setColumnStretch(column, 1)
         grid.setRowStretch(1, 1)
         self.body.addLayout(grid, 1)
+        self.body.addWidget(self._lecture_row())
+
+    def _lecture_row(self) -> QWidget:
+        """Return the lectures in the box, in a line; nothing of it in a build without them."""
+        result = QWidget()
+        result.setObjectName("welcome_lectures")
+        links: list[QPushButton] = []
+        for place, one in enumerate(shipped.lectures(), start=1):
+            link = button(
+                words.tr_engine(one.title),
+                "link",
+                name=f"welcome_lecture_{place}",
+                tool_tip=tip(words.tr_engine(one.words)),
+            )
+            link.clicked.connect(partial(self._show_lecture, one.path))
+            links.append(link)
+        row(label(self.tr("Lectures"), "card-title"), *links, STRETCH, gap=14, parent=result)
+        result.setVisible(bool(links))
+        return result
+
+    def _show_lecture(self, path: Path, _checked: bool = False) -> None:
+        self.lecture_wanted.emit(path)
 
     def _ways(self) -> tuple[WayCard, ...]:
         return self.look_card, self.teach_card, self.pretrain_card
@@ -409,8 +433,8 @@ class WelcomePage(Page):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
         sample_menu.fill(menu, self._take_sentence)
-        row = self.samples_card.list.rows[-1]
-        menu.popup(row.mapToGlobal(QPoint(0, row.height())))
+        last = self.samples_card.list.rows[-1]
+        menu.popup(last.mapToGlobal(QPoint(0, last.height())))
 
     def _take_sentence(self, text: str, pair: str, _checked: bool = False) -> None:
         """Look at a sentence with the model that is open, or the one to begin with."""

@@ -92,6 +92,48 @@ def paired_difference(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) 
     return Difference(value, value - NORMAL_95 * error, value + NORMAL_95 * error)
 
 
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How often a text's nearest neighbour is of its class, by two models.
+
+    before, after, chance: 0..1. difference: of after and before. before_separation, after_separation: as in
+    `Measured`.
+    """
+
+    before: float
+    after: float
+    difference: Difference
+    chance: float
+    before_separation: float
+    after_separation: float
+    num_texts: int
+
+
+def shift(
+    texts: Sequence[str],
+    groups: Sequence[int],
+    before: npt.NDArray[np.float32],
+    after: npt.NDArray[np.float32],
+) -> Shift:
+    """Return what two models make of the same texts; those that count are taken as `compare_poolings` does.
+
+    Args:   groups: the class of each text, -1 for none. before, after: (E, D) each, D may differ.
+    Raises: UserError: fewer than two classes of two different texts.
+    """
+    taken, _notes = _take(texts, groups, MOST)
+    numbers = np.asarray(groups, np.int64)[taken]
+    right = [numbers[nearest_of_each(vectors[taken])] == numbers for vectors in (before, after)]
+    return Shift(
+        before=float(right[0].mean()),
+        after=float(right[1].mean()),
+        difference=paired_difference(right[1], right[0]),
+        chance=_chance(numbers),
+        before_separation=separation(before[taken], numbers),
+        after_separation=separation(after[taken], numbers),
+        num_texts=len(taken),
+    )
+
+
 def compare_poolings(
     subject: LoadedModel,
     texts: Sequence[str],
@@ -119,16 +161,20 @@ def compare_poolings(
     for pooling, vectors in zip(found.poolings, found.vectors, strict=True):
         measured.append(_measured(pooling, vectors, numbers))
         yield Progress(stage=marked("engine", "Measuring"), done=len(measured), total=len(found.poolings))
-    counts = np.unique(numbers, return_counts=True)[1]
-    total = len(numbers)
     return Comparison(
         measured=tuple(sorted(measured, key=lambda one: -one.agreement)),
-        num_texts=total,
-        num_classes=len(counts),
-        chance=float((counts * (counts - 1)).sum() / (total * (total - 1))),
+        num_texts=len(numbers),
+        num_classes=len(np.unique(numbers)),
+        chance=_chance(numbers),
         places=taken,
         notes=notes,
     )
+
+
+def _chance(numbers: npt.NDArray[np.int64]) -> float:
+    """Return how often a neighbour that is drawn is of the same class."""
+    counts, total = np.unique(numbers, return_counts=True)[1], len(numbers)
+    return float((counts * (counts - 1)).sum() / (total * (total - 1)))
 
 
 def _measured(pooling: Pooling, vectors: npt.NDArray[np.float32], numbers: npt.NDArray[np.int64]) -> Measured:

@@ -1,0 +1,188 @@
+"""A lecture as a folder: the figures of each scene with their captions, and an index to read or to print.
+
+The scenes are shown on pages of their own that nobody sees, with workers of their own: the window goes
+on, and
+the figures have the same size wherever they are made. A generator: at each yield the window draws and hears.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.lectures import find
+from app.lectures.lecture import Lecture, Scene
+from app.lectures.pages import KEPT_PAGES, page_titles
+from app.look import theme
+from app.page_stack import PageStack
+from app.plots.figure import Figure, caption_text, save_figure
+from app.plots.figure_files import file_stem
+from app.session import Session
+from app.settings import AppSettings
+from app.words import tr_engine, translate
+from engine.durable import write_text
+from engine.errors import UserError, marked
+
+PNG, SVG = ".png", ".svg"
+HTML, MARKDOWN = "index.html", "index.md"
+SIZE = QSize(1104, 740)  # of a page, as it stands in the window at first
+CALM = 12  # looks in a row at which nothing is asked, until a page counts as shown; no page rests longer
+LONGEST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A scene as it was exported. files: of its figures. captions: one for each. problem: why it has none."""
+
+    scene: Scene
+    files: tuple[str, ...] = ()
+    captions: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be exported where. found: the models, by fingerprint. kind: of the figures. index:
+    its name.
+    """
+
+    lecture: Lecture
+    found: Mapping[str, Path]
+    folder: Path
+    kind: str = PNG
+    index: str = HTML
+    size: QSize = field(default_factory=lambda: QSize(SIZE))
+
+
+class Stage:
+    """Pages that nobody sees, over a session of their own. Close it, whatever has happened."""
+
+    def __init__(self, settings: AppSettings, runs_root: Path) -> None:
+        settings.runs_root = runs_root
+        self.session = Session(settings)
+        self.pages = PageStack(self.session, ahead=False)
+        self.pages.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+        theme.dress(self.pages)
+        self._calm = 0
+
+    def show(self, scene: Scene, found: Mapping[str, Path], size: QSize) -> Iterator[None]:
+        """Show a scene and wait until all of it is there. Raises: UserError: it cannot be shown."""
+        lacking = find.lacking(scene, found)
+        if scene.page not in KEPT_PAGES:
+            raise UserError(marked("engine", "This scene is of a page that this Cloze does not have."))
+        if lacking:
+            raise UserError(marked("engine", "“{name}” is not on this computer."), name=lacking[0].name)
+        if self.pages.size() != size:
+            self.pages.resize(size)
+        self.pages.show()
+        self.pages.show_page(scene.page)
+        page: Any = self.page(scene)
+        page.show_state(find.state_of(scene, found))
+        self._calm = 0
+        while self._calm < CALM:
+            is_calm = self.session.workers.is_idle and page.is_state_shown
+            self._calm = self._calm + 1 if is_calm else 0
+            yield
+
+    def page(self, scene: Scene) -> QWidget:
+        """Return the page of a scene."""
+        return self.pages.page(scene.page)
+
+    def close(self) -> None:
+        """End what is asked, and let go of the pages."""
+        self.session.close()
+        self.pages.hide()
+        self.pages.deleteLater()
+        self.session.deleteLater()
+
+
+def export(wanted: Wanted, stage: Stage) -> Iterator[int]:
+    """Write figures, captions and an index; yield how many scenes are done, again and again.
+
+    A scene that cannot be shown stands in the index with the reason. Raises: UserError: the folder cannot be
+    written.
+    """
+    wanted.folder.mkdir(parents=True, exist_ok=True)
+    shown: list[Shown] = []
+    for number, scene in enumerate(wanted.lecture.scenes, start=1):
+        try:
+            for _ in stage.show(scene, wanted.found, wanted.size):
+                yield len(shown)
+        except UserError as error:
+            shown.append(Shown(scene, problem=words.say_error(error)))
+            continue
+        shown.append(_save(wanted, stage.page(scene), scene, number))
+        yield len(shown)
+    text = _html(wanted, shown) if wanted.index == HTML else _markdown(wanted, shown)
+    write_text(wanted.folder / wanted.index, text)
+    yield len(shown)
+
+
+def _save(wanted: Wanted, page: Any, scene: Scene, number: int) -> Shown:
+    """Save the figures of a page that shows a scene; the whole page where it shows none."""
+    page.setFocus()  # no ring around a figure
+    figures: tuple[Figure, ...] = page.figures_shown()
+    stem = f"{number:02d}-{file_stem(tr_engine(scene.title))[:LONGEST_NAME].strip('-')}"
+    files, captions = [], []
+    for place, figure in enumerate(figures, start=1):
+        name = f"{stem}-{place}{wanted.kind}" if len(figures) > 1 else f"{stem}{wanted.kind}"
+        save_figure(figure, wanted.folder / name)
+        save_figure(figure, (wanted.folder / name).with_suffix(".txt"))
+        files.append(name)
+        captions.append(caption_text(figure).strip())
+    if not figures:
+        name = f"{stem}{wanted.kind}"
+        save_figure(page, wanted.folder / name)
+        files, captions = [name], [page_titles()[scene.page]]
+    return Shown(scene, tuple(files), tuple(captions))
+
+
+def _html(wanted: Wanted, shown: list[Shown]) -> str:
+    title = html.escape(tr_engine(wanted.lecture.title) or translate("lectures", "Lecture"))
+    parts = [
+        "<!DOCTYPE html>",
+        '<html><head><meta charset="utf-8">',
+        f"<title>{title}</title>",
+        "<style>body{font-family:sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;line-height:1.45}"
+        "img{max-width:100%;border:1px solid #dfe3ea;border-radius:6px}section{margin:0 0 3rem}"
+        "figcaption{color:#5a6475;font-size:.85rem;white-space:pre-line;margin:.4rem 0 1.4rem}"
+        "figure{margin:1rem 0}p.problem{color:#b83227}</style></head><body>",
+        f"<h1>{title}</h1>",
+    ]
+    for number, one in enumerate(shown, start=1):
+        parts.append(f"<section><h2>{number}. {html.escape(tr_engine(one.scene.title))}</h2>")
+        if one.scene.sentence:
+            parts.append(f"<p>{html.escape(tr_engine(one.scene.sentence))}</p>")
+        if one.problem:
+            parts.append(f'<p class="problem">{html.escape(one.problem)}</p>')
+        for name, caption in zip(one.files, one.captions, strict=True):
+            said = html.escape(caption)
+            alt = html.escape(caption.splitlines()[0] if caption else name)
+            image = f'<img src="{html.escape(name)}" alt="{alt}">'
+            parts.append(f"<figure>{image}<figcaption>{said}</figcaption></figure>")
+        parts.append("</section>")
+    return "\n".join([*parts, "</body></html>"]) + "\n"
+
+
+def _markdown(wanted: Wanted, shown: list[Shown]) -> str:
+    parts = [f"# {_plain(tr_engine(wanted.lecture.title) or translate('lectures', 'Lecture'))}", ""]
+    for number, one in enumerate(shown, start=1):
+        parts += [f"## {number}. {_plain(tr_engine(one.scene.title))}", ""]
+        parts += [_plain(tr_engine(one.scene.sentence)), ""] if one.scene.sentence else []
+        parts += [f"*{_plain(one.problem)}*", ""] if one.problem else []
+        for name, caption in zip(one.files, one.captions, strict=True):
+            lines = [_plain(line) for line in caption.splitlines()]
+            parts += [f"![{lines[0] if lines else ''}]({name})", "", *(f"> {line}  " for line in lines), ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _plain(text: str) -> str:
+    """Return a text that Markdown shows as it is."""
+    return "".join(f"\\{char}" if char in "\\`*_[]<>#|" else char for char in text)

@@ -1,0 +1,182 @@
+"""Asks where to and as what a lecture is exported, and says how far it is; the window goes on meanwhile."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from PySide6.QtCore import QDir, QTimer, QUrl, Slot
+from PySide6.QtGui import QCloseEvent, QDesktopServices
+from PySide6.QtWidgets import QDialog, QLineEdit, QProgressBar, QWidget
+
+from app import words
+from app.lectures.desk import LectureDesk
+from app.lectures.export import HTML, MARKDOWN, PNG, SVG, Stage, Wanted, export
+from app.look.boxes import ChoiceBox
+from app.look.files import ask_folder
+from app.look.labels import label
+from app.look.layout import STRETCH, column, form_rows, row
+from app.look.widgets import DIALOG_MARGINS, GAP, button, named
+from app.plots.figure_files import file_stem
+from app.session import Session
+from app.settings import AppSettings
+from app.words import tr_engine
+from engine.errors import UserError
+
+WIDTH = 560
+STEP_MS = 20  # between two looks at what is under way
+
+
+class ExportDialog(QDialog):
+    """Folder, kind of figures, kind of index; then how many scenes are done."""
+
+    def __init__(self, session: Session, desk: LectureDesk, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("lecture_export_dialog")
+        self.setWindowTitle(self.tr("Export the lecture"))
+        self.setMinimumWidth(WIDTH)
+        self._session, self._desk = session, desk
+        self._steps: Iterator[int] | None = None
+        self._stage: Stage | None = None
+        self._settings_folder: tempfile.TemporaryDirectory[str] | None = None
+        self._timer = QTimer(self, interval=STEP_MS)
+        self._timer.timeout.connect(self._go_on)
+        self._make()
+        self._lay_out()
+        self._show_state("")
+
+    @property
+    def is_exporting(self) -> bool:
+        """Whether scenes are being shown and saved."""
+        return self._steps is not None
+
+    def _make(self) -> None:
+        name = file_stem(tr_engine(self._desk.lecture.title) or self.tr("Lecture"))
+        folder = self._desk.recent[0].parent if self._desk.recent else Path.home()
+        self.path = named(
+            QLineEdit(QDir.toNativeSeparators(str(folder / name))), "export_path", self.tr("Folder")
+        )
+        self.kind = ChoiceBox("export_kind", self.tr("Figures"))
+        self.kind.addItem(self.tr("PNG, pixels: for slides and the web"), PNG)
+        self.kind.addItem(self.tr("SVG, lines: to be edited"), SVG)
+        self.index = ChoiceBox("export_index", self.tr("Index"))
+        self.index.addItem(self.tr("A page for the browser (HTML)"), HTML)
+        self.index.addItem(self.tr("Text (Markdown)"), MARKDOWN)
+        self.browse_button = button(self.tr("Browse…"), name="export_browse")
+        self.progress = named(QProgressBar(textVisible=False), "export_progress")
+        self.said = label("", "muted", wrap=True, name="export_said")
+        self.go_button = button(self.tr("Export"), "primary", name="export_go")
+        self.open_button = button(self.tr("Open the folder"), name="export_open")
+        self.close_button = button(self.tr("Close"), name="export_close")
+        self.browse_button.clicked.connect(self._browse)
+        self.go_button.clicked.connect(self._press)
+        self.open_button.clicked.connect(self._open_folder)
+        self.close_button.clicked.connect(self.close)
+        self.open_button.hide()
+
+    def _lay_out(self) -> None:
+        fields = form_rows(
+            (self.tr("Folder"), row((self.path, 1), self.browse_button)),
+            (self.tr("Figures"), self.kind),
+            (self.tr("Index"), self.index),
+            role="muted",
+        )
+        buttons = row(self.open_button, STRETCH, self.close_button, self.go_button)
+        column(fields, self.progress, self.said, buttons, gap=GAP, margins=DIALOG_MARGINS, parent=self)
+
+    @Slot()
+    def _browse(self) -> None:
+        start, title = Path(self.path.text()).parent, self.tr("Export into")
+        ask_folder(self, title, self._take_folder, name="export_folder_dialog", start=start)
+
+    @Slot(str)
+    def _take_folder(self, folder: str) -> None:
+        name = file_stem(tr_engine(self._desk.lecture.title) or self.tr("Lecture"))
+        self.path.setText(QDir.toNativeSeparators(str(Path(folder) / name)))
+
+    @Slot()
+    def _press(self) -> None:
+        if self.is_exporting:
+            self._end(self.tr("Stopped. What was saved stays; there is no index."))
+        else:
+            self.begin()
+
+    def begin(self) -> None:
+        """Export what is asked for."""
+        text = self.path.text().strip()
+        if not text:
+            self._show_state(self.tr("Name a folder."))
+            return
+        folder = Path(text).expanduser().absolute()
+        wanted = Wanted(
+            self._desk.lecture, self._desk.found, folder, self.kind.currentData(), self.index.currentData()
+        )
+        self._settings_folder = tempfile.TemporaryDirectory(prefix="cloze-", ignore_cleanup_errors=True)
+        settings = AppSettings(Path(self._settings_folder.name) / "settings.ini")
+        self._stage = Stage(settings, self._session.runs_root)
+        self._steps = export(wanted, self._stage)
+        self.progress.setRange(0, len(wanted.lecture.scenes))
+        self.progress.setValue(0)
+        self.open_button.hide()
+        self._show_state(self.tr("Scene 1 of {count}…").format(count=words.number(self.progress.maximum())))
+        self._timer.start()
+
+    @Slot()
+    def _go_on(self) -> None:
+        steps, count = self._steps, self.progress.maximum()
+        if steps is None:
+            return
+        try:
+            done = next(steps, None)
+        except (UserError, OSError) as error:
+            self._end(words.say_error(error) if isinstance(error, UserError) else str(error))
+            return
+        except BaseException:
+            self._end("")
+            raise
+        if done is None:
+            self.open_button.show()
+            said = self.tr("{count} scenes are in {folder}.")
+            self._end(said.format(count=words.number(count), folder=self.path.text()))
+            return
+        self.progress.setValue(done)
+        said = self.tr("Scene {place} of {count}…")
+        self.said.setText(said.format(place=words.number(min(done + 1, count)), count=words.number(count)))
+
+    def _end(self, said: str) -> None:
+        """Let go of the hidden pages, and say how it ended."""
+        self._timer.stop()
+        steps, self._steps = self._steps, None
+        stage, self._stage = self._stage, None
+        if steps is not None and hasattr(steps, "close"):
+            steps.close()
+        if stage is not None:
+            stage.close()
+        if self._settings_folder is not None:
+            with suppress(OSError):
+                self._settings_folder.cleanup()
+        self._show_state(said)
+
+    def _show_state(self, said: str) -> None:
+        self.said.setText(said)
+        self.said.setVisible(bool(said))
+        self.progress.setVisible(self.is_exporting)
+        self.go_button.setText(self.tr("Stop") if self.is_exporting else self.tr("Export"))
+        for each in (self.path, self.kind, self.index, self.browse_button):
+            each.setEnabled(not self.is_exporting)
+
+    @Slot()
+    def _open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(self.path.text()))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self.is_exporting:
+            self._end("")
+        super().closeEvent(event)
+
+    def reject(self) -> None:
+        if self.is_exporting:
+            self._end("")
+        super().reject()

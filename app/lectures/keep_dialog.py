@@ -1,0 +1,63 @@
+"""Asks under which title a page is kept, and what is to be said of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
+
+from app import words
+from app.lectures.lecture import LONGEST_SENTENCE, LONGEST_TITLE
+from app.look.labels import label
+from app.look.layout import column, dialog_buttons, form_rows
+from app.look.widgets import DIALOG_MARGINS, GAP, button, named
+
+WIDTH = 520
+LINES = 4
+
+
+class KeepDialog(QDialog):
+    """`kept` tells title and sentence. Args: place: the scene's in the lecture, from 1."""
+
+    kept = Signal(str, str)
+
+    def __init__(self, suggested: str, place: int, lecture: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("keep_scene_dialog")
+        self.setWindowTitle(self.tr("Keep as a scene"))
+        self.setMinimumWidth(WIDTH)
+        self.title = named(QLineEdit(suggested, maxLength=LONGEST_TITLE), "keep_title", self.tr("Title"))
+        self.title.selectAll()
+        self.sentence = named(QPlainTextEdit(tabChangesFocus=True), "keep_sentence", self.tr("Sentence"))
+        self.sentence.setPlaceholderText(self.tr("One sentence on what is to be seen here, if you like"))
+        self.sentence.setFixedHeight(LINES * self.sentence.fontMetrics().lineSpacing() + 14)
+        said = self.tr("It becomes scene {place} of “{lecture}”.")
+        if not lecture:
+            said = self.tr("It becomes scene {place} of a lecture without a title.")
+        where = label(
+            said.format(place=words.number(place), lecture=words.shorten(lecture, 60)), "muted", wrap=True
+        )
+        self.keep_button = button(self.tr("Keep"), "primary", name="keep_accept")
+        cancel = button(self.tr("Cancel"), name="keep_cancel")
+        self.keep_button.clicked.connect(self._keep)
+        cancel.clicked.connect(self.reject)
+        self.title.textChanged.connect(self._check)
+        column(
+            form_rows((self.tr("Title"), self.title), (self.tr("Sentence"), self.sentence), role="muted"),
+            where,
+            dialog_buttons(accept=self.keep_button, reject=cancel),
+            gap=GAP,
+            margins=DIALOG_MARGINS,
+            parent=self,
+        )
+        self._check()
+        self.title.setFocus()
+
+    @Slot()
+    def _check(self) -> None:
+        self.keep_button.setEnabled(bool(self.title.text().strip()))
+
+    @Slot()
+    def _keep(self) -> None:
+        sentence = " ".join(self.sentence.toPlainText().split())[:LONGEST_SENTENCE]
+        self.kept.emit(self.title.text().strip(), sentence)
+        self.accept()

@@ -1,0 +1,91 @@
+"""The button in the rail for scenes and lectures, and its menu. Imports nothing that takes long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QPoint, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
+
+from app import shipped, words
+from app.look import theme
+from app.look.labels import tip
+from app.look.widgets import set_role
+
+KEEP_KEYS, EDIT_KEYS, START_KEYS, HERE_KEYS = "Ctrl+K", "Ctrl+L", "F5", "Shift+F5"
+
+
+class LectureButton(QToolButton):
+    """Keep, edit, show, open. Args: lectures: gives what does it, made at the first wish."""
+
+    def __init__(self, lectures: Callable[[], Any], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        said = self.tr("Lectures")
+        self.setText(f"\u2002{said}")  # as in the rail above it
+        self.setAccessibleName(said)
+        self.setToolTip(self.tr("Keep what a page shows as a scene; scenes in order are a lecture"))
+        self.setObjectName("rail_lectures")
+        self.setToolButtonStyle(self.toolButtonStyle().ToolButtonTextBesideIcon)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumHeight(30)
+        self.setFocusPolicy(self.focusPolicy().StrongFocus)
+        set_role(self, "nav")
+        theme.on_theme_change(self, self._draw)
+        self._lectures = lectures
+        self._menu = QMenu(self)
+        self._menu.setObjectName("lectures_menu")
+        self._menu.setToolTipsVisible(True)
+        self._recent: list[QAction] = []
+        self.keep = self._add("lecture_keep", self.tr("Keep as scene…"), KEEP_KEYS, "ask_to_keep")
+        self.edit = self._add("lecture_edit", self.tr("Edit the lecture…"), EDIT_KEYS, "edit")
+        self.start = self._add("lecture_start", self.tr("Show the lecture"), START_KEYS, "start")
+        self.here = self._add(
+            "lecture_start_here", self.tr("Show it from the chosen scene"), HERE_KEYS, "start_here"
+        )
+        self._menu.addSeparator()
+        self.open = self._add("lecture_open", self.tr("Open a lecture…"), "", "ask_to_open")
+        for place, one in enumerate(shipped.lectures(), start=1):
+            action = self._menu.addAction(words.tr_engine(one.title).replace("&", "&&"))
+            action.setObjectName(f"lecture_shipped_{place}")
+            action.setToolTip(tip(words.tr_engine(one.words)))
+            action.triggered.connect(partial(self._open, one.path))
+        self._last = self._menu.addSeparator()
+        self.clicked.connect(self.open_menu)
+
+    @property
+    def actions_of_window(self) -> tuple[QAction, ...]:
+        """Those with keys, which the window has to know to hear them."""
+        return self.keep, self.edit, self.start, self.here
+
+    @Slot()
+    def open_menu(self) -> None:
+        """Open the menu beside the button, with the lectures that were opened last."""
+        for action in self._recent:
+            self._menu.removeAction(action)
+            action.deleteLater()
+        self._recent = []
+        for path in self._lectures().desk.recent:
+            action = self._menu.addAction(words.shorten(path.stem, 50).replace("&", "&&"))
+            action.setToolTip(tip(str(path)))
+            action.triggered.connect(partial(self._open, path))
+            self._recent.append(action)
+        height = self._menu.sizeHint().height()
+        self._menu.popup(self.mapToGlobal(QPoint(0, -height - 4)))
+
+    def _add(self, name: str, text: str, keys: str, call: str) -> QAction:
+        action = self._menu.addAction(text)
+        action.setObjectName(name)
+        if keys:
+            action.setShortcut(QKeySequence(keys))
+        action.triggered.connect(lambda _checked=False: getattr(self._lectures(), call)())
+        return action
+
+    def _open(self, path: Path, _checked: bool = False) -> None:
+        self._lectures().open(path, starts=True)
+
+    def _draw(self) -> None:
+        self.setIcon(theme.icon("lecture"))

@@ -1,0 +1,196 @@
+"""All there is of lectures in a window: keeping a scene, the editor, the lecture on screen, its export."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.lectures import find
+from app.lectures.desk import LectureDesk
+from app.lectures.editor import LectureEditor
+from app.lectures.export_dialog import ExportDialog
+from app.lectures.keep_dialog import KeepDialog
+from app.lectures.lecture import SUFFIX
+from app.lectures.mode import Host, LectureMode
+from app.lectures.pages import KEPT_PAGES
+from app.look.error_dialog import show_error
+from app.look.files import ask_file
+from app.look.labels import PART
+from app.look.widgets import Page
+from app.words import tr_engine
+from app.work.page_state import PageState
+from engine.errors import UserError, marked
+
+LONGEST_SUGGESTION = 80  # characters
+
+
+class Lectures(QObject):
+    """The lecture in hand, and what is done with it."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(cast(QObject, host))
+        self._host = host
+        self.desk = LectureDesk(host.session, self)
+        self.mode = LectureMode(host, self.desk, self)
+        self.editor: LectureEditor | None = None
+        self._starts = False  # as soon as the lecture is open
+        self.desk.refused.connect(self._refuse)
+        self.desk.opened.connect(self._opened)
+
+    @property
+    def window(self) -> QWidget:
+        return cast(QWidget, self._host)
+
+    # ---- keeping
+
+    def state_here(self) -> PageState:
+        """Return what the open page shows. Raises: UserError: it is none that can be kept, or not now."""
+        key = self._host.current_page
+        if key not in KEPT_PAGES:
+            raise UserError(
+                marked(
+                    "engine",
+                    "This page is not kept as a scene. Turn to Tokenizer, Probe, Attention, Embeddings, "
+                    "Anatomy or "
+                    "Family.",
+                )
+            )
+        page: Any = self._host.page(key)
+        state: PageState = page.page_state()
+        return state
+
+    @Slot()
+    def ask_to_keep(self, place: int | None = None) -> None:
+        """Ask for title and sentence, and keep the open page. Args: place: in the lecture; None: the end."""
+        try:
+            state = self.state_here()
+        except UserError as error:
+            self._refuse(error)
+            return
+        count = len(self.desk.lecture.scenes)
+        at = count if place is None else place
+        holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
+        dialog = KeepDialog(self._suggested(state), at + 1, tr_engine(self.desk.lecture.title), holder)
+        dialog.kept.connect(partial(self._keep, self._host.current_page, state, place))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _keep(self, page: str, state: PageState, place: int | None, title: str, sentence: str) -> None:
+        self.desk.keep(title, sentence, page, state, place)
+
+    def _suggested(self, state: PageState) -> str:
+        """Return a title for what is shown: its picture's, and its text."""
+        page: Any = self._host.page(self._host.current_page)
+        figures = page.figures_shown()
+        name = figures[0].title if figures else ""
+        if not name and isinstance(page, Page):
+            name = page.header.title_label.text()
+        text = PART.join(" ".join(one.split()) for one in (state.text, state.text_pair) if one.strip())
+        return words.shorten(f"{name}: {text}" if text else name, LONGEST_SUGGESTION)
+
+    # ---- the editor
+
+    @Slot()
+    def edit(self) -> None:
+        """Open the editor beside the window."""
+        if self.editor is None:
+            self.editor = LectureEditor(self.desk, self.window)
+            self.editor.add_wanted.connect(self.ask_to_keep)
+            self.editor.show_wanted.connect(self.start)
+            self.editor.look_wanted.connect(self.look_at)
+            self.editor.export_wanted.connect(self.export)
+        self.editor.show()
+        self.editor.raise_()
+        self.editor.activateWindow()
+
+    @Slot(int)
+    def look_at(self, place: int) -> None:
+        """Show a scene on its page, in the window as it is."""
+        scene = self.desk.lecture.scenes[place]
+        lacking = find.lacking(scene, self.desk.found)
+        if lacking or scene.page not in KEPT_PAGES:
+            said = marked("engine", "“{name}” is not on this computer, so this scene cannot be shown.")
+            self._refuse(UserError(said, name=lacking[0].name if lacking else scene.page))
+            return
+        self._host.show_page(scene.page)
+        page: Any = self._host.page(scene.page)
+        try:
+            page.show_state(find.state_of(scene, self.desk.found))
+        except UserError as error:
+            self._refuse(error)
+
+    # ---- on screen
+
+    @Slot()
+    def start(self, place: int = 0) -> None:
+        """Show the lecture from a scene on; without one, the editor says how it gets scenes."""
+        if not self.desk.lecture.scenes:
+            self.edit()
+            return
+        if self.editor is not None:
+            self.editor.hide()
+        self.mode.start(place)
+
+    @Slot()
+    def start_here(self) -> None:
+        """Show the lecture from the scene that is chosen in the editor."""
+        self.start(max(0, self.editor.place) if self.editor is not None else 0)
+
+    def open(self, path: Path, *, starts: bool = False) -> None:
+        """Open a lecture, and show it at once where that is wanted; scenes that are not saved are
+        asked about.
+        """
+        if self.desk.is_changed and self.desk.lecture.scenes:
+            self.edit()
+            assert self.editor is not None  # made there
+            self.editor.ask_to_leave(partial(self._open, path, starts))
+        else:
+            self._open(path, starts)
+
+    def _open(self, path: Path, starts: bool) -> None:
+        self._starts = starts
+        self.desk.open(path)
+
+    @Slot()
+    def _opened(self) -> None:
+        starts, self._starts = self._starts, False
+        if starts:
+            self.start()
+
+    @Slot()
+    def ask_to_open(self) -> None:
+        """Ask for a lecture's file."""
+        recent = self.desk.recent
+        ask_file(
+            self.window,
+            self.tr("Open a lecture"),
+            lambda path: self.open(Path(path), starts=True),
+            name="lecture_open_dialog",
+            start=recent[0].parent if recent else Path.home(),
+            filters=[self.tr("Lectures (*{suffix})").format(suffix=SUFFIX)],
+        )
+
+    @Slot()
+    def export(self) -> None:
+        """Ask where to, and export the lecture's figures."""
+        holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
+        dialog = ExportDialog(self._host.session, self.desk, holder)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def close(self) -> None:
+        """End what is shown, before the window goes."""
+        self.mode.end()
+        if self.editor is not None:
+            self.editor.close()
+
+    @Slot(object)
+    def _refuse(self, error: BaseException) -> None:
+        self._starts = False
+        holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
+        show_error(error, holder)

@@ -1,0 +1,133 @@
+"""The tab with two models: the same texts before and after, in one picture, and what became of them in
+words.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app import words
+from app.look.labels import label
+from app.look.layout import row
+from app.look.widgets import Card, named
+from app.pages.choose.model_box import ModelBox
+from app.pages.embeddings.requests import Pair
+from app.plots.buttons import save_icon, yield_to_layout
+from app.plots.marks import Coloring
+from app.plots.two_maps import TwoMaps
+from app.session import Session
+from app.work.titles import model_title
+from engine.inspect.embeddings.poolings import Shift
+from engine.inspect.embeddings.projection import Projected
+
+BOX_WIDTH = 190
+
+
+class PairCard(Card):
+    """The page's model at the left, another at the right; `model_chosen` tells which."""
+
+    model_chosen = Signal(object)  # Path
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("embeddings_pair_card")
+        self.set_title(self.tr("Two models"))
+        self.pair: Pair | None = None
+        self.other: Path | None = None
+        self.box = ModelBox("embeddings_other", self.tr("The other model"), session)
+        self.box.setPlaceholderText(self.tr("Choose a model"))
+        self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.box.setFixedWidth(BOX_WIDTH)
+        self.box.setToolTip(self.tr("The model at the right; the page's own is at the left"))
+        self.plot = named(TwoMaps(self.tr("Two models")), "embeddings_two_maps")
+        yield_to_layout(self.plot, 140)
+        self.said = label("", wrap=True, name="embeddings_pair_words")
+        self.add_layout(row(label(self.tr("Beside it"), "muted"), self.box, (self.box.refusal, 1), gap=8))
+        self.add(self.plot, 1)
+        self.add(self.said)
+        self.add_corner(save_icon(self.plot))
+        self.box.chosen.connect(self._chosen)
+
+    @Slot(object)
+    def _chosen(self, folder: str) -> None:
+        self.set_other(Path(folder))
+
+    def set_other(self, folder: Path | None) -> None:
+        """Put another model at the right."""
+        self.other = folder
+        self.box.set_choice(folder)
+        self.model_chosen.emit(folder)
+
+    def show_pair(self, pair: Pair, coloring: Coloring | None, group: str) -> None:
+        """Show two maps. Args: coloring: of all texts of the vectors. group: what the classes are called."""
+        self.pair = pair
+        texts = [pair.vectors.texts[place] for place in pair.places[pair.before.places].tolist()]
+        colors = None if coloring is None else coloring.at(pair.places[pair.before.places])
+        titles = (self._title(pair.vectors.folder), self._title(pair.folder))
+        axes = (self._axes(pair.before), self._axes(pair.after))
+        self.plot.set_maps(titles, (pair.before.points, pair.after.points), texts, colors, axes)
+        self.set_hint(self.tr("{count} texts on both").format(count=words.number(len(texts))))
+        self.said.setText(self._words(pair, titles, group))
+
+    def clear(self, why: str) -> None:
+        """Show nothing, and what fills it."""
+        self.pair = None
+        self.plot.clear()
+        self.plot.set_empty_text(why)
+        self.said.setText("")
+        self.set_hint("")
+
+    def _title(self, folder: Path) -> str:
+        return words.shorten(model_title(folder), 60)
+
+    def _axes(self, found: Projected) -> tuple[str, str]:
+        if found.shares is None:
+            return self.tr("Near points are alike; distances between far groups mean little."), ""
+        axis = self.tr("axis {number}: {share} of variance")
+        first, second = (
+            axis.format(number=number, share=words.share(share))
+            for number, share in enumerate(found.shares, start=1)
+        )
+        return first, second
+
+    def _words(self, pair: Pair, titles: tuple[str, str], group: str) -> str:
+        """Return what became of the classes; also where it is not what one would like."""
+        own = self.tr("Each map has axes of its own, so only what lies together can be compared.")
+        if pair.shift is None:
+            ask = self.tr("Colour the texts by a column with classes to see what became of them.")
+            return f"{ask} {own}"
+        return f"{shift_words(pair.shift, titles, group)} {own}"
+
+
+def shift_words(shift: Shift, titles: tuple[str, str], group: str) -> str:
+    """Return in a sentence how often the nearest text is of the same class, by two models."""
+    first = words.translate(
+        "PairCard",
+        "The nearest text has the same {group} for {before} of {count} texts with {one}, for {after} "
+        "with {other} "
+        "(by chance {chance}).",
+    ).format(
+        group=words.shorten(group, 24),
+        before=words.share(shift.before),
+        after=words.share(shift.after),
+        count=words.number(shift.num_texts),
+        one=titles[0],
+        other=titles[1],
+        chance=words.share(shift.chance, 0),
+    )
+    values = {
+        "points": words.decimal(100 * abs(shift.difference.value), 1),
+        "low": words.decimal(100 * min(abs(shift.difference.low), abs(shift.difference.high)), 1),
+        "high": words.decimal(100 * max(abs(shift.difference.low), abs(shift.difference.high)), 1),
+        "from": words.decimal(100 * shift.difference.low, 1).replace("-", "−"),
+        "to": words.decimal(100 * shift.difference.high, 1).replace("-", "−"),
+    }
+    said = {
+        1: words.translate("PairCard", "That is {points} points more (95 %: {low} to {high})."),
+        -1: words.translate("PairCard", "That is {points} points less (95 %: {low} to {high})."),
+        0: words.translate("PairCard", "The difference could be chance (95 %: {from} to {to} points)."),
+    }[shift.difference.verdict]
+    return f"{first} {said.format(**values)}"

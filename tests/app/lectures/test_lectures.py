@@ -1,0 +1,289 @@
+"""Lectures: their file, what is kept, the editor, stepping by keys, a model that is not here, text size."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.lectures.bar import SIZES
+from app.lectures.editor import LectureEditor
+from app.lectures.find import Places, find, fingerprint_of, mark_of
+from app.lectures.lecture import Lecture, ModelMark, Scene, read_lecture, to_json, write_lecture
+from app.main_window import MainWindow
+from app.session import Session
+from app.settings import AppSettings
+from engine.errors import UserError
+from tests.app.hand import OpenWindow
+from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
+
+SCENE = Scene(
+    "Eine Überschrift",
+    "Ein Satz.",
+    "probe",
+    {"model": ModelMark("one", "0123456789ab")},
+    SENTENCE,
+    "",
+    {"tab": "words", "words": [1]},
+)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return language_model(tmp_path_factory.mktemp("models") / "one")
+
+
+@pytest.fixture
+def window(open_window: OpenWindow, settings: AppSettings, model: Path, qtbot: QtBot) -> MainWindow:
+    window = open_window(settings)
+    window.session.inspector.choose(model)
+    window.session.inspector.set_text(SENTENCE)
+    window.show_page("attention")
+    rest(window.session, qtbot)
+    return window
+
+
+def rest(session: Session, qtbot: QtBot) -> None:
+    for _ in range(2):
+        qtbot.waitUntil(lambda: session.workers.is_idle)
+        qtbot.wait(200)
+        qtbot.waitUntil(lambda: session.workers.is_idle)
+
+
+def keep(window: MainWindow, title: str, sentence: str, qtbot: QtBot) -> None:
+    """Keep the open page as a person does: Ctrl+K, a title, a sentence, Keep."""
+    window.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is window)
+    QTest.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    dialog: Any = next(
+        one for one in QApplication.topLevelWidgets() if one.objectName() == "keep_scene_dialog"
+    )
+    count = len(window.lectures.desk.lecture.scenes)
+    dialog.title.selectAll()
+    qtbot.keyClicks(dialog.title, title)
+    qtbot.keyClicks(dialog.sentence, sentence)
+    qtbot.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(window.lectures.desk.lecture.scenes) == count + 1)
+    rest(window.session, qtbot)
+
+
+def test_a_lecture_is_the_same_after_its_file(tmp_path: Path) -> None:
+    lecture = Lecture("Wie BERT liest 读", (SCENE, SCENE))
+    write_lecture(tmp_path / "one.json", lecture)
+    assert read_lecture(tmp_path / "one.json") == lecture
+    assert str(tmp_path) not in (tmp_path / "one.json").read_text(encoding="utf-8")
+
+
+def test_scenes_are_moved_told_and_taken_out() -> None:
+    one, two = SCENE, Scene("B", "", "family")
+    lecture = Lecture("L", (one, two))
+    assert lecture.moved(0, 1).scenes == (two, one)
+    assert lecture.moved(0, -1) is lecture
+    assert lecture.without(0).scenes == (two,)
+    assert lecture.told(1, sentence="S").scenes[1].sentence == "S"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": "something"}, "not a lecture"),
+        ({"version": 99}, "newer version"),
+        ({"version": "1"}, "damaged"),
+        ({"scenes": [1]}, "damaged"),
+        ({"scenes": [{"title": "A"}]}, "damaged"),
+        ({"scenes": None}, "damaged"),
+        ({"title": 7}, "damaged"),
+    ],
+)
+def test_a_file_that_is_no_lecture_is_refused_in_a_sentence(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    found = {**json.loads(to_json(Lecture("L", (SCENE,)))), **change}
+    (tmp_path / "bad.json").write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(UserError, match=said):
+        read_lecture(tmp_path / "bad.json")
+
+
+def test_models_are_found_by_what_they_hold_wherever_they_lie(tmp_path: Path, model: Path) -> None:
+    vocabulary = tmp_path / "words.txt"
+    vocabulary.write_text("\n".join(wordpiece().tokens), encoding="utf-8")
+    marks = (mark_of(model), mark_of(vocabulary), ModelMark("gone", "f" * 12))
+    elsewhere = tmp_path / "elsewhere" / "copy"
+    elsewhere.parent.mkdir()
+    model_bytes = {file.name: file.read_bytes() for file in model.iterdir()}
+    elsewhere.mkdir()
+    for name, data in model_bytes.items():
+        (elsewhere / name).write_bytes(data)
+    found = find(marks, Places((elsewhere, vocabulary, tmp_path / "no such"), tmp_path / "runs"))
+    assert found == {marks[0].fingerprint: elsewhere, marks[1].fingerprint: vocabulary}
+    assert fingerprint_of(elsewhere) == fingerprint_of(model)
+
+
+@pytest.mark.slow
+def test_scenes_are_kept_and_stepped_through_by_keys(window: MainWindow, qtbot: QtBot) -> None:
+    page: Any = window.page("attention")
+    page.choose_head(2, 1)
+    rest(window.session, qtbot)
+    keep(window, "A head", "Where it looks.", qtbot)
+    window.session.inspector.set_text(*PAIR)
+    page.show_picture("arcs")
+    rest(window.session, qtbot)
+    keep(window, "A pair", "", qtbot)
+    window.show_page("anatomy")
+    rest(window.session, qtbot)
+    keep(window, "Number by number", "", qtbot)
+    window.show_page("models")
+    window.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is window)
+    lectures = window.lectures
+    QTest.keyClick(window, Qt.Key.Key_F5)
+    qtbot.waitUntil(lambda: lectures.mode.is_on)
+    assert window.isFullScreen() and not window.rail.isVisible() and not window.status.isVisible()
+    rest(window.session, qtbot)
+    bar, mode = lectures.mode.bar, lectures.mode
+    assert (bar.title.text(), bar.sentence.text(), bar.count.text()) == (
+        "A head",
+        "Where it looks.",
+        "1 of 3",
+    )
+    assert window.current_page == "attention" and page.chosen.current == (2, 1)
+    assert not page.header.isVisible() and window.session.inspector.text == SENTENCE
+    for key, place in (
+        (Qt.Key.Key_Right, 1),
+        (Qt.Key.Key_Space, 2),
+        (Qt.Key.Key_PageDown, 2),
+        (Qt.Key.Key_PageUp, 1),
+        (Qt.Key.Key_Home, 0),
+        (Qt.Key.Key_End, 2),
+        (Qt.Key.Key_Left, 1),
+    ):
+        QTest.keyClick(page if mode.place == 1 else window, key)
+        qtbot.waitUntil(lambda place=place: mode.place == place)  # type: ignore[misc]
+        rest(window.session, qtbot)
+    assert page.chosen.picture == "arcs" and window.session.inspector.text == PAIR[0]
+    box = page.texts.box_a  # who types keeps the arrows and the space
+    box.setFocus()
+    QTest.keyClick(box, Qt.Key.Key_Space)
+    QTest.keyClick(box, Qt.Key.Key_Left)
+    assert mode.place == 1 and " " in box.toPlainText()
+    QTest.keyClick(box, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not box.hasFocus())
+    assert mode.is_on
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not mode.is_on)
+    assert window.rail.isVisible() and page.header.isVisibleTo(page) and not window.isFullScreen()
+    assert window.current_page == "models"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("styled")
+def test_the_text_size_enlarges_all_of_a_page_and_is_taken_back(window: MainWindow, qtbot: QtBot) -> None:
+    keep(window, "A head", "", qtbot)
+    mode, page = window.lectures.mode, window.page("attention")
+    width = page.width()
+    mode.start(0, full_screen=False)
+    window.resize(1920, 1200)
+    rest(window.session, qtbot)
+    plain = page.width()
+    assert plain > width
+    mode.set_size(200)
+    rest(window.session, qtbot)
+    assert mode.percent == 200 and abs(page.width() - plain / 2) <= 1 and page.isVisible()
+    window.resize(1024, 640)  # not all of it has room then, so it is less, and says so
+    qtbot.waitUntil(lambda: mode.percent < 200)
+    least = window.pages.minimumSizeHint()
+    assert page.width() >= least.width() and mode.bar.size_box.currentData() == mode.percent
+    assert "no room" in mode.bar.size_box.toolTip()
+    window.resize(1920, 1200)
+    qtbot.waitUntil(lambda: mode.percent == 200)
+    QTest.keyClick(window, Qt.Key.Key_Minus, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: mode.percent == SIZES[-2])
+    QTest.keyClick(mode.zoom.viewport(), Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not mode.is_on)
+    assert window.pages.parent() is not None and window.pages.graphicsProxyWidget() is None
+    rest(window.session, qtbot)
+    assert page.isVisible() and page.window() is window
+
+
+@pytest.mark.slow
+def test_a_model_that_is_not_here_is_named_and_its_folder_can_be_chosen(
+    window: MainWindow, model: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    keep(window, "One", "", qtbot)
+    desk, mode = window.lectures.desk, window.lectures.mode
+    here = desk.lecture.scenes[0]
+    gone = Scene(
+        "Gone", "", "attention", {"model": ModelMark("lost model", "f" * 12)}, SENTENCE, "", here.values
+    )
+    other = Scene("Newer", "", "no such page")
+    bad = Scene("Bad", "", "attention", here.models, SENTENCE, "", {**here.values, "heads": []})
+    desk.take(Lecture("L", (gone, here, other, bad)))
+    rest(window.session, qtbot)
+    mode.start(0, full_screen=False)
+    rest(window.session, qtbot)
+    assert "lost model" in mode.hole.label.text() and mode.hole.button.isVisible()
+    mode.step(1)  # the rest goes on
+    rest(window.session, qtbot)
+    assert not mode.hole.isVisible() and window.pages.isVisible()
+    mode.step(1)
+    assert "does not have" in mode.hole.label.text() and not mode.hole.button.isVisible()
+    mode.step(1)
+    assert "heads" in mode.hole.label.text()
+    mode.go(0)
+    mode.question.read(tmp_path)  # no model
+    rest(window.session, qtbot)
+    assert mode.hole.isVisible()
+    mode.go(0)
+    mode.question.read(model)
+    rest(window.session, qtbot)
+    assert not mode.hole.isVisible() and window.session.inspector.folder == model
+    mode.end()
+
+
+@pytest.mark.slow
+def test_the_editor_renames_moves_deletes_and_what_is_not_saved_outlives_the_window(
+    open_window: OpenWindow, settings: AppSettings, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = open_window(settings)
+    desk = window.lectures.desk
+    desk.take(Lecture("Draft", (SCENE, Scene("B", "", "family"), Scene("C", "", "anatomy"))))
+    window.lectures.edit()
+    editor = window.lectures.editor
+    assert isinstance(editor, LectureEditor)
+    editor.list.setCurrentRow(1)
+    editor.scene_title.selectAll()
+    qtbot.keyClicks(editor.scene_title, "Renamed")
+    editor.list.setCurrentRow(2)  # what was typed belongs to the scene before
+    qtbot.waitUntil(lambda: desk.lecture.scenes[1].title == "Renamed")
+    assert editor.scene_title.text() == "C"
+    qtbot.mouseClick(editor.up_button, Qt.MouseButton.LeftButton)
+    assert [one.title for one in desk.lecture.scenes] == [SCENE.title, "C", "Renamed"] and editor.place == 1
+    qtbot.mouseClick(editor.delete_button, Qt.MouseButton.LeftButton)
+    assert [one.title for one in desk.lecture.scenes] == [SCENE.title, "Renamed"]
+    rest(window.session, qtbot)
+    editor.close()
+
+    again = open_window(settings)  # as after the next start
+    qtbot.waitUntil(lambda: len(again.lectures.desk.lecture.scenes) == 2)
+    desk = again.lectures.desk
+    assert desk.is_changed and desk.path is None
+    desk.save(tmp_path / "saved.json")
+    qtbot.waitUntil(lambda: not desk.is_changed)
+    rest(again.session, qtbot)
+    assert read_lecture(tmp_path / "saved.json") == desk.lecture and desk.recent == (tmp_path / "saved.json",)
+    assert not list(again.session.runs_root.parent.glob("unsaved*"))
+
+
+def test_a_page_without_a_state_says_which_pages_have_one(
+    open_window: OpenWindow, settings: AppSettings
+) -> None:
+    window = open_window(settings)
+    window.show_page("runs")
+    with pytest.raises(UserError, match="Turn to Tokenizer"):
+        window.lectures.state_here()

@@ -1,0 +1,368 @@
+"""What a page shows is kept as plain values, and shown again to the last number; a bad state is one
+sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app import words
+from app.pages.anatomy.page import AnatomyPage
+from app.pages.attention.page import AttentionPage
+from app.pages.attention.state import Comparison
+from app.pages.embeddings.page import EmbeddingsPage
+from app.pages.family.page import KINDS, FamilyPage
+from app.pages.probe.page import LAYERS, NEXT, TEMPLATES, WORDS, ProbePage
+from app.pages.probe.question import Question
+from app.pages.tokenizer.page import TokenizerPage
+from app.plots.figure_files import picture_bytes
+from app.session import Session
+from app.shipped import shipped_family
+from app.work.page_state import PageState
+from engine.errors import UserError
+from engine.inspect.anatomy.changes import Changes
+from tests.app.hand import ShowPage
+from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
+
+JUNK: tuple[Any, ...] = (
+    None,
+    "no such thing",
+    -7,
+    10**12,
+    0.5,
+    True,
+    [],
+    [[1]],
+    [["a", "b", 3]],
+    {},
+    {"kind": 1},
+)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    return language_model(folder / "one"), language_model(folder / "two", seed=5)
+
+
+@pytest.fixture
+def rest(session: Session, qtbot: QtBot) -> Callable[[], None]:
+    """Wait until all that was asked is answered, and nothing more is asked a moment later."""
+
+    def wait() -> None:
+        for _ in range(2):
+            qtbot.waitUntil(lambda: session.workers.is_idle)
+            qtbot.wait(220)  # longer than any page lets typing or choosing rest
+            qtbot.waitUntil(lambda: session.workers.is_idle)
+
+    return wait
+
+
+def seen(page: Any) -> list[Any]:
+    """Return what a person sees: every picture with its numbers and its caption, to the last pixel."""
+    focus = page.window().focusWidget()
+    if focus is not None:
+        focus.clearFocus()
+    figures = page.figures_shown()
+    return [
+        (one.title, one.caption, one.numbers(), picture_bytes(one.canvas(), ".png", None, 96))
+        for one in figures
+    ]
+
+
+def comes_again(page: Any, change: Callable[[], None], rest: Callable[[], None]) -> PageState:
+    """Keep what a page shows, change everything, show what was kept: it is the same."""
+    rest()
+    state = page.page_state()
+    kept, before = replace(state, values=json.loads(json.dumps(dict(state.values)))), seen(page)
+    change()
+    rest()
+    assert page.page_state() != kept
+    page.show_state(kept)
+    rest()
+    assert page.is_state_shown
+    assert page.page_state() == kept
+    again = seen(page)
+    assert [one[:3] for one in again] == [one[:3] for one in before]
+    assert again == before  # to the pixel
+    return kept
+
+
+def is_robust(page: Any, kept: PageState, rest: Callable[[], None]) -> None:
+    """Show a state with each value missing, and with junk in its place: refused in one sentence, or shown."""
+    for name in kept.values:
+        missing = {key: value for key, value in kept.values.items() if key != name}
+        bad = [missing, *({**kept.values, name: junk} for junk in JUNK)]
+        for values in bad:
+            try:
+                page.show_state(replace(kept, values=values))
+            except UserError as error:
+                assert words.say_error(error).endswith(("Cloze.", "."))
+        with pytest.raises(UserError):
+            page.show_state(replace(kept, values=missing))
+    rest()
+    page.show_state(kept)
+    rest()
+    assert page.page_state() == kept
+
+
+@pytest.mark.slow
+def test_probe_shows_again_what_was_kept(
+    show_page: ShowPage[ProbePage], models: tuple[Path, Path], rest: Callable[[], None]
+) -> None:
+    page = show_page(ProbePage)
+    page.inspector.choose(models[0])
+    page.inspector.set_text(SENTENCE)
+    rest()
+    page.choose_top(10)
+    page.state.set_by_pieces(True)
+    page.state.go(Question(SENTENCE, "", (1,), (5,)))
+    page.state.set_beside(models[1])
+    rest()
+    page.words_view.cards[0].field.setText("river")
+    page.words_view.cards[0].field.returnPressed.emit()
+
+    def change() -> None:
+        page.inspector.choose(models[1])
+        page.inspector.set_text(*PAIR)
+        page.state.set_beside(None)
+        page.state.set_by_pieces(False)
+        page.choose_top(6)
+        page.tabs.setCurrentIndex(NEXT)
+
+    kept = comes_again(page, change, rest)
+    assert kept.models == {"model": models[0], "beside": models[1]}
+    assert kept.values["own"] == [[0, "river"]] and "river" in page.words_view.cards[0].yours.text()
+    is_robust(page, kept, rest)
+
+    page.tabs.setCurrentIndex(LAYERS)
+    rest()
+    page.layers_view.gaps.setCurrentIndex(1)
+    page.layers_view.gaps.activated.emit(1)
+    assert comes_again(page, change, rest).values["gap"] == 1
+    page.tabs.setCurrentIndex(TEMPLATES)
+    page.templates_view.put("the {bank|river} was [MASK]", "old, steep", "corrected")
+    again = comes_again(page, lambda: page.templates_view.put("she has [MASK]", "", "probability"), rest)
+    assert again.values["template"] == ["the {bank|river} was [MASK]", "old, steep", "corrected"]
+
+
+def test_what_needs_a_table_is_not_kept_and_says_so(
+    show_page: ShowPage[ProbePage], models: tuple[Path, Path], rest: Callable[[], None]
+) -> None:
+    page = show_page(ProbePage)
+    page.inspector.choose(models[0])
+    rest()
+    for tab in ("Over a table", "You first"):
+        place = next(n for n in range(page.tabs.count()) if page.tabs.tabText(n) == tab)
+        page.tabs.setCurrentIndex(place)
+        with pytest.raises(UserError) as refused:
+            page.page_state()
+        assert str(refused.value).endswith(".")
+    page.tabs.setCurrentIndex(WORDS)
+    assert page.page_state().text
+
+
+@pytest.mark.slow
+def test_attention_shows_again_what_was_kept(
+    show_page: ShowPage[AttentionPage], models: tuple[Path, Path], rest: Callable[[], None]
+) -> None:
+    page = show_page(AttentionPage)
+    page.inspector.choose(models[0])
+    page.inspector.set_text(*PAIR)
+    rest()
+    page.choose_head(2, 1)
+    page.add_head(0, 3)
+    page.switch_heads()
+    page.change("specials", "hide")
+    page.change("block", "ab")
+    page.change("top_share", 0.8)
+    page.show_picture("arcs")
+    page.picture.set_line(True)
+    page.heads.sort_by("entropy")
+    page.lock(4)
+
+    def change() -> None:
+        page.inspector.choose(models[1])
+        page.inspector.set_text(SENTENCE)
+        page.switch_all_on()
+        page.choose_head(1, 1)
+        for name, value in (("specials", "show"), ("block", "all"), ("top_share", 1.0)):
+            page.change(name, value)
+        page.picture.set_line(False)
+        page.show_picture("query_key")
+        page.heads.sort_as("position", is_listed=False, is_ascending=False)
+
+    kept = comes_again(page, change, rest)
+    assert kept.values["heads"] == [[3, 2], [1, 4]] and kept.values["off"] == [[1, 4], [3, 2]]
+    is_robust(page, kept, rest)
+
+    page.compare(Comparison("model", folder=models[1], name="two"))
+    assert comes_again(page, change, rest).models["other"] == models[1]
+    page.end_comparison()
+    page.show_picture("attribution")
+    page.attribution.choices.measure.setCurrentIndex(1)
+    page.attribution.choices.measure.activated.emit(1)
+    rest()
+    comes_again(page, change, rest)
+    page.show_picture("query_key")
+    comes_again(page, lambda: page.show_picture("heads"), rest)
+
+
+@pytest.mark.slow
+def test_anatomy_shows_again_what_was_kept(
+    show_page: ShowPage[AnatomyPage], models: tuple[Path, Path], rest: Callable[[], None]
+) -> None:
+    page = show_page(AnatomyPage)
+    page.inspector.choose(models[0])
+    page.inspector.set_text(*PAIR)
+    rest()
+    changes = Changes(scales=(((2, 3), 0.0),), no_residual=frozenset({(1, "attention")}), positions=((4, 9),))
+    page._go(page.walk.at("mixed").changed(layer=2, head=3, piece=5).with_number("head", 2))
+    page._change(changes)
+
+    def change() -> None:
+        page.inspector.choose(models[1])
+        page.inspector.set_text(SENTENCE)
+        page._change(Changes())
+        page._go(page.walk.at("feed_forward").changed(layer=1, head=1, piece=1, numbers=(-1, -1, -1)))
+
+    kept = comes_again(page, change, rest)
+    assert (kept.values["step"], kept.values["layer"], kept.values["head"]) == ("mixed", 2, 3)
+    assert page.walk.changes == changes
+    is_robust(page, kept, rest)
+    page.show_state(replace(kept, values={**kept.values, "layer": 9}))  # the model has three
+    rest()
+    assert "do not have" in page.banner.text() and page.is_state_shown
+
+
+@pytest.mark.slow
+def test_the_tokenizer_shows_again_what_was_kept(
+    show_page: ShowPage[TokenizerPage], models: tuple[Path, Path], rest: Callable[[], None], tmp_path: Path
+) -> None:
+    page = show_page(TokenizerPage)
+    page.bar.choose(models[0])
+    second = tmp_path / "second.txt"
+    second.write_text("\n".join(wordpiece().tokens[:-20]) + "\n", encoding="utf-8")
+    page.bar.choose_second(second)
+    page.session.inspector.set_text(*PAIR)
+    rest()
+    page.text_view.put("match", 6, 11, "head", "maximum")
+
+    def change() -> None:
+        page.bar.choose(models[1])
+        page.bar.choose_second(None)
+        page.session.inspector.set_text(SENTENCE, "")
+        page.text_view.put("frame", 2, 40, "longest_first", "")
+
+    kept = comes_again(page, change, rest)
+    assert kept.values["row"] == 6 and kept.models == {"vocabulary": models[0], "second": second}
+    is_robust(page, kept, rest)
+    page.show_view(1)
+    with pytest.raises(UserError, match="table"):
+        page.page_state()
+
+
+@pytest.mark.slow
+def test_embeddings_show_again_what_was_kept_wherever_the_table_is_not(
+    show_page: ShowPage[EmbeddingsPage],
+    models: tuple[Path, Path],
+    rest: Callable[[], None],
+    tmp_path: Path,
+    qtbot: QtBot,
+) -> None:
+    table = tmp_path / "banks.csv"
+    rows = [f"the {'bank' if n % 2 else 'river'} was {'old ' * (n % 5 + 1)},{'ab'[n % 2]}" for n in range(14)]
+    table.write_text("text,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    page = show_page(EmbeddingsPage)
+    page.session.open_table(table)
+    qtbot.waitUntil(lambda: page.session.roles is not None and page.session.roles.label == "label")
+    page.inspector.choose(models[0])
+    rest()
+    page.vectors_card.put("cls", 2)
+    qtbot.mouseClick(page.compute_button, Qt.MouseButton.LeftButton)
+    rest()
+    page.views.choose_place(3)
+
+    def change() -> None:
+        page.inspector.choose(models[1])
+        page.vectors_card.put("mean", 0)
+        page.source_card.show_topics()
+        page.views.setCurrentIndex(1)
+
+    kept = comes_again(page, change, rest)
+    assert kept.values["point"] == 3 and kept.values["group"] == "label" and len(kept.values["texts"]) == 14
+    is_robust(page, kept, rest)
+
+    page.views.setCurrentWidget(page.views.pair_card)
+    page.views.pair_card.set_other(models[1])
+    rest()
+    assert len(page.views.pair_card.plot.numbers()) == 15
+    both = comes_again(page, change, rest)
+    assert both.models == {"model": models[0], "other": models[1]}
+    page.source_card.show_senses()
+    page.views.setCurrentWidget(page.views.layers_card)
+    comes_again(page, change, rest)
+
+
+@pytest.mark.slow
+def test_the_family_shows_again_what_was_kept(
+    show_page: ShowPage[FamilyPage], rest: Callable[[], None]
+) -> None:
+    family = shipped_family()
+    if family is None:
+        pytest.skip("no family ships with this build")
+    page = show_page(FamilyPage)
+    rest()
+    page.take_example("The capital of France is ____.", "paris")
+
+    def change() -> None:
+        page.tabs.setCurrentIndex(1)
+        page.question.setText("He is")
+        page.ask()
+
+    kept = comes_again(page, change, rest)
+    assert kept.models == {"family": family} and kept.values["answer"] == "paris"
+    is_robust(page, kept, rest)
+    page.tabs.setCurrentIndex(3)
+    page.sentences.setPlainText("The bank of the river.\n\nThe bank gave money.")
+    comes_again(page, change, rest)
+    for kind in ("follows", "results", "claims"):
+        page.tabs.setCurrentIndex(KINDS.index(kind))
+        assert comes_again(page, change, rest).values["kind"] == kind
+    for kind in ("task", "files"):
+        page.tabs.setCurrentIndex(KINDS.index(kind))
+        with pytest.raises(UserError, match="table"):
+            page.page_state()
+
+
+def test_a_state_waits_for_its_page_to_be_seen(
+    session: Session, models: tuple[Path, Path], qtbot: QtBot, rest: Callable[[], None]
+) -> None:
+    page = AnatomyPage(session)
+    qtbot.addWidget(page)
+    walk = {
+        "step": "sum",
+        "layer": 1,
+        "head": 1,
+        "piece": 2,
+        "key": -1,
+        "vector": "",
+        "numbers": [-1, -1, -1],
+    }
+    changes: dict[str, Any] = {"scales": [], "no_residual": [], "positions": [], "segments": []}
+    values = {**walk, "answer": "", "said": -1, "target": "", "changes": changes}
+    page.show_state(PageState(values, {"model": models[0]}, SENTENCE))
+    rest()
+    assert not page.is_state_shown
+    page.show()
+    rest()
+    assert page.is_state_shown and page.walk.step == "sum" and isinstance(page.rows, QWidget)
