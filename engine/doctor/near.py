@@ -174,16 +174,39 @@ def _keys_without(start: int, texts: Sequence[str]) -> tuple[Numbers, Numbers]:
 
 
 def _is_one_edit(a: str, b: str, alike: float) -> bool:
-    """Whether two texts that have spaces between words differ by one word, or by two letters side by side."""
-    if SIDES in a or " " not in a or " " not in b:
+    """Whether two texts differ by one word, or by two letters side by side; of pairs, in one of their sides alone.
+
+    Of texts without spaces between words only such pairs are looked at, whose other sides are the same: a
+    letter of Chinese is a word, and one other word is another question.
+    """
+    if SIDES in a:
+        (a_first, a_second), (b_first, b_second) = a.split(SIDES, 1), b.split(SIDES, 1)
+        changed = [
+            each
+            for each, same in (
+                ((a_first, b_first), a_second == b_second),
+                ((a_first, b_second), a_second == b_first),
+                ((a_second, b_first), a_first == b_second),
+                ((a_second, b_second), a_first == b_first),
+            )
+            if same
+        ]
+        return any(_is_one_letter(*each, 2) or _is_one_word(*each) for each in changed)
+    if " " not in a or " " not in b:
         return False
+    return _is_one_letter(a, b, 2) or (alike >= ALIKE_BUT_ONE and _is_one_word(a, b))
+
+
+def _is_one_letter(a: str, b: str, most: int) -> bool:
+    """Whether two texts of some length differ in so many letters side by side, at most."""
     begin = len(os.path.commonprefix((a, b)))
     end = len(os.path.commonprefix((a[begin:][::-1], b[begin:][::-1])))
     middle = (a[begin : len(a) - end], b[begin : len(b) - end])
-    if max(map(len, middle)) <= 2 and len(a) >= LEAST_LETTERS and "".join(middle).isalpha():
-        return True
-    if alike < ALIKE_BUT_ONE:
-        return False
+    return max(map(len, middle)) <= most and len(a) >= LEAST_LETTERS and "".join(middle).isalpha()
+
+
+def _is_one_word(a: str, b: str) -> bool:
+    """Whether two texts of some words differ in one of them, wherever that stands."""
     words = Counter(a.split()), Counter(b.split())
     return min(map(Counter.total, words)) >= LEAST_BUT_ONE - 1 and all(
         (one - other).total() <= 1 for one, other in (words, words[::-1])

@@ -1,8 +1,8 @@
 """Labels that a person takes for one and a program for several: "Sport", "sport", "sport" with a Cyrillic o.
 
 Two labels are nearly equal when they differ only in case, white space, width (full or half), normal form,
-characters that cannot be seen, letters and dashes that look alike, or as 0 and 0.0 do. Marks that can be seen
-count: "cafe" is not "café", "C" is not "C++". Nothing is merged here unless it is asked for.
+characters that cannot be seen, letters and dashes that look alike, a full stop or comma behind the last letter,
+or as 0 and 0.0 do. Other marks that can be seen count: "cafe" is not "café", "C" is not "C++". Nothing is merged here unless it is asked for.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ _ALIKE = {
 _PLAIN = {ord(a): b for a, b in zip(*_MARKS, strict=True)}
 _HIDDEN = re.compile(f"[{_UNSEEN}\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _SPACE = re.compile(r"\s+")
+_LAST_STOP = re.compile(r"(?<=\w)[.,;:。，；：]+$")
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})(\.0+)?")
 
 
@@ -229,7 +230,7 @@ def _keys(label: str) -> tuple[str, str]:
 
 def _folded(text: str) -> str:
     text = unicodedata.normalize("NFKC", text.casefold()).replace("i\u0307", "i")  # Turkish İ
-    text = _SPACE.sub(_gap, text.strip())
+    text = _LAST_STOP.sub("", _SPACE.sub(_gap, text.strip()))
     return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else text
 
 

@@ -103,6 +103,15 @@ def test_a_pair_leaks_with_its_sides_swapped_and_half_a_pair_does_not(tmp_path: 
     assert examined(data, test)["leaks"].rows.tolist() == [0]
 
 
+def test_a_pair_with_one_side_slightly_changed_is_a_near_copy(tmp_path: Path) -> None:
+    changed = [("A man is eating food.", "Someone eats."), ("降血糖吃什么水果好", "吃什么水果降血糖")]
+    again = [("A man is eating fodo.", "Someone eats."), ("吃什么水果降血糖", "降血糖吃什么水果妙")]
+    others = [("A man is eating food.", "Nobody is eating."), ("降血压吃什么水果好", "吃什么蔬菜降血压")]
+    rows = [(*pair, "a") for pair in (*changed, *again, *others)]
+    copies = examined(part_of(tmp_path, rows))["near_duplicates"]
+    assert copies.rows.tolist() == [2, 3] and copies.twins is not None and copies.twins.tolist() == [0, 1]
+
+
 def test_rows_without_text_or_label_are_named_and_harm_nothing(tmp_path: Path) -> None:
     rows = [*rows_of(list(TEXTS)), ("  ", "a"), ("Something else altogether stands here.", "")]
     found = examined(part_of(tmp_path, rows))

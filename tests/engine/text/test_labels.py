@@ -19,6 +19,7 @@ NEARLY_EQUAL = {
     "normal form": ("caf\u00e9", "cafe\u0301"),
     "numbers": ("0", "0.0", "0.00", "-0", "+0", "\uff10"),
     "dashes": ("non-fiction", "non\u2013fiction", "Non\u2011Fiction"),
+    "a stop behind it": ("joy", "joy.", "Joy,", "joy\u3002"),
     "apostrophes": ("don't know", "don\u2019t know"),
 }
 DIFFERENT = (
@@ -33,6 +34,7 @@ DIFFERENT = (
     ("positive", "negative", "neutral"),
     ("k\u0131z", "kiz"),
     ("sci_fi", "sci fi"),
+    ("$.", "$,", "."),
     (
         "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e007f",
         "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e007f",
