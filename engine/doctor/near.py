@@ -174,7 +174,7 @@ def _keys_without(start: int, texts: Sequence[str]) -> tuple[Numbers, Numbers]:
 
 
 def _is_one_edit(a: str, b: str, alike: float) -> bool:
-    """Whether two texts differ by one word, or by two letters side by side; of pairs, in one of their sides alone.
+    """Whether two texts differ by one word, or by two letters side by side; pairs, in one side alone.
 
     Of texts without spaces between words only such pairs are looked at, whose other sides are the same: a
     letter of Chinese is a word, and one other word is another question.
@@ -191,18 +191,18 @@ def _is_one_edit(a: str, b: str, alike: float) -> bool:
             )
             if same
         ]
-        return any(_is_one_letter(*each, 2) or _is_one_word(*each) for each in changed)
+        return any(_is_one_letter(*each) or _is_one_word(*each) for each in changed)
     if " " not in a or " " not in b:
         return False
-    return _is_one_letter(a, b, 2) or (alike >= ALIKE_BUT_ONE and _is_one_word(a, b))
+    return _is_one_letter(a, b) or (alike >= ALIKE_BUT_ONE and _is_one_word(a, b))
 
 
-def _is_one_letter(a: str, b: str, most: int) -> bool:
-    """Whether two texts of some length differ in so many letters side by side, at most."""
+def _is_one_letter(a: str, b: str) -> bool:
+    """Whether two texts of some length differ in one letter, or in two side by side."""
     begin = len(os.path.commonprefix((a, b)))
     end = len(os.path.commonprefix((a[begin:][::-1], b[begin:][::-1])))
     middle = (a[begin : len(a) - end], b[begin : len(b) - end])
-    return max(map(len, middle)) <= most and len(a) >= LEAST_LETTERS and "".join(middle).isalpha()
+    return max(map(len, middle)) <= 2 and len(a) >= LEAST_LETTERS and "".join(middle).isalpha()
 
 
 def _is_one_word(a: str, b: str) -> bool:

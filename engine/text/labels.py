@@ -1,8 +1,9 @@
 """Labels that a person takes for one and a program for several: "Sport", "sport", "sport" with a Cyrillic o.
 
 Two labels are nearly equal when they differ only in case, white space, width (full or half), normal form,
-characters that cannot be seen, letters and dashes that look alike, a full stop or comma behind the last letter,
-or as 0 and 0.0 do. Other marks that can be seen count: "cafe" is not "café", "C" is not "C++". Nothing is merged here unless it is asked for.
+characters that cannot be seen, letters and dashes that look alike, a full stop or comma behind the last
+letter, or as 0 and 0.0 do. Other marks that can be seen count: "cafe" is not "café", "C" is not "C++".
+Nothing is merged here unless it is asked for.
 """
 
 from __future__ import annotations
