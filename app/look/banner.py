@@ -62,6 +62,11 @@ class Banner(QFrame):
         self.setAccessibleName(text)
         self.show()
 
+    def change_text(self, text: str) -> None:
+        """Say something else beside the same mark and actions."""
+        self._text.setText(text)
+        self.setAccessibleName(text)
+
     @Slot()
     def _dismiss(self) -> None:
         self.hide()

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.pages.probe.question import Question
+from app.pages.tasks.known import VIEWS
 from app.session import Session
 from app.shipped import history_run, starter_model
 from app.tour.guide import Step, Wait
@@ -273,6 +274,7 @@ def language_model(session: Session) -> Path | None:
 def is_classifier(folder: Path) -> bool:
     """Whether a model folder says that it was fine-tuned to tell labels apart."""
     try:
-        return bool(read_info(folder).get("task") == "classification")
+        views = VIEWS.get(str(read_info(folder).get("task")))
+        return views is not None and views.has_one_label
     except ModelError:
         return False

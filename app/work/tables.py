@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ from engine.model.weights import check_weights, read_config
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.example_rows import ExampleRows, count_leaks, text_keys
-from engine.text.examples import Examples, Roles, guess_roles
-from engine.text.label_sets import LEAST_COLUMNS, switch_columns
+from engine.text.examples import Examples, Roles
+from engine.text.label_sets import likely_roles
 from engine.text.labels import Spelling
 from engine.text.recipe import Recipe
 from engine.text.table import BadLine, Table, reading_table
@@ -153,15 +153,7 @@ def open_table(path: Path, overrides: dict[str, str], roles: Roles | None) -> St
     table = yield from reading_table(path, **overrides)
     held = [getattr(roles, name) for name in ("text", "text_pair", "label")] if roles else []
     fits = any(held) and all(not column or column in table.columns for column in held)
-    return table, roles if roles and fits else _guessed(table)
-
-
-def _guessed(table: Table) -> Roles:
-    """Return the roles that columns most likely have; no label where several of 0 and 1 are labels."""
-    roles = guess_roles(table)
-    switches = switch_columns(table, (roles.text, roles.text_pair))
-    is_one = roles.label in switches and len(switches) >= LEAST_COLUMNS
-    return replace(roles, label="") if is_one else roles
+    return table, roles if roles and fits else likely_roles(table)
 
 
 def read_model(model: str, vocab: str, lowercase: str) -> ModelInfo:

@@ -11,7 +11,8 @@ import io
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -177,16 +178,27 @@ def _header(values: dict[str, Any]) -> list[str]:
 def _finetune(options: argparse.Namespace) -> int:
     from engine.train.finetune import fine_tune
 
-    config, run_dir = _config_given(options), Path(options.run_dir).absolute()
-    task = fine_tune(config, run_dir)
+    run_dir = Path(options.run_dir).absolute()
+    task = _with_columns(_config_given(options), lambda config: fine_tune(config, run_dir))
     return follow(task) if is_follower() else train(task, run_dir)
 
 
 def _compare_ways(options: argparse.Namespace) -> int:
     from engine.train.comparison import compare
 
-    config, folder = _config_given(options), Path(options.run_dir).absolute()
-    return _run_comparison(compare(config, folder, options.seeds), folder)
+    folder = Path(options.run_dir).absolute()
+    task = _with_columns(_config_given(options), lambda config: compare(config, folder, options.seeds))
+    return _run_comparison(task, folder)
+
+
+def _with_columns(
+    config: FineTuneConfig, work: Callable[[FineTuneConfig], Iterator[Event]]
+) -> Generator[Event, None, None]:
+    """Do some work with settings in which columns that nobody has named are guessed."""
+    from engine.train.tasks.known import guessing_columns
+
+    data = yield from guessing_columns(config.data)
+    yield from work(replace(config, data=data))
 
 
 def _run_comparison(task: Iterator[Event], folder: Path) -> int:
@@ -330,7 +342,11 @@ def _add_finetune(commands: Any) -> None:
 def _add_training(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
     """Return a command with all settings of a fine-tuning."""
     command: argparse.ArgumentParser = commands.add_parser(
-        name, help=words, epilog=_settings_help(), formatter_class=argparse.RawDescriptionHelpFormatter
+        name,
+        help=words,
+        description="A task or columns that nobody names are guessed, and the guess is told.",
+        epilog=_settings_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     for flag in FINETUNE_FLAGS:
         command.add_argument(f"--{flag.replace('_', '-')}", help=_help(flag))

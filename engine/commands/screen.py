@@ -54,7 +54,7 @@ class Screen:
                 rows = f"{event.num_train} rows to train on, {event.num_validation} to validate"
                 model = f"{event.num_parameters:,} weights; {event.device}"
                 steps = f"{event.num_steps} steps at {event.learning_rate:g}"
-                labels = f"{len(event.labels)} labels; " if event.labels else ""
+                labels = f"{len(event.labels)} labels; " if len(event.labels) > 1 else ""
                 self._line(f"{rows}, {event.num_test} to test; {labels}{model}; {steps}")
             case Step():
                 self._step(event)

@@ -67,7 +67,7 @@ def majority(scored: Scored, model: Path) -> Baseline:
 def can_count_words(scored: Scored, model: Path) -> bool:
     """Whether the rows are known that a model has learned from."""
     run = run_behind(model)
-    return run is not None and scored.task == "classification"
+    return run is not None and task_named(scored.task).counts_words
 
 
 def counting_words(scored: Scored, model: Path, split: str = "") -> Steps[Baseline]:

@@ -33,7 +33,10 @@ print(dict(zip(LABELS, shares.tolist())))""",
     "regression": """print(float(scores["logits"][0, 0]))""",
     "tags": """for token, row in zip(encoding.tokens, scores["logits"][0]):
     print(token, LABELS[int(row.argmax())])""",
-    "questions": """begin, end = (int(scores[name][0].argmax()) for name in ("start_logits", "end_logits"))
+    "questions": """inside = np.array(encoding.sequence_ids) == 1  # the passage, not the question
+begin, end = (
+    int(np.where(inside, scores[name][0], -np.inf).argmax()) for name in ("start_logits", "end_logits")
+)
 print(sys.argv[2][encoding.offsets[begin][0] : encoding.offsets[end][1]])""",
     "encoder": """print(scores["last_hidden_state"][0].mean(0).tolist())""",
 }

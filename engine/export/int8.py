@@ -25,7 +25,7 @@ from engine.evaluation.part import parts_of, run_behind, scoring_part
 from engine.evaluation.report import Report
 from engine.events import Beat, Event, Progress, Steps
 from engine.export.card import CARD
-from engine.export.heads import ENCODER, MASKED, Graph, graph_of
+from engine.export.heads import CLASSES, ENCODER, MASKED, QUESTIONS, Graph, graph_of
 from engine.export.onnx import GRAPH, SMALL
 from engine.export.runtime import Batch, InItsPlace, batches, open_session, read_part, theirs
 from engine.inspect.predict import evaluate_file
@@ -38,6 +38,7 @@ from engine.train.scored import Scored
 VALIDATION = "validation"
 _QUANTIZING = marked("engine", "Making 8-bit numbers")
 _MEASURING = marked("engine", "Measuring both graphs")
+REGRESSION, MULTI_LABEL = "regression", "multi_label_classification"  # of PROBLEMS
 _HIDDEN_EVERY = 7  # of the pieces of a text, where hidden words are what is right
 _SIZES = marked("engine", "In 8-bit numbers {small:.1f} MB in the place of {whole:.1f} MB.")
 _BOTH = marked(
@@ -50,6 +51,11 @@ _UNKNOWN = marked(
     "engine",
     "What that costs is not known: the model comes from no run here, and no labelled file was named. "
     "{same:.1%} of its answers to {count} texts are the same.",
+)
+_NUMBERS_UNKNOWN = marked(
+    "engine",
+    "What that costs is not known: the model comes from no run here, and no labelled file was named. Its "
+    "numbers for {count} texts differ by {mean:.2g} on average, by {most:.2g} at most.",
 )
 _VECTORS = marked(
     "engine", "The vectors of {count} texts point the same way: a cosine of {mean:.3f}, {least:.3f} at least."
@@ -248,16 +254,37 @@ def _hide(batch: Batch, wordpiece: WordPiece) -> tuple[np.ndarray, np.ndarray, B
 def _of_answers(
     graph: Graph, sessions: Sequence[Any], wordpiece: WordPiece, texts: Sequence[str]
 ) -> Steps[Sentence]:
-    """Return which share of answers is the same, where nobody says what is right."""
-    same = total = 0
+    """Return how alike the answers are, where nobody says what is right."""
+    found = [list[np.ndarray](), list[np.ndarray]()]
     tried = list(batches(graph, wordpiece, texts))
     for done, batch in enumerate(tried):
         yield Progress(stage=_MEASURING, done=done, total=len(tried))
-        whole, eight = (theirs(session, batch)[0] for session in sessions)
-        read = read_part(whole, batch)
-        agreed = whole[read].argmax(-1) == eight[read].argmax(-1)
-        same, total = same + int(agreed.sum()), total + agreed.size
-    return Sentence(_UNKNOWN, {"same": same / max(1, total), "count": len(texts)})
+        for own, session in zip(found, sessions, strict=True):
+            own.append(_answers(graph, theirs(session, batch), batch))
+    whole, eight = (np.concatenate(one) for one in found)
+    if _problem(graph) == REGRESSION:
+        off = np.abs(whole - eight)
+        values: dict[str, Any] = {"mean": float(off.mean()), "most": float(off.max()), "count": len(texts)}
+        return Sentence(_NUMBERS_UNKNOWN, values)
+    return Sentence(_UNKNOWN, {"same": float((whole == eight).all(-1).mean()), "count": len(texts)})
+
+
+def _answers(graph: Graph, scores: Sequence[np.ndarray], batch: Batch) -> np.ndarray:
+    """Return (N, K): the number, label, labels or bounds answered to each text, the tag of each token."""
+    read = read_part(graph, scores[0], batch)
+    if graph.kind == QUESTIONS:
+        return np.stack([np.where(read, one, -np.inf).argmax(-1) for one in scores], -1)
+    if _problem(graph) == REGRESSION:
+        return scores[0]
+    if _problem(graph) == MULTI_LABEL:
+        return scores[0] > 0
+    best: np.ndarray = scores[0][read].argmax(-1)[:, None]
+    return best
+
+
+def _problem(graph: Graph) -> str:
+    """Return what scores of classes mean; "" where they are of something else."""
+    return graph.problem if graph.kind == CLASSES else ""
 
 
 def _of_vectors(

@@ -142,7 +142,7 @@ def _compared(
     for done, batch in enumerate(tried):
         yield Progress(stage=_CHECKING, done=done, total=len(tried))
         for here, there in zip(ours(graph, batch), theirs(session, batch), strict=True):
-            read = read_part(here, batch)
+            read = read_part(graph, here, batch)
             largest = max(largest, float(np.abs(here[read] - there[read]).max(initial=0.0)))
     if not largest <= TOLERANCE:
         template = marked("engine", "onnxruntime answers otherwise, by {difference:.2g}; nothing is kept.")

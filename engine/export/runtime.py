@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.errors import UserError, marked
-from engine.export.heads import INPUTS, Graph
+from engine.export.heads import INPUTS, QUESTIONS, Graph
 from engine.text.batch import Bounds
 from engine.text.wordpiece import WordPiece
 
@@ -69,10 +69,10 @@ def theirs(session: Any, batch: Batch) -> list[np.ndarray]:
     return found
 
 
-def read_part(scores: np.ndarray, batch: Batch) -> Any:
-    """Return where scores are of tokens that are read: all, or (B, T) without padding."""
-    mask = batch[1]
-    return mask.numpy() > 0 if scores.ndim > 1 and scores.shape[:2] == mask.shape else slice(None)
+def read_part(graph: Graph, scores: np.ndarray, batch: Batch) -> Any:
+    """Return where scores are of tokens that are read: (B, T) without padding; of whole texts, all."""
+    is_of_tokens = scores.ndim == 3 or graph.kind == QUESTIONS
+    return batch[1].numpy() > 0 if is_of_tokens else slice(None)
 
 
 class InItsPlace(nn.Module):

@@ -26,6 +26,16 @@ PLACES = (
     "test_data",
     "pins",
 )
+_TASKS = {  # task -> what a model does that was trained for it, and how a pipeline of `transformers` asks it
+    "classification": ("answers a text with one label", '"text-classification"'),
+    "multi-label": ("answers a text with any of several labels", '"text-classification", top_k=None'),
+    "regression": ("answers a text with a number", '"text-classification"'),
+    "token-labels": (
+        "answers each word of a text with a tag",
+        '"token-classification", aggregation_strategy="first"',
+    ),
+    "questions": ("marks the answer to a question in a passage", ""),  # has no pipeline any more
+}
 
 
 def card(runs: Sequence[RunFacts], title: str, *, with_use: bool = True) -> str:
@@ -39,13 +49,8 @@ def card(runs: Sequence[RunFacts], title: str, *, with_use: bool = True) -> str:
 
 
 def _about(facts: RunFacts) -> Iterator[str]:
-    said = {
-        "classification": "answers a text with one label",
-        "multi-label": "answers a text with any of several labels",
-        "regression": "answers a text with a number",
-        "token-labels": "answers each word of a text with a tag",
-        "questions": "marks the answer to a question in a passage",
-    }.get(facts.task, "guesses hidden words" if facts.kind == "pretrain" else f"was trained for {facts.task}")
+    other = "guesses hidden words" if facts.kind == "pretrain" else f"was trained for {facts.task}"
+    said, _ = _TASKS.get(facts.task, (other, ""))
     line = f"A BERT that {said}"
     line += f", {facts.parameters:,} parameters." if facts.parameters else "."
     if facts.labels:
@@ -146,9 +151,10 @@ def _limits(runs: Sequence[RunFacts]) -> Iterator[str]:
 
 
 def _use(facts: RunFacts) -> Iterator[str]:
-    if facts.kind == "finetune" and facts.task == "classification":
+    _, pipeline = _TASKS.get(facts.task, ("", ""))
+    if facts.kind == "finetune" and pipeline:
         yield "## Use"
         yield (
             "```python\nfrom transformers import pipeline\n\n"
-            'classify = pipeline("text-classification", model="model")\nclassify("A text")\n```'
+            f'answer = pipeline({pipeline}, model="model")\nanswer("A text")\n```'
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -22,6 +22,7 @@ from engine.text.examples import (
     Examples,
     Roles,
     finding_values,
+    guess_roles,
     in_order,
     notes_on_rare,
     unknown_labels,
@@ -51,6 +52,14 @@ _OF_ONE = marked(
     "No row of column {column} has more than one label. Where each text has just one, classification, which "
     "chooses one, does better.",
 )
+
+
+def likely_roles(table: Table) -> Roles:
+    """Return `guess_roles`, without a label where several columns of 0 and 1 look like labels."""
+    roles = guess_roles(table)
+    switches = switch_columns(table, (roles.text, roles.text_pair))
+    is_one = roles.label in switches and len(switches) >= LEAST_COLUMNS
+    return replace(roles, label="") if is_one else roles
 
 
 def label_columns(table: Table, label: str) -> tuple[str, ...]:

@@ -185,6 +185,12 @@ def on_fitted(found: TimedEpochs, training: TrainingConfig, num_rows: int) -> No
             "All that was asked for fits into {minutes:g} min here, as measured: each of {all:,} rows "
             "{epochs} times.",
         )
+        if found.num_epochs == 1:
+            template = marked(
+                "engine",
+                "All that was asked for fits into {minutes:g} min here, as measured: each of {all:,} rows "
+                "once.",
+            )
     elif epochs > 1:
         values |= {"epochs": epochs}
         template = marked(

@@ -81,16 +81,25 @@ def test_a_graph_of_each_head_answers_any_batch_and_its_program_runs_alone(kind:
     assert str(Path(__file__).parents[2]).encode() not in (tmp_path / "out" / GRAPH).read_bytes()
     if kind in ("classes", "tags", "questions"):
         _stands_in(session, kind)
-    if kind in ("masked-words", "encoder"):
+    if kind in ("masked-words", "encoder", "questions"):
         small = result_of(quantizing(tmp_path / "model", tmp_path / "out", TEXTS))
-        wanted = (
-            r"on \d+ hidden words: accuracy 0\.\d+ \(.* whole, "
-            if kind != "encoder"
-            else "cosine of 0.9|cosine of 1"
-        )
+        wanted = {
+            "masked-words": r"on \d+ hidden words: accuracy 0\.\d+ \(.* whole, ",
+            "encoder": "cosine of 0.9|cosine of 1",
+            "questions": r"(100|75|50|25|0)\.0% of its answers to 4 texts are the same",
+        }[kind]
         assert re.search(wanted, " ".join(map(str, small.said)))
         small.drop()
         assert not list(tmp_path.glob(".out*"))
+
+
+@pytest.mark.slow
+def test_eight_bits_of_numbers_are_told_as_numbers_where_nobody_knows_what_is_right(tmp_path: Path) -> None:
+    save_model(tmp_path / "model", tiny_classifier(["score"], problem_type="regression"), tiny_wordpiece())
+    result_of(exporting(tmp_path / "model", tmp_path / "out", TEXTS))
+    small = result_of(quantizing(tmp_path / "model", tmp_path / "out", TEXTS))
+    told = re.search(r"numbers for 4 texts differ by (\S+) on average, by (\S+) at most", str(small.said[-1]))
+    assert told is not None and 0 < float(told[1]) <= float(told[2])
 
 
 def _stands_in(session: Any, kind: str) -> None:

@@ -10,6 +10,7 @@ from app import words
 from app.pages.evaluate import requests
 from app.pages.evaluate.state import Opened
 from app.pages.evaluate.texts import TextsCard
+from app.pages.tasks.known import views_of
 from app.session import Session
 from app.work.worker import Channel
 from engine.inspect.attribution.gradients import Attribution
@@ -54,7 +55,7 @@ class Reading(QObject):
         listed, each = opened.scored.listed, opened.scored.each
         text = listed.texts[place] if len(listed.texts) else ""
         pair = None if listed.pairs is None else listed.pairs[place]
-        is_of_labels = opened.scored.task == "classification"
+        is_of_labels = views_of(opened.scored.task).has_one_label
         detail.show_text(text, pair, self.tr("Finding what it rests on…") if is_of_labels else "")
         detail.set_can_explain(is_of_labels)
         if is_of_labels:
@@ -79,7 +80,7 @@ class Reading(QObject):
     def doubt(self, place: int) -> None:
         """Say that a text's label is wrong, in the recipe of its table; said again, take that back."""
         opened, session = self._opened, self._session
-        if opened is None or opened.scored.task != "classification" or place < 0:
+        if opened is None or not views_of(opened.scored.task).has_one_label or place < 0:
             return
         listed, each, row = opened.scored.listed, opened.scored.each, int(opened.scored.listed.rows[place])
         name = opened.file.name if opened.file is not None else self.tr("the file")

@@ -58,7 +58,9 @@ from engine.text.table import reading_table
 from engine.train.run.runs import SETUP, read_config
 from engine.train.run.setup import read_setup
 from engine.train.scored import Each, Scored
+from engine.train.tasks.known import TASKS
 from engine.train.tasks.multi_label.task import BETWEEN
+from engine.train.tasks.rows.kind import OfRows
 
 TEXTS_AT_ONCE = 2048
 DIGITS = 1e-5  # within which a number is what its words say
@@ -246,7 +248,7 @@ def _columns(opened: Opened) -> Steps[dict[str, tuple[str, ...]]]:
         path = own or data.data
     else:
         data, path = _data(source), source.data
-    if opened.scored.task not in ("classification", "multi-label", "regression"):
+    if not isinstance(TASKS.get(opened.scored.task), OfRows):
         return {}
     table = yield from reading_table(
         path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header

@@ -76,7 +76,7 @@ class ScoreCard(Card):
         self.near.hide()
         ends = report.interval_by_group or report.interval
         if ends is not None:
-            self.between.setText(self._between(ends, opened.scored.task != "regression"))
+            self.between.setText(self._between(ends, _is_share(opened)))
         count = report.num_repeating
         told = words.counted(
             count,
@@ -107,7 +107,7 @@ class ScoreCard(Card):
         self.set_title(views.metric_title(opened.scored.metric))
         count = words.counted(report.count, self.tr("1 text"), self.tr("{count} texts"))
         self.set_hint(count)
-        is_share = opened.scored.task != "regression"
+        is_share = not views.is_of_numbers
         self.value.setText(words.share(report.value) if is_share else words.decimal(report.value, 3))
         self.level.setVisible(report.interval is not None)
         self.between.setText("" if report.interval is None else self._between(report.interval, is_share))
@@ -156,7 +156,7 @@ class ScoreCard(Card):
             unknown = self.tr("Always “{name}”, the commonest label of these texts.")
             note = (known if opened.majority.num_rows else unknown).replace("{name}", name)
             lines.append(self._line(self.tr("largest class"), opened.majority, note))
-        self.scale.set_lines(lines, as_share=opened.scored.task != "regression")
+        self.scale.set_lines(lines, as_share=_is_share(opened))
         self._say(lines)
 
     def _line(self, name: str, one: Baseline, note: str) -> ScoreLine:
@@ -211,3 +211,7 @@ class ScoreCard(Card):
         if level:
             self._mark = LevelMark(level)
             self._mark_place.addWidget(self._mark)
+
+
+def _is_share(opened: Opened) -> bool:
+    return not views_of(opened.scored.task).is_of_numbers

@@ -179,7 +179,7 @@ class TextsCard(Card):
         """List other texts, none of which is filtered."""
         self._scored = scored
         self._settle.stop()
-        is_of_numbers = scored is not None and scored.task == "regression"
+        is_of_numbers = scored is not None and views_of(scored.task).is_of_numbers
         orders = [
             (SURE, self.tr("Furthest off first") if is_of_numbers else self.tr("Surest first")),
             (UNSURE, self.tr("Nearest first") if is_of_numbers else self.tr("Least sure first")),
@@ -254,7 +254,7 @@ class TextsCard(Card):
 
     @property
     def _is_judged(self) -> bool:
-        return self._scored is not None and self._scored.task != "regression"
+        return self._scored is not None and not views_of(self._scored.task).is_of_numbers
 
     def _take_off(self, one: Filter) -> None:
         self.set_listing(self.listing.without(one))

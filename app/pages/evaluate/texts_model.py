@@ -23,6 +23,7 @@ from app import words
 from app.look import theme
 from app.look.labels import tip
 from app.pages.evaluate.state import Both
+from app.pages.tasks.known import views_of
 from engine.train.scored import Scored
 
 Index = QModelIndex | QPersistentModelIndex
@@ -96,7 +97,7 @@ class TextRows(QAbstractTableModel):
 
     @property
     def is_of_numbers(self) -> bool:
-        return self.scored is not None and self.scored.task == "regression"
+        return self.scored is not None and views_of(self.scored.task).is_of_numbers
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid() or self.scored is None:

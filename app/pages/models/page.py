@@ -37,6 +37,7 @@ from app.session import Session
 from app.work.library import ORIGINS, CheckpointFound, ModelEntry
 from app.work.titles import model_title
 from app.work.worker import Channel
+from engine.events import Event, Progress
 from engine.inspect.loaded_model import take_fingerprint
 from engine.model.arithmetic import Heads, arithmetic, preset_of
 from engine.model.config import BertConfig
@@ -65,6 +66,7 @@ class ModelsPage(Page):
         self._count_asked = Channel(self, quick)
         self._cut_asked = Channel(self, quick)
         self._converting = Channel(self, session.workers.transfer)
+        self._said_of_converting = ""
         self._make_parts()
         self._lay_out()
         self._connect()
@@ -241,15 +243,37 @@ class ModelsPage(Page):
         """Convert a checkpoint into a folder among the models, and show it."""
         self.show_models()
         checkpoint = Path(path)
-        said = self.tr("Converting {name}…").format(name=checkpoint.name)
-        self.banner.show_text("note", said, closable=False)
+        name = checkpoint.name if checkpoint.is_dir() or checkpoint.suffix == ".zip" else checkpoint.stem
         self._converting.drop()
+        self._say_converting(self.tr("Converting {name}…").format(name=name))
         self._converting.ask(
             checkpoint,
             partial(convert_checkpoint, checkpoint, self.session.hub.root),
             heard=self._take_converted,
             refused=self._refuse,
+            progress=partial(self._show_converting, name),
         )
+
+    def _say_converting(self, text: str) -> None:
+        actions = [(self.tr("Cancel"), self._stop_converting)]
+        self.banner.show_text("note", text, actions, closable=False)
+        self._said_of_converting = text
+
+    def _show_converting(self, name: str, event: Event) -> None:
+        """Say how much of a checkpoint is read; also where another model was looked at meanwhile."""
+        if not isinstance(event, Progress) or not event.total:
+            return
+        said = self.tr("Converting {name}: {share} is read.")
+        said = said.format(name=name, share=words.share(event.done / event.total, 0))
+        if self.banner.text() != self._said_of_converting:
+            self._say_converting(said)
+        self.banner.change_text(said)
+        self._said_of_converting = said
+
+    @Slot()
+    def _stop_converting(self) -> None:
+        self._converting.drop()
+        self.banner.show_text("note", self.tr("Cancelled; nothing was written."))
 
     def _take_converted(self, found: Converted) -> None:
         said = self.tr("Converted: {count} tensors, opened as {kind}.")

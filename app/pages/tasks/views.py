@@ -183,6 +183,8 @@ class TaskViews(ABC):
         raise NotImplementedError
 
     has_probability: ClassVar[bool] = True  # whether answers to rows have one
+    has_one_label: ClassVar[bool] = False  # a text: which words it rests on can be shown, and it be doubted
+    is_of_numbers: ClassVar[bool] = False  # which are neither right nor wrong, and measured by a correlation
 
     def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
         """Draw the answer to one text; return it in a few words.

@@ -71,6 +71,7 @@ class Kind(ABC):
     without: ClassVar[tuple[str, ...]] = ()  # settings of `AdaptConfig` that mean nothing to it
     reads_tables: ClassVar[bool] = True  # whether its files are opened as tables in the window
     has_marks: ClassVar[bool] = False  # whether `Each` of its answers says what texts have in common
+    counts_words: ClassVar[bool] = False  # whether counted words and a linear classifier can do the same
 
     def looks(self, path: Path, data: DataConfig) -> Sentence | None:
         """Return why a file looks like one of this task, None if it does not; raises nothing.

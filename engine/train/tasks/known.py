@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import ConfigError, Sentence, marked
+from engine.events import Noted, Steps
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
 from engine.settings.finetune import DataConfig
+from engine.text.label_sets import label_columns, likely_roles
+from engine.train.prepare import opening_table
 from engine.train.tasks.classification.kind import Classifying
 from engine.train.tasks.kind import Kind
 from engine.train.tasks.multi_label.kind import MultiLabelling
 from engine.train.tasks.questions.kind import AnsweringQuestions
 from engine.train.tasks.regression.kind import Regressing
+from engine.train.tasks.rows.kind import OfRows
 from engine.train.tasks.token_labels.kind import TokenLabelling
 
 CLASSIFICATION = Classifying()
@@ -44,6 +49,38 @@ def guess_task(data: DataConfig) -> tuple[Kind, Sentence | None]:
         if reason is not None:
             return kind, reason
     return CLASSIFICATION, None
+
+
+def guessing_columns(data: DataConfig) -> Steps[DataConfig]:
+    """Return the settings with the columns of text and label that nobody has named, as the window guesses
+    them, and tell which; as they are for a file of a task's own.
+
+    Raises: ConfigError, DataError.
+    """
+    if not data.data or (data.text and data.label) or not isinstance(guess_task(data)[0], OfRows):
+        return data
+    table = yield from opening_table(data, data.data, "data")
+    likely, found = likely_roles(table), dict[str, str]()
+    taken = {table.column(name) for name in (data.text, data.text_pair) if name}
+    taken |= set(label_columns(table, data.label)) if data.label else set()
+    for role in ("text", "text_pair", "label"):
+        name = getattr(likely, role)
+        is_wanted = not getattr(data, role) and (role != "text_pair" or "text" in found)
+        if is_wanted and name and name not in taken:
+            found[role] = name
+            taken.add(name)
+    if found:
+        template = marked(
+            "engine", "Columns guessed by their names and cells: {columns}. Name them where that is wrong."
+        )
+        said = [f"{role.replace('_', '-')} = {name}" for role, name in found.items()]
+        yield Noted(sentence=Sentence(template, {"columns": said}), level="fine")
+    return replace(
+        data,
+        text=found.get("text", data.text),
+        text_pair=found.get("text_pair", data.text_pair),
+        label=found.get("label", data.label),
+    )
 
 
 def task_of(folder: Path) -> Kind:

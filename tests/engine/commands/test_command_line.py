@@ -97,17 +97,20 @@ def test_finetune_makes_a_model_that_evaluate_predict_and_tokenize_use(place: Pa
 
 
 @pytest.mark.slow
-def test_columns_go_by_name_and_by_number_and_with_no_header(place: Path, engine: Engine) -> None:
+def test_columns_go_by_name_by_number_and_by_a_guess_that_is_told(place: Path, engine: Engine) -> None:
     write_table(place / "bare.csv", reviews(), header="")
     for run, words in {
         "a": ("--data", "reviews.csv", "--text", "text", "--label", "label"),
         "b": ("--data", "reviews.csv", "--text", "1", "--label", "2"),
         "c": ("--data", "bare.csv", "--text", "1", "--label", "2", "--no-header"),
+        "d": ("--data", "reviews.csv"),
     }.items():
         code, _, err = engine("finetune", *words, "--model", "start", "--run", run, *QUICK)
         assert code == 0, err
-    runs = [(place / run / "model" / "model.safetensors").read_bytes() for run in "abc"]
-    assert runs[0] == runs[1] == runs[2]
+        assert ("guessed" in err) == (run == "d"), err
+    assert "text = text, label = label." in err and 'label = "label"' in (place / "d/config.toml").read_text()
+    runs = [(place / run / "model" / "model.safetensors").read_bytes() for run in "abcd"]
+    assert runs[0] == runs[1] == runs[2] == runs[3]
     code, out, _ = engine("evaluate", "--model", "c/model", "--data", "bare.csv", "--no-header", "--json")
     assert code == 0 and json.loads(out)["num_examples"] == 53
 

@@ -25,6 +25,7 @@ class ClassificationViews(TaskViews):
 
     name, main_metric = "classification", "accuracy"
     shares = frozenset({"accuracy"})
+    has_one_label = True
 
     def title(self) -> str:
         return translate("ClassificationViews", "Classification")

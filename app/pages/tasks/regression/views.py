@@ -27,7 +27,7 @@ class RegressionViews(TaskViews):
     """A number for a text or a pair."""
 
     name, main_metric, lowest = "regression", "pearson", -1.0
-    has_probability = False
+    has_probability, is_of_numbers = False, True
 
     def title(self) -> str:
         return translate("RegressionViews", "A number")

@@ -19,6 +19,7 @@ class Classifying(OfRows):
     name = Classification.name
     problem = "single_label_classification"
     reading = OneLabel()
+    counts_words = True
 
     def looks(self, path: Path, data: DataConfig) -> None:
         """Nothing speaks for it: it is what remains."""
