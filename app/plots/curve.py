@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QWidget
 
 from app import words
@@ -26,9 +26,11 @@ MOST_SYMBOLS = 60  # dots on a long line hide it and are slow to draw
 class CurvePlot(StepsPlot):
     """A training curve and a validation curve over the same steps.
 
-    kind: "loss" may have a logarithmic axis, "accuracy" lies between 0 and 1, "plain" is any number.
+    kind: "loss" may have a logarithmic axis, "accuracy" lies between `lowest` and 1, "plain" is any number.
     names: of the two curves; "" for the second: there is no validation.
     """
+
+    lowest_changed = Signal()
 
     def __init__(
         self,
@@ -45,13 +47,13 @@ class CurvePlot(StepsPlot):
         self._y_label = y_label
         self.kind = kind
         self.smoothing = smoothing
-        self._range = "data"
+        self._range, self.lowest = "data", 0.0
         self._train, self._validation = Series(self.smoothing), Series()
         self.follow_theme()
 
     def begin(self, chart: Chart) -> None:
         if self.kind == "accuracy":
-            chart.set_bounds(0.0, 1.0)
+            chart.set_bounds(self.lowest, 1.0)
         self._raw_curve, self._train_curve = chart.add_curve(smooth=False), chart.add_curve()
         self._validation_curve = chart.add_curve()
         chart.set_log(self.is_log)
@@ -103,8 +105,16 @@ class CurvePlot(StepsPlot):
         self._show_range()
         self.flush()
 
+    def set_lowest(self, lowest: float) -> None:
+        """Say what the values of an accuracy's kind can be at least: 0 of a share, -1 of a correlation."""
+        self.lowest = lowest
+        if self.has_chart and self.kind == "accuracy":
+            self._chart.set_bounds(lowest, 1.0)
+        self._show_range()
+        self.lowest_changed.emit()
+
     def set_range(self, choice: str) -> None:
-        """Choose what the value axis covers: "data", or "unit" for 0 to 1."""
+        """Choose what the value axis covers: "data", or "unit" for the lowest that can be to 1."""
         self._range = choice
         self._show_range()
 
@@ -189,7 +199,7 @@ class CurvePlot(StepsPlot):
 
     def _show_range(self) -> None:
         if self.has_chart:
-            self._chart.set_y_range((0.0, 1.0) if self._range == "unit" and not self.is_log else None)
+            self._chart.set_y_range((self.lowest, 1.0) if self._range == "unit" and not self.is_log else None)
 
 
 class CurveControls(QWidget):
@@ -207,7 +217,9 @@ class CurveControls(QWidget):
         self.log.setChecked(plot.is_log)
         layout.addWidget(self.log)
         self.log.setVisible(plot.kind == "loss")
-        self.unit = QCheckBox(self.tr("Whole range 0–1"))
+        self.unit = QCheckBox()
+        self._say_range()
+        plot.lowest_changed.connect(self._say_range)
         self.unit.setToolTip(self.tr("Instead of where the data lie"))
         self.unit.toggled.connect(self._unit_toggled)
         layout.addWidget(self.unit)
@@ -225,6 +237,11 @@ class CurveControls(QWidget):
         layout.addWidget(caption)
         layout.addWidget(self.smoothing)
         set_role(self, "clear")
+
+    @Slot()
+    def _say_range(self) -> None:
+        is_share = self._plot.lowest >= 0
+        self.unit.setText(self.tr("Whole range 0–1") if is_share else self.tr("Whole range −1 to 1"))
 
     @Slot(bool)
     def _unit_toggled(self, checked: bool) -> None:

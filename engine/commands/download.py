@@ -44,6 +44,8 @@ def _download(options: argparse.Namespace) -> int:
     if code or not found:
         return code
     look = found[0]
+    if look.problem is not None and not options.look:
+        raise look.problem
     print("\n".join(look_lines(look)))
     if options.look:
         return 0

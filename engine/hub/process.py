@@ -6,14 +6,26 @@ process of its own, made for it. Closing the generator kills that process within
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from dataclasses import asdict
 from typing import Any
 
 from engine import child
 from engine.child import Line
+from engine.errors import UserError, marked
 from engine.events import Event
-from engine.hub.asked import HubSettings
+from engine.hub.asked import HubSettings, is_address
+
+
+def _check_endpoint(settings: HubSettings) -> None:
+    """Refuse surroundings that name no hub. Raises: UserError."""
+    said = os.environ.get("HF_ENDPOINT", "")
+    if said and not settings.mirror and not is_address(said):
+        template = marked(
+            "engine", "HF_ENDPOINT is {value}, which is no address. It begins with https:// or http://."
+        )
+        raise UserError(template, value=said)
 
 
 def asking(
@@ -24,6 +36,7 @@ def asking(
     Args:   most_silent_s: after which it is killed; 0: it keeps its own time.
     Raises: UserError: what it was refused; Silent.
     """
+    _check_endpoint(settings)
     around = {"HF_HUB_DISABLE_TELEMETRY": "1"}  # no hub is told what else is here
     if settings.mirror:
         around["HF_ENDPOINT"] = settings.mirror.rstrip("/")

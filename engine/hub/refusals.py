@@ -6,6 +6,7 @@ Imported by the child process alone: it knows the errors of huggingface_hub and 
 from __future__ import annotations
 
 import re
+import urllib.request
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +16,7 @@ from huggingface_hub import errors
 from engine.errors import UserError, marked
 
 _RESET = re.compile(r"\bt\s*=\s*(\d+)")  # of the header RateLimit: seconds until more is allowed
+_NUMBERED = re.compile(r"^\[Errno -?\d+\] ")  # which says nothing to a person
 PASSING = (408, 425, 429, 500, 502, 503, 504)  # worth another try
 
 
@@ -29,9 +31,9 @@ class Cut(Exception):
 class Answered(Exception):
     """A host answered a transfer with a refusal."""
 
-    def __init__(self, host: str, status: int, code: str, wait_s: float | None) -> None:
+    def __init__(self, host: str, status: int, code: str, wait_s: float | None, file: str = "") -> None:
         super().__init__(host, status, code)
-        self.host, self.status, self.code, self.wait_s = host, status, code, wait_s
+        self.host, self.status, self.code, self.wait_s, self.file = host, status, code, wait_s, file
 
 
 def host_of(url: Any) -> str:
@@ -53,6 +55,7 @@ def answered(response: httpx2.Response) -> Answered:
         response.status_code,
         headers.get("X-Error-Code", ""),
         float(wait) if wait.isdecimal() and len(wait) < 8 else None,
+        response.url.path.rpartition("/")[2],
     )
 
 
@@ -133,7 +136,8 @@ def _of_answer(said: Answered, name: str, revision: str) -> UserError:
             **values,
         )
     if said.code == "EntryNotFound":
-        return UserError(marked("engine", "{host} has no such file of {name} ({status})."), **values)
+        template = marked("engine", "{host} does not have the file {file} of {name} ({status}).")
+        return UserError(template, file=said.file, **values)
     if said.status in (404, 410) or said.code == "RepoNotFound":
         template = marked("engine", "{host} knows no model {name} ({status}). Check how it is spelled.")
         return UserError(template, **values)
@@ -178,7 +182,8 @@ def _of_cut(error: Cut) -> UserError:
 
 def _of_line(error: Exception, host: str) -> UserError:
     with suppress(AttributeError, RuntimeError):  # it may have failed before there was a request
-        host = host_of(error.request.url)  # type: ignore[attr-defined]
+        url = httpx2.URL(str(error.request.url))  # type: ignore[attr-defined]
+        host = host_of(url) if url.host else host
     if isinstance(error, httpx2.ProxyError):
         template = marked("engine", "The proxy of this computer lets nothing through to {host}: {reason}.")
         return UserError(template, host=host, reason=_reason(error))
@@ -191,14 +196,29 @@ def _of_line(error: Exception, host: str) -> UserError:
         )
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
         return UserError(marked("engine", "{host} sends to an address that is none for a model."), host=host)
+    if isinstance(error, httpx2.ConnectError) and (proxy := _proxy_to(host)):
+        template = marked(
+            "engine", "{host} cannot be reached by way of the proxy {proxy}: {reason}. Check the connection."
+        )
+        return UserError(template, host=host, proxy=proxy, reason=_reason(error))
     if isinstance(error, httpx2.ConnectError):
         template = marked(
             "engine", "{host} cannot be reached: {reason}. Check the connection, or choose a mirror."
         )
         return UserError(template, host=host, reason=_reason(error))
+    if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
+        template = marked("engine", "{host} hung up before all had come. Go on later, or choose a mirror.")
+        return UserError(template, host=host)
     template = marked("engine", "The connection to {host} broke: {reason}. Go on later, or choose a mirror.")
     return UserError(template, host=host, reason=_reason(error))
 
 
+def _proxy_to(host: str) -> str:
+    """Return the proxy that this computer sends requests to a host by; "" for none."""
+    proxies = urllib.request.getproxies()
+    found = proxies.get("https") or proxies.get("http") or proxies.get("all") or ""
+    return host_of(found) if found and not urllib.request.proxy_bypass(host.partition(":")[0]) else ""
+
+
 def _reason(error: Exception) -> str:
-    return str(error).strip().rstrip(".") or type(error).__name__
+    return _NUMBERED.sub("", str(error)).strip().rstrip(".") or type(error).__name__

@@ -185,7 +185,10 @@ def _stream(source: Source, part: Path, there: int, client: Client, moved: Moved
             moved.add(-there)
         if response.status_code not in (200, 206):
             raise answered(response)
-        if there and not _goes_on(response, there, size):
+        said = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+        if response.status_code == 206 and said and size is not None and said[3] not in ("*", str(size)):
+            _refuse_size(source, part, int(said[3]), host)
+        if there and not _goes_on(response, there):
             moved.add(-there)
             there = 0
         coded = response.headers.get("Content-Encoding", "identity") != "identity"
@@ -206,12 +209,12 @@ def _stream(source: Source, part: Path, there: int, client: Client, moved: Moved
         raise Cut(host, source.file.name, there, size)
 
 
-def _goes_on(response: httpx2.Response, there: int, size: int | None) -> bool:
+def _goes_on(response: httpx2.Response, there: int) -> bool:
     """Whether a host goes on where it was asked to; it may begin again instead."""
     said = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if response.status_code != 206 or said is None:
         return False
-    return int(said[1]) == there and (size is None or said[3] in ("*", str(size)))
+    return int(said[1]) == there
 
 
 def _fetch_by_xet(source: Source, part: Path, moved: Moved) -> None:

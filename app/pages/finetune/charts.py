@@ -81,6 +81,7 @@ class FineTuneCharts(RunCharts):
         self.scores_card.show()
         self.accuracy_card.set_title(views.metric_title(metric))
         self.accuracy.set_title(views.metric_title(metric))
+        self.accuracy.set_lowest(views.lowest)
         self.accuracy.set_empty_text(views.curve_words())
         columns, self._columns = self._columns, 0
         self.arrange({1: NARROW - 1, 2: NARROW, 3: WIDE}[columns])

@@ -35,15 +35,15 @@ _MOVED = marked("engine", "The answer {answer} begins at character {found}, not 
 _SPACED = marked("engine", "The answer {answer} stands at character {found} with other spaces ({where}).")
 _SEARCHED = marked(
     "engine",
-    "{count:,} answers have no place in the file; each is taken where it first stands in its passage.",
+    "Answers without a place in the file: {count:,}. Each is taken where it first stands in its passage.",
 )
 _AMBIGUOUS = marked(
     "engine",
-    "{count:,} answers have no place in the file; each is taken where it first stands in its passage, though "
-    "{several:,} of them stand there more than once.",
+    "Answers without a place in the file: {count:,}. Each is taken where it first stands in its passage, "
+    "though {several:,} of them stand there more than once.",
 )
-_SAME_ID = marked("engine", "{count:,} questions have an id that stood before; they are called {names}.")
-_WITHOUT = marked("engine", "{count:,} of {total:,} questions have no answer in their passage.")
+_SAME_ID = marked("engine", "Questions with an id that stood before: {count:,}. They are called {names}.")
+_WITHOUT = marked("engine", "Questions that their passage does not answer: {count:,} of {total:,}.")
 
 
 @dataclass(slots=True)
@@ -111,8 +111,8 @@ class Gathering:
         if not made.num_rows:
             raise DataError(marked("engine", "{path} holds no questions."), path=path)
         if not made.num_used:
-            template = marked("engine", "None of the {count:,} questions of {path} can be used. {first}")
-            raise DataError(template, path=path, count=made.num_rows, first=self._reported[0].sentence)
+            template = marked("engine", "No question of {path} can be used. {first}")
+            raise DataError(template, path=path, first=self._reported[0].sentence)
         return made
 
     def _unreadable(self, passage: str, question: str, answers: Sequence[Given]) -> Sentence | None:

@@ -15,6 +15,7 @@ from engine.errors import Sentence, marked
 from engine.events import Beat, Steps
 from engine.text.reading.dialect import MAX_COLUMNS, Records
 from engine.text.reading.encoding import SURROGATES
+from engine.text.reading.json_faults import reason_of
 from engine.text.reading.lines import lines_since
 from engine.text.reading.rows import Rows
 
@@ -146,5 +147,5 @@ def _fault(number: int, error: Exception) -> Sentence:
         return Sentence(str(error), {"line": number})
     if isinstance(error, json.JSONDecodeError):
         template = marked("engine", "Line {line} is not valid JSON at character {at}: {reason}.")
-        return Sentence(template, {"line": number, "at": error.colno, "reason": error.msg})
+        return Sentence(template, {"line": number, "at": error.colno, "reason": reason_of(error)})
     return Sentence(marked("engine", "Line {line} is nested too deep to be read as JSON."), {"line": number})

@@ -88,11 +88,12 @@ def _cut(lines: Sequence[str], path: Path, chosen: bool) -> tuple[str, list[list
     """Return what separates the columns, and the rows that have as many as most. Raises: DataError."""
     texts = [line.rstrip(" \t\r") for line in lines if not is_document_line(line)]
     texts = [text for text in texts if not COMMENT.match(text)] or texts
-    separator = "\t" if sum("\t" in text for text in texts) >= 0.5 * len(texts) else " "
-    rows = [fields_of(text, separator) for text in texts]
-    widths = Counter(map(len, rows))
-    width = max(widths, key=lambda one: widths[one], default=0)
-    uneven = widths[width] < _EVEN * len(rows) or width > MOST_TAG_COLUMNS
+    with_tabs = sum("\t" in text for text in texts)
+    separator = "\t" if with_tabs >= 0.5 * len(texts) else " "
+    rows, width, uneven = _by(separator, texts)
+    if uneven and 0 < with_tabs < len(texts):  # now a tab, now spaces
+        separator = " "
+        rows, width, uneven = _by(separator, texts)
     if width < 2 or (uneven and not chosen):
         template = marked(
             "engine",
@@ -101,6 +102,14 @@ def _cut(lines: Sequence[str], path: Path, chosen: bool) -> tuple[str, list[list
         )
         raise DataError(template, path=path)
     return separator, [row for row in rows if len(row) == width]
+
+
+def _by(separator: str, texts: Sequence[str]) -> tuple[list[list[str]], int, bool]:
+    """Return the fields of some lines, how many most have, and whether too few have as many."""
+    rows = [fields_of(text, separator) for text in texts]
+    widths = Counter(map(len, rows))
+    width = max(widths, key=lambda one: widths[one], default=0)
+    return rows, width, widths[width] < _EVEN * len(rows) or width > MOST_TAG_COLUMNS
 
 
 def _tag_column(columns: Sequence[Sequence[str]], word: int) -> tuple[int, Sentence]:

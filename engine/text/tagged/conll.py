@@ -17,6 +17,7 @@ from engine.text.tagged.columns import BLANK, COMMENT, Columns, fields_of
 from engine.text.tagged.texts import StoreWriter
 
 MOST_TAGS = 5000  # a column with more kinds of values holds no tags
+MOST_IN_A_TAG = 500  # characters: config.json names labels of 1,000 at most
 MOST_REPORTED = 100_000
 _MOST_LINE = 8000  # characters: of four bytes each they are no more than a word may have
 _METADATA = re.compile(r"#\s*(text|sent_id|newdoc|newpar|translit|id|doc_id|source|global\.columns)\b")
@@ -32,6 +33,13 @@ class TagCodes(dict[str, int]):
         self._path, self._column = path, column
 
     def __missing__(self, tag: str) -> int:
+        if len(tag) > MOST_IN_A_TAG:
+            template = marked(
+                "engine",
+                "Column {column} of {path} holds {count:,} characters where a tag should be: it is likely "
+                "not the column of tags. Choose another.",
+            )
+            raise DataError(template, column=self._column, path=self._path, count=len(tag))
         if len(self.names) >= MOST_TAGS:
             template = marked(
                 "engine",
@@ -86,7 +94,7 @@ class ConllReader:
     def _take(self, lines: list[str]) -> None:
         columns, codes = self._columns, self.codes
         word, tag, width, separator = columns.word - 1, columns.tag - 1, columns.width, columns.separator
-        is_conllu, has_long = columns.is_conllu, len(max(lines, key=len, default="")) > _MOST_LINE
+        is_conllu, has_long = columns.is_conllu, len(max(lines, key=len, default="")) > MOST_IN_A_TAG
         words, found = list[str](), list[int]()
         firsts, first_lines = list[int](), list[int]()
         skipped, glued = list[tuple[int, int]](), list[int]()
@@ -148,6 +156,9 @@ class ConllReader:
             report(path, number, marked("engine", "Line {line} has a tag and no word."))
         elif not fields[self._columns.tag - 1].strip(BLANK):
             report(path, number, marked("engine", "Line {line} has a word and no tag."))
+        elif len(tag := fields[self._columns.tag - 1]) > MOST_IN_A_TAG:
+            template = marked("engine", "Line {line} has {count:,} characters where its tag should be.")
+            report(path, number, template, count=len(tag))
         elif self._columns.is_conllu and not fields[0].isdecimal():
             template = marked(
                 "engine", "Line {line} begins with {found!r} where the number of its word belongs."

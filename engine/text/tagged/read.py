@@ -244,7 +244,7 @@ class _Read:
             self.notes.append(Sentence(template, {"count": count, "kind": kind}))
         if len(store) == 1 and len(codes) > _ONE_TEXT:
             template = marked(
-                "engine", "No blank line stands between texts: the file is one text of {count} words."
+                "engine", "No blank line stands between texts: the file is one text of {count:,} words."
             )
             self.notes.append(Sentence(template, {"count": len(codes)}))
         return TaggedTexts(

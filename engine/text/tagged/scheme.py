@@ -193,11 +193,19 @@ class _Reading:
         self.types = sorted({kind for _, kind in parts if kind})
         numbers = {kind: number for number, kind in enumerate(self.types)}
         self.written = [letter for letter, _ in parts]
+        self.spelt = [
+            _as_spelt(name, letter, place) for name, letter in zip(names, self.written, strict=True)
+        ]
         as_read = [_AS_READ.get(letter, "O" if letter == "0" else letter) for letter in self.written]
         self.kinds = np.array([numbers.get(kind, -1) for _, kind in parts], np.int32)
         self.is_inside = np.array([letter != "O" for letter in as_read])
         self.may_go_on = np.array([letter in _GOES_ON for letter in as_read])
         self.ends = np.array([letter in _ENDS for letter in as_read])
+
+
+def _as_spelt(name: str, letter: str, place: str) -> str:
+    """Return the letter of a tag as it is written: small where it stands small."""
+    return letter if not letter or letter == (name[-1:] if place == "back" else name[:1]) else letter.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +259,7 @@ class _Spelling:
         self._scheme, self._read = scheme, read
         self._right = np.frombuffer(_SPELT[scheme].encode(), np.uint8)
         same = {"M": "I", "W": "S"} if scheme == "BIOES" else {}
-        letters = [same.get(letter, letter) or " " for letter in read.written]
+        letters = [same.get(letter, letter) or " " for letter in read.spelt]
         self._written = np.frombuffer("".join(letters).encode(), np.uint8)
         self._words, self._was, self._became = array("q"), array("H"), array("B")
 
@@ -273,7 +281,7 @@ class _Spelling:
         pairs, which = np.unique(np.stack([was, right], 1), axis=0, return_inverse=True)
         names, kinds, kind_of = list(self._read.names), dict[str, Sentence](), list[int]()
         for code, letter in pairs.tolist():
-            old, new = self._read.written[code], chr(letter)
+            old, new = self._read.spelt[code], chr(letter)
             names.append(new if new == "O" else f"{new}-{self._read.types[self._read.kinds[code]]}")
             kinds.setdefault(old + new, _kind(old, new, self._scheme))
             kind_of.append(list(kinds).index(old + new))
@@ -292,7 +300,8 @@ class _Spelling:
 
 def _kind(old: str, new: str, scheme: str) -> Sentence:
     if new == "O":
-        return Sentence(marked("engine", "the digit 0 for the letter O"))
+        zero, small = marked("engine", "the digit 0 for the letter O"), marked("engine", "a small o for O")
+        return Sentence(zero if old == "0" else small)
     if not old:
         return Sentence(marked("engine", "a type without {new}-"), {"new": new})
     template = marked("engine", "{old}- where {scheme} has {new}-")

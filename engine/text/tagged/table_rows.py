@@ -237,7 +237,7 @@ class RowsReader:
         if words is None or tags is None:
             return self._report(line, marked("engine", "Line {line} holds a list that cannot be read."))
         if len(words) != len(tags):
-            template = marked("engine", "Line {line} has {words} words and {tags} tags.")
+            template = marked("engine", "Words and tags of line {line} differ in number: {words}, {tags}.")
             return self._report(line, template, words=len(words), tags=len(tags))
         if not words:
             return self._report(line, marked("engine", "Line {line} holds no words."))

@@ -257,6 +257,11 @@ def test_the_accuracy_axis_can_show_all_or_where_the_data_are(qtbot) -> None:
     QApplication.processEvents()
     assert plot._chart.viewRange()[1][0] > 0.8
     assert sum(not box.isHidden() for box in controls.findChildren(QCheckBox)) == 1
+    plot.set_lowest(-1.0)  # a correlation's
+    plot.append_validation([1, 14], [-0.6, 0.9])
+    plot.flush()
+    QApplication.processEvents()
+    assert plot._chart.viewRange()[1][0] < -0.6 and "−1" in controls.unit.text()
 
 
 def test_the_numbers_of_an_axis_have_as_many_digits(qtbot) -> None:

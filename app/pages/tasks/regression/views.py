@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -88,10 +89,23 @@ class RegressionViews(TaskViews):
         return RegressionScores()
 
 
+def round_step(least: float) -> float:
+    """Return the first of 1, 2, 2.5, 5 times a power of ten that is not below a number."""
+    if not least > 0:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(least))
+    return next(unit * times for times in (1, 2, 2.5, 5, 10) if unit * times >= least * (1 - 1e-9))
+
+
 def bars_of(numbers: np.ndarray) -> list[tuple[str, int]]:
-    """Return (range, count) of numbers in some equal ranges."""
-    counts, edges = np.histogram(numbers, bins=min(MOST_BINS, max(2, len(np.unique(numbers)))))
-    digits = 2 if edges[-1] - edges[0] < 50 else 0
+    """Return (range, count) of numbers in some equal ranges between round numbers."""
+    low, high = float(numbers.min()), float(numbers.max())
+    step = round_step((high - low) / min(MOST_BINS, max(2, len(np.unique(numbers)))))
+    first = math.floor(low / step)
+    num_bins = max(1, math.ceil(round(high / step - first, 6)))
+    edges = step * np.arange(first, first + num_bins + 1)
+    counts, edges = np.histogram(np.clip(numbers, edges[0], edges[-1]), bins=edges)
+    digits = len(f"{step:f}".rstrip("0").partition(".")[2])
     said = [words.decimal(float(edge), digits) for edge in edges]
     template = translate("RegressionViews", "{low} to {high}")
     names = [template.format(low=low, high=high) for low, high in pairwise(said)]

@@ -62,7 +62,7 @@ def decided_by_hand(begins: list[int], num_pieces: int, room: int) -> list[int]:
     return found
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 300), st.integers(1, 60), st.integers(1, 80))
 def test_every_piece_is_decided_in_the_one_window_with_most_context(
     pieces: int, room: int, stride: int
@@ -80,7 +80,7 @@ def test_windows_begin_a_stride_apart_and_overlap_by_half_at_least() -> None:
     assert begins_of(370, 370, 128).tolist() == [0]
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.text(st.sampled_from("The Nörmäns café x10th.法国\u0301\u200d\t\n“”😀İß\x00")))
 def test_spans_are_of_the_same_pieces_in_order_and_within_the_text(text: str) -> None:
     ((ids, spans),) = SMALL.encode_spans([text])

@@ -175,7 +175,7 @@ BAD_VALUES: list[tuple[dict[str, Any], type[UserError], str]] = [
     ({"data": ""}, ConfigError, "No data was chosen"),
     ({"data": "unknown.csv"}, DataError, "unknown.csv holds no answers"),
     ({"data": "reviews.csv"}, DataError, "does not look like questions about passages"),
-    ({"data": "lost.json"}, DataError, "None of the 1 questions of"),
+    ({"data": "lost.json"}, DataError, "No question of"),
     ({"data": "cut.json"}, DataError, "is not valid JSON in line"),
     ({"data": "unknown.csv", "text": "nowhere"}, DataError, "has no column nowhere"),
 ]  # fmt: skip
