@@ -18,6 +18,7 @@ from app.pages.finetune.page import FineTunePage
 from app.pages.predict.page import PredictPage
 from app.pages.tasks.multi_label.scores import MultiLabelScores
 from app.pages.tasks.regression.scores import RegressionScores
+from app.pages.tasks.regression.views import bars_of
 from app.plots.plane import PlanePlot
 from app.session import Session
 from engine.events import Evaluated, Started
@@ -271,3 +272,9 @@ def test_numbers_of_a_text_and_of_a_file_are_answered_by_clicks(
     qtbot.waitUntil(lambda: not page.is_asking)
     assert " to " in hand.said("score_pearson") or hand.said("score_pearson") == "no spread"
     assert sum(count for _name, count in page.answers.bars.bars) == 45
+
+
+@pytest.mark.parametrize("numbers", [[0, 5], [1, 1, 1], [-0.31, 0.1, 0.97], [1e-7, 3e-7], [0, 1e6]])
+def test_numbers_are_counted_in_ranges_that_have_other_names(numbers: list[float]) -> None:
+    names, counts = zip(*bars_of(np.array(numbers)), strict=True)
+    assert len(set(names)) == len(names) and sum(counts) == len(numbers)

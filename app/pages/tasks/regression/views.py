@@ -105,7 +105,7 @@ def bars_of(numbers: np.ndarray) -> list[tuple[str, int]]:
     num_bins = max(1, math.ceil(round(high / step - first, 6)))
     edges = step * np.arange(first, first + num_bins + 1)
     counts, edges = np.histogram(np.clip(numbers, edges[0], edges[-1]), bins=edges)
-    digits = len(f"{step:f}".rstrip("0").partition(".")[2])
+    digits = len(f"{step:.12f}".rstrip("0").partition(".")[2])
     said = [words.decimal(float(edge), digits) for edge in edges]
     template = translate("RegressionViews", "{low} to {high}")
     names = [template.format(low=low, high=high) for low, high in pairwise(said)]
