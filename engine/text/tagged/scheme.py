@@ -193,9 +193,9 @@ class _Reading:
         self.types = sorted({kind for _, kind in parts if kind})
         numbers = {kind: number for number, kind in enumerate(self.types)}
         self.written = [letter for letter, _ in parts]
-        self.spelt = [
-            _as_spelt(name, letter, place) for name, letter in zip(names, self.written, strict=True)
-        ]
+        spelt = [_as_spelt(name, letter, place) for name, letter in zip(names, self.written, strict=True)]
+        is_mixed = any(letter.isupper() for letter in spelt)  # small letters throughout are a way to write
+        self.spelt = spelt if is_mixed else self.written
         as_read = [_AS_READ.get(letter, "O" if letter == "0" else letter) for letter in self.written]
         self.kinds = np.array([numbers.get(kind, -1) for _, kind in parts], np.int32)
         self.is_inside = np.array([letter != "O" for letter in as_read])
