@@ -73,6 +73,11 @@ def starter_model() -> Path | None:
     return _model("starter")
 
 
+def tuned_model() -> Path | None:
+    """Return the small model of the run after it was fine-tuned, or None in a build without it."""
+    return _model("tuned")
+
+
 def shipped_family() -> Path | None:
     """Return the small family that can be asked at once, or None in a build without it."""
     family = assets() / "models" / "family"

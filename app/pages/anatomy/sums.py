@@ -50,6 +50,8 @@ def tell(found: Found, walk: Walk) -> Told:
     formula = _FORMULAS[walk.step]
     if walk.step == "loss":
         return _tell_loss(anatomy, walk, sentence, formula)
+    if walk.step == "answer" and vectors.answer_head(anatomy, walk) != MASKED:
+        formula = _FROM_C
     if anatomy.changes.no_residual & {(walk.layer, _RESIDUALS.get(walk.step, ""))}:
         formula = formula.partition("=")[0] + "= " + formula.rpartition("+ ")[2]
     if walk.step in ("feed_forward", "qkv") and spot is not None:
@@ -334,6 +336,7 @@ _FORMULAS = {
     "answer": "<i>p</i> = softmax(<i>h</i> Eᵀ + <i>b</i>)",
     "loss": "L = −ln <i>p</i><sub>word</sub>",
 }
+_FROM_C = "<i>p</i> = softmax(<i>C</i> Wᵀ + <i>b</i>)"
 _RESIDUALS = {"attention_residual": ATTENTION, "residual": FEED_FORWARD}
 _OF_VECTORS = {
     "query": "<i>q</i> = <i>x</i> W<sub>Q</sub> + <i>b</i>",

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look.labels import label
-from app.look.layout import row
+from app.look.layout import STRETCH, row
 from app.look.widgets import Card, named
 from app.pages.choose.model_box import ModelBox
 from app.pages.embeddings.requests import Pair
@@ -45,7 +45,7 @@ class PairCard(Card):
         self.plot = named(TwoMaps(self.tr("Two models")), "embeddings_two_maps")
         yield_to_layout(self.plot, 140)
         self.said = label("", wrap=True, name="embeddings_pair_words")
-        self.add_layout(row(label(self.tr("Beside it"), "muted"), self.box, (self.box.refusal, 1), gap=8))
+        self.add_layout(row(label(self.tr("Beside it"), "muted"), self.box, self.box.refusal, STRETCH, gap=8))
         self.add(self.plot, 1)
         self.add(self.said)
         self.add_corner(save_icon(self.plot))
@@ -95,11 +95,16 @@ class PairCard(Card):
 
     def _words(self, pair: Pair, titles: tuple[str, str], group: str) -> str:
         """Return what became of the classes; also where it is not what one would like."""
-        own = self.tr("Each map has axes of its own, so only what lies together can be compared.")
+        kind = "PCA" if pair.before.shares is not None else "t-SNE"  # names, the same in all languages
+        own = self.tr(
+            "Each map is a {kind} of that model's own vectors: compare what lies together, not where."
+        )
+        own = own.format(kind=kind)
         if pair.shift is None:
             ask = self.tr("Colour the texts by a column with classes to see what became of them.")
             return f"{ask} {own}"
-        return f"{shift_words(pair.shift, titles, group)} {own}"
+        whole = self.tr("The nearest text is found among whole vectors, not on the map.")
+        return f"{shift_words(pair.shift, titles, group)} {own} {whole}"
 
 
 def shift_words(shift: Shift, titles: tuple[str, str], group: str) -> str:

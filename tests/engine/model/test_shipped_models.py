@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
-from assets.models.make import MODELS, STAGES, STARTER, TINY, recipe
+from assets.models.make import MODEL, MODELS, STAGES, STARTER, TINY, TUNED, recipe, tuning
+from engine.events import result_of
+from engine.inspect.embeddings.vectors import Pooling, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.probe import probe
 from engine.model.folder import read_json
 from engine.model.weights import load_pretraining
+from engine.text.examples import finding_examples
 from engine.text.wordpiece import WordPiece
+from engine.train.prepare import opening_table, roles_of, split_of
 from engine.train.run.kept import history
 from engine.train.run.runs import read_config, read_metrics
 
-STARTER_DIR, TINY_DIR = MODELS / STARTER, MODELS / TINY
-MOST_BYTES = 35_000_000
+STARTER_DIR, TINY_DIR, TUNED_DIR = MODELS / STARTER, MODELS / TINY, MODELS / TUNED
+MOST_BYTES, MOST_TUNED_BYTES = 35_000_000, 8_000_000
 PLACES = re.compile(r"(?:^|[\"' ])(?:/[a-z]|[A-Z]:\\)")  # of the machine that made them
 
 
@@ -100,7 +106,7 @@ def test_the_history_shows_a_model_that_learns() -> None:
 
 def test_no_shipped_model_names_a_place_on_the_machine_that_made_it() -> None:
     texts = [TINY_DIR / name for name in ("config.toml", "metrics.jsonl", "status.json")]
-    texts += [folder / "cloze.json" for folder in model_folders()]
+    texts += [folder / "cloze.json" for folder in (*model_folders(), TUNED_DIR)]
     for file in texts:
         assert not PLACES.search(file.read_text(encoding="utf-8")), file
 
@@ -113,6 +119,39 @@ def test_the_recipes_are_those_the_models_were_made_by() -> None:
         assert stage["learning_rate"] == budget.learning_rate and stage["tokens"] >= budget.tokens
     config = read_config(TINY_DIR)
     assert config.budget == recipe(TINY, Path()).budget
+
+
+def test_the_tuned_model_is_the_tiny_one_after_its_recipe_and_its_card_tells_its_accuracy() -> None:
+    about, config = read_json(TUNED_DIR / "cloze.json"), tuning()
+    assert [stage["run"] for stage in about["chain"]] == [TINY, TUNED] and about["base_model"] == TINY
+    assert about["trained"]["learning_rate"] == config.training.learning_rate
+    assert about["split"]["seed"] == config.data.split_seed and about["labels"] == ["neg", "pos"]
+    assert about["data"]["sha256"] == hashlib.sha256(Path(config.data.data).read_bytes()).hexdigest()
+    card = (MODELS / "README.md").read_text(encoding="utf-8")
+    assert f"| validation accuracy | {about['trained']['value']:.3f} (95 %: " in card
+    before, after = LoadedModel.open(TINY_DIR / MODEL), LoadedModel.open(TUNED_DIR)
+    assert before.wordpiece.tokens == after.wordpiece.tokens
+    assert sum(file.stat().st_size for file in TUNED_DIR.iterdir()) <= MOST_TUNED_BYTES
+
+
+@pytest.mark.slow
+def test_the_tuned_model_answers_as_its_card_says_though_its_weights_are_halved() -> None:
+    data = tuning().data
+    table = result_of(opening_table(data, data.data, "data"))
+    found = result_of(finding_examples(table, roles_of(data, table)))
+    together = None if table.together is None else table.together[found.examples.rows]
+    test = found.examples.take(split_of(data, found.examples.labels.astype(np.int64), together)[2])
+    texts = [example.text for example in test]
+    subject = LoadedModel.open(TUNED_DIR)
+    pooled = Pooling("pooled").of(subject.about)
+    embedded = result_of(embed(subject, texts, [pooled], max_length=data.max_length))
+    assert subject.classifier is not None and len(embedded.places) == len(texts)
+    with torch.inference_mode():
+        logits = subject.classifier.classifier(torch.from_numpy(embedded.of(pooled)))
+    right = float((logits.argmax(1).cpu().numpy() == test.labels).mean())
+    card = (MODELS / "README.md").read_text(encoding="utf-8")
+    told = float(card.split("| test accuracy | ")[1].split()[0])
+    assert abs(right - told) < 0.002  # three reviews of 1,599
 
 
 def test_every_model_says_in_its_card_where_it_comes_from() -> None:
