@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
@@ -67,6 +67,12 @@ class FamilyColumns(PointedFigure):
         """Keep the words at the left where they are while the columns move."""
         if shift != self._shift:
             self._shift = shift
+            self.update()
+
+    @Slot()
+    def scrolled(self) -> None:
+        """Paint the focus ring where it is seen now."""
+        if self.hasFocus():
             self.update()
 
     @property
@@ -245,6 +251,9 @@ class FamilyColumns(PointedFigure):
             area.ensureVisible(int(room.left()) - LEFT // 2, int(room.center().y()), LEFT // 2 + LEAST, 20)
 
     # painting
+
+    def ring_room(self) -> QRect:
+        return self.visibleRegion().boundingRect()  # it may be larger than what it is seen through
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -171,7 +171,11 @@ class Figure(QWidget):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(theme.current().color("focus"), 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 5, 5)
+            painter.drawRoundedRect(QRectF(self.ring_room()).adjusted(1, 1, -1, -1), 5, 5)
+
+    def ring_room(self) -> QRect:
+        """Return what the focus ring goes round."""
+        return self.rect()
 
     def sizeHint(self) -> QSize:
         return QSize(320, 220)

@@ -9,15 +9,15 @@ import numpy as np
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
-from app.look.labels import label
-from app.look.layout import STRETCH, column, row
+from app.look.labels import ElidedLabel, label
+from app.look.layout import column, row
 from app.look.segmented_buttons import SegmentedButtons
 from app.plots.loss_curves import LossCurvesPlot
 from app.plots.run_curves import RunLine
 from engine.family.curves import KINDS, looks
 from engine.family.members import ABOUT
 
-HEIGHT = 210  # px
+LOW, HIGH = 150, 400  # px of a figure
 
 
 class Learning(QWidget):
@@ -27,22 +27,24 @@ class Learning(QWidget):
         super().__init__(parent)
         self._report: Mapping[str, Any] = {}
         said = {
-            "next": (self.tr("Next word"), self.tr("Mean −log P of a word after those before it")),
+            "next": (
+                self.tr("Next word"),
+                self.tr("Mean −log P of a word from its left; ELMo’s from each side"),
+            ),
             "hidden": (self.tr("Hidden word"), self.tr("Mean −log P of a word from both its sides")),
             "drawn": (self.tr("Drawn words"), self.tr("Negative sampling: a word told from five drawn ones")),
             "counts": (self.tr("Counts"), self.tr("Weighted squares of logarithms of counts")),
         }
         self.kinds = SegmentedButtons("family_losses", [(key, *said[key]) for key in KINDS])
-        self.said = label("", "muted", name="family_loss_said")
+        self.said = ElidedLabel("", "muted")
         self.by_words = LossCurvesPlot(self.tr("Loss by words read"), self.tr("words read"))
         self.by_seconds = LossCurvesPlot(self.tr("Loss by seconds"), self.tr("seconds"))
         for plot, name in ((self.by_words, "family_by_words"), (self.by_seconds, "family_by_seconds")):
             plot.setObjectName(name)
-            plot.setFixedHeight(HEIGHT)
             plot.set_empty_text(self.tr("No member of this family has such a loss."))
         title = label(self.tr("Held-out loss"), "card-title")
         column(
-            row(title, self.kinds, (self.said, 1), STRETCH, gap=12),
+            row(title, self.kinds, (self.said, 1), gap=12),
             row((self.by_words, 1), (self.by_seconds, 1), gap=14),
             gap=8,
             parent=self,
@@ -53,6 +55,11 @@ class Learning(QWidget):
         """Show the curves that a family's report keeps."""
         self._report = report
         self._show()
+
+    def fit(self, room: int) -> None:
+        """Let the figures be as high as fits a page of so many px."""
+        for plot in (self.by_words, self.by_seconds):
+            plot.setFixedHeight(min(HIGH, max(LOW, room // 3 - 20)))
 
     @Slot(str)
     def _show(self, _kind: str = "") -> None:

@@ -1,6 +1,7 @@
 """The Family page: one question on top, eight members in columns below, the oldest left.
 
-An answer to an older question is never shown; the sentence stays when the tab changes.
+What is shown answers what is asked: it goes where the question is another kind's, another family's or is
+refused. The sentence stays when the tab changes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
-    QTabBar,
     QWidget,
 )
 
@@ -33,6 +33,7 @@ from app.look.labels import PART, WholeLabel, label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, Page, Pane, button, named, set_role
 from app.pages.family import kept
+from app.pages.family.action import Action
 from app.pages.family.answers import claims_text, columns_of, labels_of
 from app.pages.family.examples import BLANKS, FIRST, SECOND, WORDS, sentences_of
 from app.pages.family.learning import Learning
@@ -54,6 +55,7 @@ from app.pages.family.requests import (
     ask,
     families,
 )
+from app.pages.family.tabs import KindTabs
 from app.pages.family.train_dialog import TrainDialog
 from app.plots.family_columns import FamilyColumns
 from app.plots.figure import Figure
@@ -71,8 +73,7 @@ KINDS = (FILL, WRITE, NEAREST, SENSES, ANALOGY, FILES, FOLLOWS, TASK, RESULTS, C
 WITHOUT_WORDS = (FILES, TASK, RESULTS, CLAIMS)  # kinds that ask no sentence
 GAP_WORD = "____"  # what stands for [MASK] in the question
 PAUSE_MS = 350  # of typing, after which a question is asked
-BOX, NARROW_BOX = 300, 180  # px
-NARROW = 900  # px of the page
+BOX = 300  # px
 
 
 class FamilyPage(Page):
@@ -83,10 +84,10 @@ class FamilyPage(Page):
         self.setObjectName("family_page")
         self.header.title_label.setText(self.tr("Family"))
         self.header.set_sentence(
-            self.tr("One question to eight models, from counting to BERT, all trained on the same text.")
+            self.tr("One question to several generations of language models, all trained on the same text.")
         )
         self.session, self._opened = session, OpenFamilies()
-        self.told: Told | None = None  # an old answer stays until a new one comes
+        self.told: Told | None = None  # what is shown
         self.kind = FILL
         self._to_show: PageState | None = None  # until it is known which families there are
         self._is_found = False
@@ -111,22 +112,7 @@ class FamilyPage(Page):
         self.train_button = button(self.tr("Train a family…"), name="family_train")
         for action in (self.copy_button, self.save_button, self.train_button):
             self.header.add_action(action)
-        self.tabs = named(
-            QTabBar(drawBase=False, expanding=False), "family_tabs", self.tr("Kind of question")
-        )
-        for text in (
-            self.tr("Fill the blank"),
-            self.tr("Go on writing"),
-            self.tr("Nearest words"),
-            self.tr("A word in sentences"),
-            self.tr("Analogies"),
-            self.tr("Word tests"),
-            self.tr("Next sentence"),
-            self.tr("Same task"),
-            self.tr("Results"),
-            self.tr("Claims"),
-        ):
-            self.tabs.addTab(text)
+        self.tabs = KindTabs()
         self.box = ChoiceBox("family_box", self.tr("Family"))
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setFixedWidth(BOX)
@@ -137,8 +123,7 @@ class FamilyPage(Page):
         self.answer.setFixedWidth(120)
         self.second_label = label(self.tr("Then"), "muted")
         self.second = named(QLineEdit(SECOND[False]), "family_second", self.tr("Second sentence"))
-        self.action_label = label("", "muted", wrap=True, name="family_action_said")
-        self.action = button("", name="family_action")
+        self.action = Action()
         self.examples = button(self.tr("Examples"), "link", name="family_examples")
         self.sentences = named(QPlainTextEdit(), "family_sentences", self.tr("Sentences"))
         self.sentences.setPlainText(sentences_of(FIRST[False][SENSES], False))
@@ -167,7 +152,7 @@ class FamilyPage(Page):
             (self.second, 1), self.examples, gap=10,
         )  # fmt: skip
         self.card.add_layout(asked)
-        self.card.add_layout(row((self.action_label, 1), self.action, gap=10))
+        self.card.add(self.action)
         self.card.add(self.sentences)
         self.card.add(self.banner)
         self.answers = QStackedWidget()
@@ -189,6 +174,7 @@ class FamilyPage(Page):
 
     def _connect(self) -> None:
         self.area.horizontalScrollBar().valueChanged.connect(self.columns.set_shift)
+        self.area.verticalScrollBar().valueChanged.connect(self.columns.scrolled)
         self.tabs.currentChanged.connect(self.choose_tab)
         self.box.chosen.connect(self._choose_family)
         for line in (self.question, self.answer, self.second):
@@ -196,7 +182,8 @@ class FamilyPage(Page):
             line.returnPressed.connect(self.ask)
         self.sentences.textChanged.connect(self._pause.start)
         self.columns.entry_chosen.connect(self.take_word)
-        self.action.clicked.connect(self._act)
+        self.action.wanted.connect(self._act)
+        self.action.stopped.connect(self.stop)
         self.copy_button.clicked.connect(self.copy_command)
         self.save_button.clicked.connect(self.columns.save_picture)
         self.train_button.clicked.connect(self.open_dialog)
@@ -207,11 +194,12 @@ class FamilyPage(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.box.setFixedWidth(BOX if event.size().width() >= NARROW else NARROW_BOX)
-        room = self.views.width() - BOX - GAP  # the tabs are never cut: the box goes below them
-        is_wide = self.tabs.sizeHint().width() <= room
-        ways = QBoxLayout.Direction
-        self.head.setDirection(ways.LeftToRight if is_wide else ways.TopToBottom)
+        room, ways = self.body.contentsRect().width(), QBoxLayout.Direction
+        beside = self.tabs.fit(room - BOX - GAP)  # the tabs are never cut: else the box goes below them
+        if not beside:
+            self.tabs.fit(room)
+        self.head.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
+        self.learning.fit(event.size().height())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -285,7 +273,6 @@ class FamilyPage(Page):
             FILL: (self.answer_label, self.answer, self.examples),
             SENSES: (self.sentences, self.examples),
             FOLLOWS: (self.second_label, self.second),
-            RESULTS: (self.learning,),
         }
         for widget in {one for some in shown.values() for one in some}:
             widget.setVisible(widget in shown.get(self.kind, ()))
@@ -304,6 +291,7 @@ class FamilyPage(Page):
         self.question.setText(self._texts.get(self.kind, ""))
         self.columns.hint = self.tr("Click to put it into the blank") if self.kind == FILL else ""
         self.answers.setCurrentIndex(1 if self.kind == CLAIMS else 0)
+        self._forget()
         self.ask()
 
     @property
@@ -333,11 +321,10 @@ class FamilyPage(Page):
         if question is None or not self.isVisible():
             return
         if not self._can_be_asked(question):
-            self._asked.drop()
-            self.told = None
-            self.columns.set_columns((), Labels())
-            self._show_action()
+            self._forget()
             return
+        if self.told is not None and self.told.question.folder != question.folder:
+            self._forget()
         about = (
             *(question.folder, question.kind, question.text, question.answer, question.texts),
             *(question.files, question.fine_tune, id(question.table), str(question.roles)),
@@ -355,6 +342,15 @@ class FamilyPage(Page):
             progress=self._wait if question.kind in (TASK, FILES, CLAIMS) else None,
             ended=self._show_action,
         )
+        self._show_action()
+
+    def _forget(self) -> None:
+        """Show no answer, and let the same be asked again."""
+        self._asked.drop()
+        self.told = None
+        self.columns.set_columns((), Labels())
+        self.claims.setText("")
+        self.learning.hide()
         self._show_action()
 
     def _can_be_asked(self, question: Question) -> bool:
@@ -426,51 +422,26 @@ class FamilyPage(Page):
         self.tabs.setCurrentIndex(KINDS.index(found.kind))
         self.ask()
 
-    # what one action does, where a question has one
+    # what takes long
 
     @Slot()
     def _show_action(self) -> None:
-        """Say what the button beside the question does now."""
-        told = self.told if self.told is not None and self.told.question.kind == self.kind else None
-        is_open = self.session.table is not None and self.banner.isHidden()
-        is_busy, is_there = self._asked.is_asking, True
-        said = action = ""
-        if self.kind == TASK:
-            name = self.session.table.path.name if self.session.table is not None else ""
-            said = self.tr(
-                "Each member learns from four fifths of {name} and is asked about the rest."
-            ).format(name=name)
-            is_tuned = told is not None and told.fine_tuned is not None
-            action = self.tr("Stop") if is_busy else self.tr("Fine-tune all as well")
-            is_there = is_busy or (told is not None and not is_tuned)
-            said = said if name and is_open else ""
-        elif self.kind == FILES:
-            said = self.tr(
-                "Files of analogies (a b c d, a line each), or of likeness to people (word, word, number)."
-            )
-            action = self.tr("Stop") if is_busy else self.tr("Choose files…")
-        elif self.kind == CLAIMS:
-            said = self.tr(
-                "Vectors of sentences are compared over a table of two sentences and their likeness."
-            )
-            action = self.tr("Stop") if is_busy else self.tr("Choose a table…")
-        self.action_label.setText(said)
-        self.action.setText(action)
-        self.action_label.setVisible(bool(said))
-        self.action.setVisible(bool(action) and is_there)
+        """Say what can be done beside the question now."""
+        is_missing = self.kind == TASK and not self.banner.isHidden() and not self._asked.is_asking
+        table = "" if self.session.table is None or is_missing else self.session.table.path.name
+        self.action.show_of(self.kind, self.told, table, is_busy=self._asked.is_asking)
 
     @Slot()
     def _act(self) -> None:
-        if self._asked.is_asking:
-            self._stop()
-        elif self.kind == TASK:
+        if self.kind == TASK:
             self._tuned = (self.box.currentData(), id(self.session.table))
             self.ask()
         else:
             title = self.tr("Questions about words") if self.kind == FILES else self.tr("Pairs of sentences")
             ask_files(self, title, partial(self.take_files, self.kind), name="family_files_dialog")
 
-    def _stop(self) -> None:
+    @Slot()
+    def stop(self) -> None:
         """Stop what takes long; what was found stays."""
         self._asked.drop()
         self._tuned = None
@@ -505,6 +476,7 @@ class FamilyPage(Page):
             return
         if told.question.kind == RESULTS:
             self.learning.set_report(told.report)
+            self.learning.show()
         self.columns.set_caption(
             [(self.tr("Family"), told.question.folder.name), (self.tr("Question"), told.question.text)]
         )
@@ -513,8 +485,8 @@ class FamilyPage(Page):
     def _refuse(self, error: BaseException) -> None:
         self.banner.show_text("look", words.say_error(error))
         if self.kind in self._files:  # what cannot be read is not asked again
-            self._files[self.kind] = self._files[self.kind][:-1]
-        self._show_action()
+            self._files[self.kind] = ()
+        self._forget()
 
     @Slot(str)
     def take_word(self, word: str) -> None:

@@ -133,7 +133,7 @@ def test_files_about_words_are_answered_with_intervals_and_others_refused(
     page: FamilyPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
     page.tabs.setCurrentIndex(TABS.index("files"))
-    assert not page.columns.columns and page.action.isVisible()
+    assert not page.columns.columns and page.action.button.isVisible()
     (tmp_path / "pairs.txt").write_text("cat dog 9\ncat ship 1\ncow sea 2\ncat gnu 3\n", encoding="utf-8")
     (tmp_path / "four.txt").write_text("cat dog ship boat\n", encoding="utf-8")
     page.take_files("files", [str(tmp_path / "pairs.txt"), str(tmp_path / "four.txt")])
@@ -202,8 +202,10 @@ def test_the_open_table_is_learned_by_every_member(
     qtbot.waitUntil(lambda: page.told is not None and page.told.question.kind == "task", timeout=30_000)
     cells = {column.name: column.scores[0].text for column in page.columns.columns}
     assert float(cells["n-gram"]) == 100 and all(cells.values())
-    qtbot.waitUntil(lambda: page.action.isVisible() and page.action.text() == "Fine-tune all as well")
-    page.action.click()
+    qtbot.waitUntil(
+        lambda: page.action.button.isVisible() and page.action.button.text() == "Fine-tune all as well"
+    )
+    page.action.button.click()
     qtbot.waitUntil(lambda: page.told is not None and len(page.told.fine_tuned or {}) == 5, timeout=60_000)
     tuned = {column.name: column.scores[1].text for column in page.columns.columns}
     assert not tuned.pop("n-gram") and all(0 <= float(one) <= 100 for one in tuned.values())

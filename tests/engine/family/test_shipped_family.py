@@ -6,8 +6,9 @@ import pytest
 
 from app.shipped import shipped_family
 from engine.family.ask import Family
+from engine.family.card import card, lines
 from engine.family.members import ABOUT, PROBABILITY
-from engine.family.train import read_family, read_report
+from engine.family.train import CARD, read_family, read_report
 from engine.settings.family import MEMBERS
 
 MOST_BYTES = 40e6
@@ -25,3 +26,21 @@ def test_the_family_in_the_box_answers_and_says_nothing_of_the_machine_that_made
         assert one.rank is not None and len(one.guesses) == 5
         assert ABOUT[name].says != PROBABILITY or total == pytest.approx(1.0, abs=1e-3)
     assert "/" not in read_family(folder).text.text
+
+
+@pytest.mark.skipif(shipped_family() is None, reason="this build has no family in the box")
+def test_the_card_in_the_box_has_all_questions_and_every_verdict_as_its_figures_say() -> None:
+    folder = shipped_family()
+    assert folder is not None
+    report, text = read_report(folder), (folder / CARD).read_text("utf-8")
+    assert text == "\n".join(card(report)) + "\n"
+    asked = lines(report)
+    assert len({(one.name, one.source) for one in asked}) == len(asked) > 10
+    assert not {"cbow", "skipgram", "glove", "bert"} & set(asked[1].scores) and set(asked[2].scores) == {
+        "bert"
+    }
+    for one in asked:
+        assert all(score["low"] <= score["value"] <= score["high"] for score in one.scores.values())
+    for claim in report["claims"]:
+        wanted = "holds" if claim["low"] > 0 else "does not hold" if claim["high"] < 0 else "cannot be told"
+        assert claim["verdict"] == wanted and claim["claim"] in text
