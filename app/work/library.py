@@ -157,6 +157,15 @@ class ModelLibrary(QObject):
             found.insert(0, ModelEntry(held, OPENED))
         return tuple(found)
 
+    def own(self, wanted: str) -> tuple[ModelEntry, ...]:
+        """Return those of `offered` that a person trained, fetched, opened or used: one of these is taken
+        unasked, one that only ships is not.
+        """
+        recent = self.recent
+        return tuple(
+            entry for entry in self.offered(wanted) if entry.origin != SHIPPED or entry.path in recent
+        )
+
     def _order(self) -> tuple[Path, ...]:
         first = () if self._last_trained is None else (self._last_trained,)
         return tuple(dict.fromkeys((*first, *self.recent, *shipped_models(), *self._entries)))

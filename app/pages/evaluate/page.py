@@ -216,7 +216,7 @@ class EvaluatePage(Page):
     @Slot()
     def _take_first(self) -> None:
         """Take the last model that was trained, or used, where none was chosen."""
-        offered = [entry for entry in self.session.library.offered(FILES) if entry.problem is None]
+        offered = [entry for entry in self.session.library.own(FILES) if entry.problem is None]
         if self.isVisible() and self.folder is None and offered:
             self.set_model(offered[0].path)
 

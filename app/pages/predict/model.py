@@ -47,7 +47,7 @@ class ModelCard(Card):
     @property
     def first(self) -> str:
         """Return the model to ask where none was chosen: the last trained, or used; "" for none."""
-        return next((str(entry.path) for entry in self._library.offered(FILES)), "")
+        return next((str(entry.path) for entry in self._library.own(FILES)), "")
 
     @property
     def is_refused(self) -> bool:
