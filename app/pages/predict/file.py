@@ -222,7 +222,7 @@ class FileCard(Card):
         self.out_edit.setEnabled(shown is not None)
         self.out_button.setEnabled(shown is not None)
         if shown is None:
-            self.status.setText(self.tr("Choose a table; its rows get a label and a probability each."))
+            self.status.setText(self.tr("Choose a table; each of its rows gets an answer."))
             return
         self.text_box.addItems(shown.table.columns)
         self.text_box.setCurrentText(shown.roles.text)

@@ -108,9 +108,7 @@ class PredictPage(Page):
         )
         self.empty.button.setObjectName("lead_to_finetune")
         self.no_file = EmptyState(
-            self.tr(
-                "Choose a file at the left, or drop one here: every row gets a label and its probability."
-            ),
+            self.tr("Choose a file at the left, or drop one here: every row gets its answer."),
             self.tr("Choose a file…"),
             least_width=EMPTY_WIDTH,
         )

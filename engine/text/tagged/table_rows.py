@@ -75,7 +75,7 @@ def find_layout(
     words = [word] if word else _named(head, (*WORDS, *TEXTS))
     whole = [word] if word else _named(head, TEXTS)
     for one, other in ((one, other) for other in tags for one in whole if one != other):
-        if any(map(_holds_spans, head[other])):
+        if any(map(_holds_spans, head[other])) or (tag and all(_value(cell) == [] for cell in head[other])):
             template = marked("engine", "column {word} is the text, column {tag} the spans in it")
             return Layout("spans", one, other, "", _why(template, one, other))
     pairs = [(one, other) for other in tags for one in words if one != other]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app import words
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from engine.train.tasks.token_labels.answers import TaggedAnswer
 
 TYPING_STOPS_MS = 450
+MOST_LINES = 5  # of the words with what is found, before they scroll
+WITHOUT_WORDS = 250  # px of the card that all else takes
 SUFFIXES = (".jsonl", ".conll", ".txt", ".tsv")
 
 
@@ -46,7 +49,7 @@ class AskCard(Card):
         self.text.setAccessibleName(self.tr("Text"))
         self.text.setMinimumHeight(56)
         self.note = label("", "muted", wrap=True, name="tag_note")
-        self.picture = TaggedWordsPlot(self.tr("The text with what is found in it"), most_lines=5)
+        self.picture = TaggedWordsPlot(self.tr("The text with what is found in it"), most_lines=MOST_LINES)
         self.picture.setObjectName("tagged_text")
         self.found = CellTable("found_entities", self.tr("What is found"))
         self.found.setMinimumHeight(84)
@@ -59,6 +62,14 @@ class AskCard(Card):
         self.add(self.note)
         self.add(self._result, 3)
         self.show_nothing()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many lines of words as there is room for beside the text and the list."""
+        super().resizeEvent(event)
+        lines = min(MOST_LINES, max(1, (self.height() - WITHOUT_WORDS) // self.picture.line))
+        if lines != self.picture.most_lines:
+            self.picture.most_lines = lines
+            self.picture.place_anew()
 
     def show_nothing(self) -> None:
         """Show no answer."""

@@ -39,5 +39,8 @@ def read_written(path: Path) -> Steps[TaggedTexts]:
     """Return the texts of a file of tags. Raises: DataError."""
     from engine.text.tagged.read import reading_tagged
 
-    word, tag = ("", "") if path.suffix == ".jsonl" else ("1", "2")
+    word, tag = "1", "2"
+    if path.suffix == ".jsonl":
+        with path.open(encoding="utf-8") as file:
+            word, tag = ("text", "entities") if '"entities": [' in file.readline() else ("tokens", "tags")
     return (yield from reading_tagged(path, word=word, tag=tag))
