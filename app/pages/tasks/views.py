@@ -187,7 +187,7 @@ class TaskViews(ABC):
     is_of_numbers: ClassVar[bool] = False  # which are neither right nor wrong, and measured by a correlation
 
     def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
-        """Draw the answer to one text; return it in a few words.
+        """Draw the answer to one text; return it in a few words, "" where the drawing is these.
 
         Args: values: (C,) of the labels, or the number. answered: what a file would have.
         """

@@ -62,9 +62,8 @@ class RegressionViews(TaskViews):
 
     def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
         bars.clear()
-        said = words.decimal(float(values[0]))
-        bars.set_empty_text(said)
-        return said
+        bars.set_empty_text(words.decimal(float(values[0])))
+        return ""
 
     def answer_empty_words(self) -> str:
         return translate("RegressionViews", "The number that is predicted appears here.")
