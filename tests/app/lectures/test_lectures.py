@@ -287,3 +287,65 @@ def test_a_page_without_a_state_says_which_pages_have_one(
     window.show_page("runs")
     with pytest.raises(UserError, match="Turn to Tokenizer"):
         window.lectures.state_here()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("styled")
+@pytest.mark.parametrize(("kind", "index"), [(0, 0), (1, 1)])
+def test_an_export_has_every_figure_with_its_caption_while_the_window_goes_on(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot, kind: int, index: int
+) -> None:
+    keep(window, "A <head> & more", "Where it *looks*.", qtbot)
+    window.show_page("anatomy")
+    rest(window.session, qtbot)
+    keep(window, "Number by number", "", qtbot)
+    desk, folder = window.lectures.desk, tmp_path / "lecture"
+    gone = Scene("Gone", "", "probe", {"model": ModelMark("lost model", "f" * 12)}, SENTENCE)
+    desk.take(desk.lecture.with_scene(gone))
+    rest(window.session, qtbot)
+    window.lectures.export()
+    dialog: Any = next(
+        one for one in QApplication.topLevelWidgets() if one.objectName() == "lecture_export_dialog"
+    )
+    dialog.path.setText(str(folder))
+    dialog.kind.setCurrentIndex(kind)
+    dialog.index.setCurrentIndex(index)
+    text, page = window.session.inspector.text, window.current_page
+    qtbot.mouseClick(dialog.go_button, Qt.MouseButton.LeftButton)
+    assert dialog.is_exporting and dialog.go_button.text() == "Stop"
+    qtbot.waitUntil(lambda: not dialog.is_exporting)
+    assert "3 scenes" in dialog.said.text() and dialog.open_button.isVisible()
+    assert (window.session.inspector.text, window.current_page) == (text, page)  # it went on by itself
+    written = (folder / ("index.html", "index.md")[index]).read_text(encoding="utf-8")
+    suffix = (".png", ".svg")[kind]
+    figures = sorted(folder.glob(f"*{suffix}"))
+    assert len(figures) == 3 and all(one.stat().st_size > 1000 for one in figures)
+    assert all(one.name in written and one.with_suffix(".txt").read_text().strip() for one in figures)
+    caption = figures[0].with_suffix(".txt").read_text(encoding="utf-8")
+    assert f"weights, sha256: {desk.lecture.scenes[0].models['model'].fingerprint}" in caption
+    assert "lost model" in written and str(tmp_path) not in written
+    assert ("&lt;head&gt; &amp; more" in written) == (index == 0)
+    dialog.close()
+    rest(window.session, qtbot)
+
+
+@pytest.mark.slow
+def test_an_export_can_be_stopped_and_a_folder_that_cannot_be_written_is_told(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    keep(window, "One", "", qtbot)
+    window.lectures.export()
+    dialog: Any = next(
+        one for one in QApplication.topLevelWidgets() if one.objectName() == "lecture_export_dialog"
+    )
+    (tmp_path / "file").write_text("no folder")
+    dialog.path.setText(str(tmp_path / "file"))
+    dialog.begin()
+    qtbot.waitUntil(lambda: not dialog.is_exporting)
+    assert "file" in dialog.said.text() and dialog.said.text() != ""
+    dialog.path.setText(str(tmp_path / "out"))
+    dialog.begin()
+    qtbot.mouseClick(dialog.go_button, Qt.MouseButton.LeftButton)
+    assert not dialog.is_exporting and "Stopped" in dialog.said.text()
+    assert not (tmp_path / "out" / "index.html").exists()
+    dialog.close()
