@@ -1,0 +1,226 @@
+"""The lecture "From counting to BERT": the family in the box, and at the end the starter model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from app.lectures.lecture import Lecture
+from app.shipped import shipped_family, starter_model
+from assets.lectures.stage import Stage, told
+from engine.errors import marked
+from engine.family.ask import Family
+from engine.family.limits import limits
+from engine.family.senses import SENTENCES, senses
+from engine.family.train import read_report
+from engine.family.words import nearest, unit
+from engine.family.writing import go_on
+from engine.inspect.attention.weights import look
+from engine.inspect.example_texts import BANK
+from engine.inspect.loaded_model import LoadedModel
+
+FILE = "from-counting-to-bert.json"
+SEA = "The [MASK] flows into the sea."
+CAPITAL = "The capital of [MASK] is paris."
+KING = "She is the [MASK] of the king."
+CITY = "The city is"
+MEMBERS = ("ngram", "nnlm", "cbow", "skipgram", "glove", "elmo", "gpt", "bert")
+
+
+def check() -> None:
+    """Check what the sentences below name. Raises: ValueError: it is no longer so."""
+    folder = shipped_family()
+    told(folder is not None and starter_model() is not None, "family and starter ship")
+    assert folder is not None
+    family = Family.open(folder)
+    told(tuple(family.members) == MEMBERS, "eight members, the oldest first")
+    told(read_report(folder)["minutes"] == 2.5, "two and a half minutes")
+
+    first = {name: one.guesses[0].word for name, one in family.fill(CAPITAL).items()}
+    told(first["ngram"] == "the" and first["nnlm"] == "the", "the n-gram says the")
+    told(limits(family, CAPITAL)["ngram"].values == {"rest": "is paris", "word": "the"}, "without “is paris”")
+    near = nearest(family, "river", 1)
+    told(near["cbow"][0].word == near["bert"][0].word == "lake", "nearest to river: lake")
+    told("ngram" not in near, "counts are no vectors")
+    king = family.fill(KING)
+    told(king["cbow"].guesses[0].word == "queen", "CBOW says queen")
+    backwards = limits(family, KING)["cbow"].values
+    told(backwards["word"] == "queen" and str(backwards["text"]).startswith("king the of"), "backwards too")
+    told(set(go_on(family, CITY)) == {"ngram", "nnlm", "elmo", "gpt"}, "those that read from the left write")
+    ranks = {name: one.rank for name, one in family.fill(SEA, answer="river").items()}
+    told([ranks[name] for name in ("bert", "elmo", "gpt")] == [11, 43, 328], "11th, 43rd, 328th")
+    told(limits(family, SEA)["gpt"].values["rest"] == "flows into the sea", "GPT reads “The” alone")
+    told("bert" in limits(family, KING), "BERT guesses two words apart")
+    lines = [line for group in SENTENCES["bank"] for line in group]
+    found = senses(family, "bank", lines)
+    told(
+        all(abs(found[name].likeness[-1] - 1) < 1e-4 for name in ("nnlm", "cbow", "skipgram", "glove")), "one"
+    )
+    told(all(found[name].likeness[-1] < 0.999 for name in ("elmo", "gpt", "bert")), "one for each sentence")
+    told(_in_own_sense() == 6, "six of eight")
+
+
+def _in_own_sense() -> int:
+    """Return for how many sentences the nearest “bank”, after the last layer, is of their own sense."""
+    folder = starter_model()
+    assert folder is not None  # checked
+    model, states, groups = LoadedModel.open(folder, "cpu"), [], []
+    for group, text in BANK.sentences:
+        seen = look(model, text, want_hidden=True)
+        assert seen.hidden_states is not None  # asked for
+        states.append(seen.hidden_states[-1, seen.encoding.tokens.index(BANK.word)])
+        groups.append(group)
+    units = unit(np.stack(states))
+    cosine = units @ units.T
+    np.fill_diagonal(cosine, -2.0)
+    return sum(groups[int(near)] == own for own, near in zip(groups, cosine.argmax(1), strict=True))
+
+
+def make(stage: Stage) -> Lecture:
+    """Return the lecture. Raises: ValueError, UserError."""
+    check()
+    folder, starter = shipped_family(), starter_model()
+    assert folder is not None and starter is not None  # checked
+    stage.scenes = []
+
+    def ask(title: str, sentence: str, kind: str, question: str, **more: str) -> None:
+        values = {"answer": "", "second": "", "sentences": "", **more}
+        stage.keep(title, sentence, "family", folder, kind=kind, question=question, **values)
+
+    ask(
+        marked("engine", "Eight models, one question"),
+        marked(
+            "engine",
+            "The oldest stands left. All learned from one text, for about two and a half minutes or less. "
+            "Each column says what its model may see.",
+        ),
+        "fill",
+        SEA,
+        answer="river",
+    )
+    ask(
+        marked("engine", "Counting: only what stands before"),
+        marked(
+            "engine",
+            "The n-gram counted which word came after others. “is paris” stands behind the blank: "
+            "without it, it says “the” just the same.",
+        ),
+        "fill",
+        CAPITAL,
+        answer="france",
+    )
+    ask(
+        marked("engine", "Words become vectors"),
+        marked(
+            "engine",
+            "Counts know no likeness; vectors do. For CBOW and BERT the word nearest to “river” is "
+            "“lake”. With so little text, not every model comes so far.",
+        ),
+        "nearest",
+        "river",
+    )
+    ask(
+        marked("engine", "Neighbours in a bag"),
+        marked(
+            "engine",
+            "CBOW sees both sides and says “queen” first. But it sees them without their order: "
+            "backwards it says “queen” just the same.",
+        ),
+        "fill",
+        KING,
+        answer="queen",
+    )
+    ask(
+        marked("engine", "One word, one vector?"),
+        marked(
+            "engine",
+            "“bank” in ten sentences. NNLM, CBOW, skip-gram and GloVe have one vector for all of "
+            "them; in ELMo, GPT and BERT the sentence changes it.",
+        ),
+        "senses",
+        "bank",
+        sentences="\n\n".join("\n".join(group) for group in SENTENCES["bank"]),
+    )
+    ask(
+        marked("engine", "From the left, one can write"),
+        marked(
+            "engine",
+            "Who expects the next word can go on writing: the n-gram, NNLM, ELMo's left half and GPT. After "
+            "minutes of learning, none writes well.",
+        ),
+        "write",
+        CITY,
+    )
+    ask(
+        marked("engine", "BERT: both sides, in order"),
+        marked(
+            "engine",
+            "GPT reads “The” alone here, and “river” comes 328th. ELMo, a half from each side: 43rd. "
+            "BERT, which reads all of it at once: 11th.",
+        ),
+        "fill",
+        SEA,
+        answer="river",
+    )
+    ask(
+        marked("engine", "What BERT cannot do"),
+        marked(
+            "engine",
+            "It does not write, and of two hidden words it guesses each without knowing the other: "
+            "its column says so on this sentence.",
+        ),
+        "fill",
+        KING,
+        answer="queen",
+    )
+    ask(
+        marked("engine", "All questions on one card"),
+        marked(
+            "engine",
+            "One sentence proves little. These are the shares over hundreds of questions, with their "
+            "intervals.",
+        ),
+        "results",
+        "",
+    )
+    texts: Any = [list(one) for one in BANK.sentences]
+    common = {
+        "kind": "word",
+        "texts": texts,
+        "group": "sense",
+        "word": BANK.word,
+        "longest": 128,
+        "of": "",
+        "pooling": "mean",
+        "method": "pca",
+        "perplexity": 5,
+        "seed": 42,
+        "coloured": True,
+        "by_group": False,
+        "point": -1,
+        "compared": "",
+    }
+    stage.keep(
+        marked("engine", "A BERT that read far more: “bank” as one word"),
+        marked(
+            "engine",
+            "Eight sentences, before the first layer: only where the word stands in its sentence "
+            "sets these points apart, so some lie on one another.",
+        ),
+        "embeddings",
+        starter,
+        **{**common, "tab": "map", "layer": 0},
+    )
+    stage.keep(
+        marked("engine", "… and as two senses"),
+        marked(
+            "engine",
+            "After the last layer, six of the eight have their nearest neighbour in their own sense. "
+            "Nobody told it which bank is meant; the other words did.",
+        ),
+        "embeddings",
+        starter,
+        **{**common, "tab": "map", "layer": 6},
+    )
+    return Lecture(marked("engine", "From counting to BERT"), tuple(stage.scenes))

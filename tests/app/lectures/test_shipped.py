@@ -1,0 +1,77 @@
+"""The lectures in the box: each scene opens with the models in the box, and what is said of it is so."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app import shipped
+from app.lectures.lecture import read_lecture
+from app.lectures.pages import KEPT_PAGES
+from app.settings import AppSettings
+from assets.lectures import make_counting, make_reading
+from tests.app.hand import Hand, OpenWindow
+
+FOLDER = shipped.assets() / "lectures"
+FILES = sorted(FOLDER.glob("*.json"))
+
+
+def test_every_lecture_in_the_box_is_offered_and_titled_as_it_is() -> None:
+    assert {one.path for one in shipped.lectures()} == set(FILES) and len(FILES) >= 2
+    assert all(read_lecture(one.path).title == one.title for one in shipped.lectures())
+
+
+def seen(values: Mapping[str, Any]) -> Any:
+    """Return a scene's values without what is asked of an attribution that is not in view."""
+    hidden = ("asked",) if values.get("view") != "attribution" else ()
+    return json.loads(json.dumps({name: value for name, value in values.items() if name not in hidden}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("maker", [make_reading, make_counting])
+def test_what_a_lecture_says_is_what_the_models_say(maker: Any) -> None:
+    maker.check()
+    source = Path(maker.__file__).read_text(encoding="utf-8")
+    told = re.sub(r'"\s*\n\s*"', "", source)  # a sentence over two lines is one
+    for scene in read_lecture(FOLDER / maker.FILE).scenes:
+        assert f'"{scene.title}"' in told and f'"{scene.sentence}"' in told
+
+
+@pytest.mark.slow
+def test_every_scene_in_the_box_opens_and_shows_what_was_kept(
+    open_window: OpenWindow, settings: AppSettings, qtbot: QtBot
+) -> None:
+    window = open_window(settings)
+    window.show_page("welcome")
+    Hand(window, qtbot).click("welcome_lecture_1")
+    lectures = window.lectures
+    qtbot.waitUntil(lambda: lectures.mode.is_on)
+    for path in FILES:
+        lectures.mode.end()
+        lectures.open(path, starts=True)
+        qtbot.waitUntil(lambda: lectures.mode.is_on and not lectures.desk.is_busy)
+        assert not lectures.desk.lacking and lectures.desk.path is None  # what ships is not written to
+        for place, scene in enumerate(lectures.desk.lecture.scenes):
+            lectures.mode.go(place)
+            page: Any = window.page(scene.page)
+            quiet = 0
+
+            def is_still(page: Any = page) -> bool:
+                nonlocal quiet
+                quiet = quiet + 1 if window.session.workers.is_idle and page.is_state_shown else 0
+                return quiet > 20  # some tenths of a second, as pages let choosing rest
+
+            qtbot.waitUntil(is_still)
+            said = f"{path.name}, {place + 1}: {scene.title}"
+            assert scene.page in KEPT_PAGES and not lectures.mode.hole.isVisible(), said
+            state = page.page_state()
+            assert seen(state.values) == seen(scene.values), said
+            assert (state.text, state.text_pair) == (scene.text, scene.text_pair), said
+            assert lectures.mode.bar.title.text() == scene.title
+    lectures.mode.end()
