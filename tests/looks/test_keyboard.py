@@ -87,11 +87,19 @@ def is_control(widget: QWidget) -> bool:
     """Return whether a widget can be used now, and is no mere part of what can."""
     if not widget.isVisible() or not widget.isEnabled() or isinstance(widget, QScrollBar | QHeaderView):
         return False
+    if is_several_figures(widget):
+        return False
     above = widget.parentWidget()
-    while above is not None and not isinstance(above, PARTS):
+    while above is not None and (is_several_figures(above) or not isinstance(above, PARTS)):
         above = above.parentWidget()
     takes_keys = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus) and not isinstance(widget, QTabWidget)
     return above is None and (takes_keys or isinstance(widget, CONTROLS))
+
+
+def is_several_figures(widget: QWidget) -> bool:
+    """Return whether a picture is a frame around others, each of which takes the keyboard for itself."""
+    is_frame = widget.focusPolicy() == Qt.FocusPolicy.NoFocus
+    return isinstance(widget, Figure) and is_frame and bool(widget.findChildren(Figure))
 
 
 def stops(start: QWidget | None) -> list[QWidget]:
