@@ -37,7 +37,7 @@ def mark_of(path: Path) -> ModelMark:
 
 
 def fingerprint_of(path: Path) -> str:
-    """Return the first digits of a sha256: of a model's weights, of a family's report, of a
+    """Return the first digits of a sha256: of a model's weights, of those of a family's members, of a
     vocabulary's file.
 
     Raises: UserError: there is none of these.
@@ -46,11 +46,23 @@ def fingerprint_of(path: Path) -> str:
     about = told.stat() if told.exists() else path.stat()
     key = (path, about.st_mtime_ns, about.st_size)
     if key not in _known:
-        if told.is_file() and told.suffix != ".safetensors":
+        if told.name == REPORT:
+            _known[key] = _of_family(path)
+        elif told.is_file() and told.suffix != ".safetensors":
             _known[key] = hashlib.sha256(told.read_bytes()).hexdigest()[:FINGERPRINT_DIGITS]
         else:
             _known[key] = fingerprint(path)
     return _known[key]
+
+
+def _of_family(path: Path) -> str:
+    """Return the digits of what the members have learned: their card may be written anew meanwhile."""
+    digest = hashlib.sha256()
+    for file in sorted(path.glob("*/model/*")):
+        if file.suffix in (".safetensors", ".npz"):
+            digest.update(file.relative_to(path).as_posix().encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:FINGERPRINT_DIGITS]
 
 
 def _telling(path: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app import shipped
+from app.lectures.find import fingerprint_of
 from app.lectures.lecture import read_lecture
 from app.lectures.pages import KEPT_PAGES
 from app.settings import AppSettings
@@ -19,6 +21,7 @@ from assets.lectures import make_counting, make_reading
 from tests.app.hand import Hand, OpenWindow
 
 FOLDER = shipped.assets() / "lectures"
+FAMILY = shipped.assets() / "models" / "family"
 FILES = sorted(FOLDER.glob("*.json"))
 
 
@@ -75,3 +78,16 @@ def test_every_scene_in_the_box_opens_and_shows_what_was_kept(
             assert (state.text, state.text_pair) == (scene.text, scene.text_pair), said
             assert lectures.mode.bar.title.text() == scene.title
     lectures.mode.end()
+
+
+def test_a_family_is_known_again_after_its_card_is_written_anew(tmp_path: Path) -> None:
+    for member in ("ngram", "glove"):
+        shutil.copytree(FAMILY / member, tmp_path / member)
+    report = tmp_path / "family.json"
+    report.write_text("{}", encoding="utf-8")
+    before = fingerprint_of(tmp_path)
+    report.write_text('{"asked": "again"}', encoding="utf-8")
+    assert fingerprint_of(tmp_path) == before
+    shutil.rmtree(tmp_path / "glove")
+    report.write_text('{"asked": "of one"}', encoding="utf-8")
+    assert fingerprint_of(tmp_path) != before
