@@ -32,8 +32,10 @@ class Action(QWidget):
         if kind == TASK and table:
             said = self.tr("Each member learns from four fifths of {name} and is asked about the rest.")
             said = said.format(name=table)
-            can_tune = told is not None and told.question.kind == TASK and told.fine_tuned is None
-            action = self.tr("Fine-tune all as well") if can_tune else ""
+            if told is None or told.question.kind != TASK:  # it was stopped before there was an answer
+                action = self.tr("Ask")
+            elif told.fine_tuned is None:
+                action = self.tr("Fine-tune all as well")
         elif kind == FILES:
             said = self.tr(
                 "Files of analogies (a b c d, a line each), or of likeness to people (word, word, number)."

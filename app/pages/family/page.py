@@ -434,7 +434,8 @@ class FamilyPage(Page):
     @Slot()
     def _act(self) -> None:
         if self.kind == TASK:
-            self._tuned = (self.box.currentData(), id(self.session.table))
+            if self.told is not None and self.told.question.kind == TASK:
+                self._tuned = (self.box.currentData(), id(self.session.table))
             self.ask()
         else:
             title = self.tr("Questions about words") if self.kind == FILES else self.tr("Pairs of sentences")

@@ -199,6 +199,9 @@ def test_the_open_table_is_learned_by_every_member(
     session.open_table(tmp_path / "rows.csv")
     assert session.wait_idle()
     page.ask()
+    page.stop()  # before there is an answer: it can be asked again
+    assert page.action.button.text() == "Ask" and not page.action.button.isHidden()
+    page.action.button.click()
     qtbot.waitUntil(lambda: page.told is not None and page.told.question.kind == "task", timeout=30_000)
     cells = {column.name: column.scores[0].text for column in page.columns.columns}
     assert float(cells["n-gram"]) == 100 and all(cells.values())
