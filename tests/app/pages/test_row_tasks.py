@@ -84,7 +84,7 @@ def test_numbers_are_drawn_by_size_and_the_form_says_what_is_learned(
     page = show_page(DataPage)
     opened(session, numbers_table(tmp_path), "score")
     assert session.task_name == "regression" and sum(count for _name, count in page.labels_plot.bars) == 45
-    assert page.labels_plot.bars[0][0].startswith("0.00")
+    assert page.labels_plot.bars[0][0] == "0.0 to 0.5"
     form = show_page(FineTunePage)
     assert form.setup.task_label.text() == "One text → a number"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLabel
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLabel, QTabBar
 
 from app import shipped
 from app.main_window import MainWindow
@@ -150,6 +150,8 @@ def test_a_folder_that_is_no_model_is_refused_in_the_same_words_below_every_box(
         window.show_page(page)
         assert window.session.wait_idle()
         for box in window.page(page).findChildren(ModelBox):
+            for bar in window.page(page).findChildren(QTabBar) if not box.isVisible() else ():
+                bar.setCurrentIndex(bar.count() - 1)  # the box of a second model stands on the last tab
             before = box.currentData()
             box.question.read(tmp_path / "nothing")
             assert window.session.wait_idle()
