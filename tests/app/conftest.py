@@ -52,6 +52,7 @@ def qapp_args() -> list[str]:
 def nothing_is_left(qapp: QApplication) -> Iterator[None]:
     """Fail a test that leaves a thread, a running job or timer, or a top-level widget alive."""
     theme.apply_theme(qapp, "light")
+    gc.collect()  # the test before let go of its page after it was looked through: a frozen page lies for ever
     gc.freeze()  # timers and jobs found later are new, and finding them is quick
     threads, windows = set(threading.enumerate()), _windows()
     yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
@@ -235,7 +236,7 @@ def test_the_window_stays_awake_while_python_works(qtbot) -> None:
             sum(range(200_000))  # about 5 ms that hold the GIL
             yield Progress(stage="Reading", done=done, total=40)
 
-    before = sys.getswitchinterval()
+    before, callbacks = sys.getswitchinterval(), gc.callbacks.copy()
     job_module.prepare_process()
     timer = QTimer(interval=5, timerType=Qt.TimerType.PreciseTimer)
     timer.timeout.connect(tick)
@@ -245,6 +246,7 @@ def test_the_window_stays_awake_while_python_works(qtbot) -> None:
     finally:
         timer.stop()
         sys.setswitchinterval(before)
+        gc.callbacks[:] = callbacks
     assert gaps and sorted(gaps)[len(gaps) // 2] < 0.033
 
 
