@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.look import theme
 from app.settings import AppSettings
+from app.work.garbage import GarbageCollector
 from app.work.job import prepare_process
 
 TRANSLATIONS = Path(__file__).parent / "translations"
@@ -20,6 +21,7 @@ def make_application(arguments: Sequence[str], settings: AppSettings | None = No
     """Return the application, ready for a window; `settings` says which colours."""
     prepare_process()
     application = QApplication(list(arguments))
+    GarbageCollector(application)
     application.setApplicationName("Cloze")
     application.setOrganizationName("Cloze")
     application.setDesktopFileName("cloze")

@@ -6,7 +6,6 @@ to hear of; a training is the one exception: its page is made as it begins.
 
 from __future__ import annotations
 
-import gc
 from collections import deque
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.look.labels import label
 from app.session import Session
+from app.work import garbage
 from app.work.job import Job
 from app.work.worker import Answer
 from engine.events import Event
@@ -169,13 +169,9 @@ def import_pages(wanted: deque[str]) -> Iterator[Event]:
     Without looking for garbage among all that comes, which would hold the window up for half a second.
     """
     left = [key for key in PAGES if key != AT_ONCE]
-    gc.disable()
-    try:
+    with garbage.put_off():
         while left:
             key = next((key for key in wanted if key in left), left[0])
             import_module(module_of(key))
             left.remove(key)
             yield Answer(value=key)
-    finally:
-        gc.freeze()
-        gc.enable()

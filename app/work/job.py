@@ -7,18 +7,17 @@ It holds the GIL only while the task runs Python; torch lets go of it inside its
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Signal, Slot
 
+from app.work.garbage import leave_what_is_there
 from engine.events import Beat, Event
 
 Task = Iterator[Event] | Callable[[], Iterator[Event]]
@@ -31,33 +30,16 @@ MOST_WAITING = (
 STACK_BYTES = 16 * 2**20  # macOS gives threads 512 kB, too little for a deep autograd graph
 SWITCH_INTERVAL_S = 0.001
 NICENESS = 1
-LONG_S = 0.02  # of a collection, during which no thread does anything
 
 
 def prepare_process() -> None:
     """Make Python hand the GIL over within a millisecond, and look for garbage among new things only.
 
     Call once, after the imports, before the window is made. The default of 5 ms is paid again at each of the
-    window's calls that let go of the GIL. A full collection over all that torch brings held every thread for
-    0.6 s; what is imported later is looked through once.
+    window's calls that let go of the GIL.
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    gc.collect()
-    gc.freeze()
-    if _leave_in_peace not in gc.callbacks:
-        gc.callbacks.append(_leave_in_peace)
-
-
-def _leave_in_peace(phase: str, about: Mapping[str, int]) -> None:
-    """Look no more at what a full collection has taken long over and found in use: it is there to stay."""
-    if about["generation"] == 2:
-        if phase == "start":
-            _collection.began = time.thread_time()
-        elif time.thread_time() - _collection.began > LONG_S:
-            gc.freeze()
-
-
-_collection = threading.local()  # a collection begins and ends on one thread
+    leave_what_is_there()
 
 
 @dataclass(frozen=True, slots=True)

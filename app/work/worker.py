@@ -35,24 +35,32 @@ class Answer(Event):
 
 
 @dataclass(slots=True, eq=False)
-class _Question:
-    """Something asked. is_dropped: set on the window's thread, read on the worker. tell: None once its owner
-    is gone.
+class _Work:
+    """The worker's half of a question, which knows nobody: a widget that a worker lets go of last would be
+    destroyed on its thread. do: emptied on the window's thread at the end. is_dropped: set there, read on the
+    worker.
     """
 
-    work: Callable[[], Any]
-    tell: Callable[[_Said], None] | None
+    do: Callable[[], Any] | None
+    is_dropped: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class _Question:
+    """Something asked. tell: None once its owner is gone."""
+
+    work: _Work
+    tell: Callable[[_Question, _Said], None] | None
     heard: Callable[[Any], None]
     refused: Callable[[BaseException], None] | None
     progress: Callable[[Event], None] | None
-    is_dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """One thing the worker says of a question. has_ended: it is the last."""
+    """One thing the worker says of its work. has_ended: it is the last."""
 
-    question: _Question
+    work: _Work
     event: Event | None = None
     error: BaseException | None = None
     has_ended: bool = False
@@ -70,8 +78,8 @@ class Worker(QObject):
     ) -> None:
         super().__init__(parent)
         self._name = name
-        self._out: list[_Question] = []  # those that have not ended
-        self._inbox: SimpleQueue[_Question | None] = SimpleQueue()
+        self._out: dict[_Work, _Question] = {}  # those that have not ended
+        self._inbox: SimpleQueue[_Work | None] = SimpleQueue()
         self._outbox: SimpleQueue[_Said] = SimpleQueue()
         self._said: deque[_Said] = deque()  # taken from the outbox and not told yet
         self._thread: threading.Thread | None = None
@@ -87,8 +95,8 @@ class Worker(QObject):
 
     def begin(self, question: _Question) -> None:
         """Take a question from its channel."""
-        self._out.append(question)
-        self._inbox.put(question)
+        self._out[question.work] = question
+        self._inbox.put(question.work)
         self._timer.start()
         if not self._is_held:
             self._start()
@@ -111,8 +119,8 @@ class Worker(QObject):
         or with the process.
         """
         self.is_closed = True
-        for question in self._out:
-            question.is_dropped = True
+        for work in self._out:
+            work.is_dropped = True
         self.let_go()
         if self._thread is not None:
             self._inbox.put(None)
@@ -143,10 +151,12 @@ class Worker(QObject):
             self._timer.stop()
 
     def _tell(self, said: _Said) -> None:
+        question = self._out[said.work]
         if said.has_ended:
-            self._out.remove(said.question)
-        if said.question.tell is not None:
-            said.question.tell(said)
+            del self._out[said.work]
+            said.work.do = None
+        if question.tell is not None:
+            question.tell(question, said)
 
 
 class Channel(QObject):
@@ -228,7 +238,7 @@ class Channel(QObject):
         if (about,) == self._asked or self._worker.is_closed:
             return False
         self.drop()
-        question = _Question(work, self._tell, heard, refused, progress)
+        question = _Question(_Work(work), self._tell, heard, refused, progress)
         self._asked, self._newest, self._ended = (about,), question, ended
         self._out.append(question)
         self._worker.begin(question)
@@ -240,10 +250,9 @@ class Channel(QObject):
         self._asked = None
         question, self._newest = self._newest, None
         if question is not None:
-            question.is_dropped = True
+            question.work.is_dropped = True
 
-    def _tell(self, said: _Said) -> None:
-        question = said.question
+    def _tell(self, question: _Question, said: _Said) -> None:
         if said.has_ended:
             try:
                 self._end(question, said.error)
@@ -251,7 +260,7 @@ class Channel(QObject):
                 self._out.remove(question)
             if not self._out and self._ended is not None and question.tell is not None:
                 self._ended()
-        elif question.is_dropped or said.event is None:
+        elif said.work.is_dropped or said.event is None:
             return
         elif isinstance(said.event, Answer):
             question.heard(said.event.value)
@@ -261,7 +270,7 @@ class Channel(QObject):
     def _end(self, question: _Question, error: BaseException | None) -> None:
         if self._newest is question:
             self._newest = None
-        if error is not None and not question.is_dropped:
+        if error is not None and not question.work.is_dropped:
             self._asked = None
             is_refusal = isinstance(error, UserError | MemoryError)
             (question.refused if is_refusal and question.refused else self._worker.problem.emit)(error)
@@ -316,42 +325,43 @@ class Workers(QObject):
 def _forget(questions: list[_Question]) -> None:
     """Let nobody hear of these any more: who asked is gone."""
     for question in questions:
-        question.is_dropped, question.tell = True, None
+        question.work.is_dropped, question.tell = True, None
 
 
 def _is_outrun(said: _Said, later: _Said) -> bool:
     """Whether a question has made more progress meanwhile."""
     both = isinstance(said.event, Progress) and isinstance(later.event, Progress)
-    return both and said.question is later.question
+    return both and said.work is later.work
 
 
-def _serve(inbox: SimpleQueue[_Question | None], outbox: SimpleQueue[_Said]) -> None:
+def _serve(inbox: SimpleQueue[_Work | None], outbox: SimpleQueue[_Said]) -> None:
     """Answer until told to end; what came last goes first."""
     step_back()
-    under_way: list[tuple[_Question, Iterator[Event]]] = []
+    under_way: list[tuple[_Work, Iterator[Event]]] = []
     while True:
         under_way = [one for one in under_way if _is_wanted(*one, outbox)]
         try:
             new = inbox.get(block=not under_way)
         except Empty:
-            question, steps = under_way.pop()
+            work, steps = under_way.pop()
         else:
             if new is None:
                 break
-            question, steps = new, _begun(new)
-        if _step(question, steps, outbox):
-            under_way.append((question, steps))
-    for question, steps in reversed(under_way):
-        _close(question, steps, outbox)
+            work, steps = new, _begun(new)
+        if _step(work, steps, outbox):
+            under_way.append((work, steps))
+    for work, steps in reversed(under_way):
+        _close(work, steps, outbox)
     while not inbox.empty():
         left = inbox.get()
         if left is not None:
             outbox.put(_Said(left, has_ended=True))
 
 
-def _begun(question: _Question) -> Iterator[Event]:
-    """Do the work of a question; what it returns comes as an `Answer`."""
-    found = question.work()
+def _begun(work: _Work) -> Iterator[Event]:
+    """Do the work; what it returns comes as an `Answer`."""
+    assert work.do is not None
+    found = work.do()
     if not isinstance(found, Iterator):
         yield Answer(value=found)
         return
@@ -360,32 +370,32 @@ def _begun(question: _Question) -> Iterator[Event]:
         yield Answer(value=value)
 
 
-def _step(question: _Question, steps: Iterator[Event], outbox: SimpleQueue[_Said]) -> bool:
-    """Go on to the next step of a question. Returns: whether it has more to say."""
-    if not _is_wanted(question, steps, outbox):
+def _step(work: _Work, steps: Iterator[Event], outbox: SimpleQueue[_Said]) -> bool:
+    """Go on to the next step of some work. Returns: whether it has more to say."""
+    if not _is_wanted(work, steps, outbox):
         return False
     try:
         event = next(steps, None)
     except BaseException as error:  # MemoryError and SystemExit too: no thread dies in silence
-        outbox.put(_Said(question, error=error, has_ended=True))
+        outbox.put(_Said(work, error=error, has_ended=True))
         return False
     if event is None:
-        outbox.put(_Said(question, has_ended=True))
+        outbox.put(_Said(work, has_ended=True))
         return False
     if not isinstance(event, Beat):
-        outbox.put(_Said(question, event=event))
+        outbox.put(_Said(work, event=event))
     return True
 
 
-def _is_wanted(question: _Question, steps: Iterator[Event], outbox: SimpleQueue[_Said]) -> bool:
-    """End a question that was dropped. Returns: whether it was not."""
-    if question.is_dropped:
-        _close(question, steps, outbox)
+def _is_wanted(work: _Work, steps: Iterator[Event], outbox: SimpleQueue[_Said]) -> bool:
+    """End work that was dropped. Returns: whether it was not."""
+    if work.is_dropped:
+        _close(work, steps, outbox)
         return False
     return True
 
 
-def _close(question: _Question, steps: Iterator[Event], outbox: SimpleQueue[_Said]) -> None:
+def _close(work: _Work, steps: Iterator[Event], outbox: SimpleQueue[_Said]) -> None:
     """End work that nobody wants any more where it stands."""
     error: BaseException | None = None
     try:
@@ -393,4 +403,4 @@ def _close(question: _Question, steps: Iterator[Event], outbox: SimpleQueue[_Sai
             steps.close()
     except BaseException as raised:
         error = raised
-    outbox.put(_Said(question, error=error, has_ended=True))
+    outbox.put(_Said(work, error=error, has_ended=True))

@@ -52,10 +52,12 @@ def qapp_args() -> list[str]:
 def nothing_is_left(qapp: QApplication) -> Iterator[None]:
     """Fail a test that leaves a thread, a running job or timer, or a top-level widget alive."""
     theme.apply_theme(qapp, "light")
-    gc.collect()  # the test before let go of its page after it was looked through: a frozen page lies for ever
+    gc.disable()  # as in the window: a worker that collects would destroy what is Qt's
+    gc.collect()  # the test before let go of its page after it was looked through; frozen it would stay
     gc.freeze()  # timers and jobs found later are new, and finding them is quick
     threads, windows = set(threading.enumerate()), _windows()
     yield
+    gc.enable()
     deadline = time.monotonic() + 2  # a thread that is told to end may need a moment
     while time.monotonic() < deadline:
         _let_go(qapp)
