@@ -17,16 +17,18 @@ from engine.durable import replaced_folder
 from engine.errors import ModelError, Sentence, marked
 from engine.events import Steps
 from engine.model import names
+from engine.model.arithmetic import Heads, arithmetic
 from engine.model.config import BertConfig
 from engine.model.folder import refuse_other_files, write_json
 from engine.model.heads import QuestionAnswering, SequenceClassifier
 from engine.model.load_report import LoadReport, listed
 from engine.model.tensor_files import save_tensors
-from engine.model.tensorflow.checkpoint import Checkpoint, open_checkpoint
+from engine.model.tensorflow.checkpoint import INDEX, Checkpoint, open_checkpoint
 from engine.model.tensorflow.names import is_of_training, published
 from engine.model.weights import load_encoder, load_headed, load_pretraining
 from engine.text.wordpiece import WordPiece
 
+_SPARE = 64 * 2**20  # bytes that the tensors of any checkpoint may have
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
@@ -54,6 +56,7 @@ def converting(checkpoint: Path, out: Path, *, lowercase: bool | None = None) ->
     with open_checkpoint(checkpoint) as found:
         config = BertConfig.from_json({"model_type": "bert", **found.config()})
         wanted = {name: one for name, one in found.entries.items() if not is_of_training(name)}
+        _check_size(found, sum(one.size for one in wanted.values()), config)
         odd = [name for name, one in wanted.items() if one.dtype not in _FLOATS]
         read = yield from found.reading({name: one for name, one in wanted.items() if name not in odd})
         vocabulary = found.vocabulary()
@@ -85,6 +88,19 @@ def converting(checkpoint: Path, out: Path, *, lowercase: bool | None = None) ->
             notes.append(Sentence(template, {"names": listed(report.unexpected)}))
     count = sum(value.numel() for value in tensors.values())
     return Converted(out, kind, len(tensors), count, tuple(notes))
+
+
+def _check_size(found: Checkpoint, size: int, config: BertConfig) -> None:
+    """Refuse tensors that are no model of this shape, before they fill the memory. Raises: ModelError."""
+    whole = arithmetic(config, Heads(masked_words=True, next_sentence=True)).total
+    if size > 2 * 8 * whole + _SPARE:  # as float64, and as much again for heads of other kinds
+        template = marked(
+            "engine",
+            "The tensors of {name} take {size} MB, and those of the model that its config describes "
+            "{whole} MB. Copy or download both again.",
+        )
+        megabytes = {"size": f"{size / 2**20:.0f}", "whole": f"{4 * whole / 2**20:.0f}"}
+        raise ModelError(template, name=f"{found.prefix}{INDEX}", **megabytes)
 
 
 def _opened(folder: Path, kind: str) -> LoadReport:

@@ -84,13 +84,17 @@ class Checkpoint:
     def _check_data(self) -> None:
         """Refuse a checkpoint whose data are not there, before any is read. Raises: ModelError."""
         for number, shard in enumerate(self._shards):
-            ends = [one.offset + one.size for one in self.entries.values() if one.shard == number]
+            own = [one for one in self.entries.values() if one.shard == number]
+            ends = [one.offset + one.size for one in own]
             if shard not in self.files.sizes:
                 template = marked("engine", "{name} is missing beside {index}. Copy or download it as well.")
                 raise ModelError(template, name=shard, index=f"{self.prefix}{INDEX}")
             if max(ends, default=0) > self.files.sizes[shard]:
                 template = marked("engine", "{name} is cut short: {size} bytes, where {wanted} are named.")
                 raise ModelError(template, name=shard, size=self.files.sizes[shard], wanted=max(ends))
+            if sum(one.size for one in own) > self.files.sizes[shard]:
+                reason = Sentence(marked("engine", "tensors in it lie on one another"))
+                raise ModelError(_DAMAGED, path=shard, reason=reason)
 
     def config(self) -> dict[str, object]:
         """Return what the file of settings beside it holds. Raises: ModelError."""

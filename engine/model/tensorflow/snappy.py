@@ -30,10 +30,8 @@ def unpacked(data: bytes, most: int) -> bytes:
             length, offset, at = _copy(data, tag, at)
             if not 0 < offset <= len(out):
                 raise ValueError(marked("engine", "a packed block of it copies what is not there"))
-            for _ in range(0, length, offset):  # what is copied may go on into what it has just written
-                some = min(offset, length)
-                out += out[len(out) - offset : len(out) - offset + some]
-                length -= some
+            some = out[len(out) - offset :][:length]
+            out += (some * -(-length // len(some)))[:length]  # it may go on into what it has just written
         if len(out) > size:
             raise ValueError(marked("engine", "a packed block of it is longer than it says"))
     if len(out) != size:

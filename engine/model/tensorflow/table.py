@@ -15,7 +15,7 @@ import google_crc32c
 from engine.errors import marked
 from engine.model.tensorflow.snappy import unpacked
 
-MOST_BLOCK = 64 * 2**20  # bytes; a block of a real index has some 4,000
+MOST_UNPACKED = 4 * 2**20  # bytes of all blocks together; those of a real index have some 20,000
 _FOOTER, _MAGIC = 48, 0xDB4775248B80FB57
 _RAW, _SNAPPY = 0, 1
 
@@ -29,10 +29,19 @@ def entries_of(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         _, at = varint(data, at)
     place, at = varint(data, at)
     size, at = varint(data, at)
-    for _, handle in _entries(_block(data, place, size)):
+    index = _block(data, place, size, MOST_UNPACKED)
+    left = MOST_UNPACKED - len(index)
+    last: bytes | None = None
+    for _, handle in _entries(index):
         begin, at = varint(handle, 0)
         length, _ = varint(handle, at)
-        yield from _entries(_block(data, begin, length))
+        block = _block(data, begin, length, left)
+        left -= len(block)  # the same block may be named again and again
+        for key, value in _entries(block):
+            if last is not None and key <= last:
+                raise ValueError(marked("engine", "its names are not in order"))
+            last = key
+            yield key, value
 
 
 def masked_crc(data: bytes) -> int:
@@ -55,15 +64,17 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
     raise ValueError(marked("engine", "a number in it has no end"))
 
 
-def _block(data: bytes, begin: int, size: int) -> bytes:
-    """Return what is in a block, once its checksum is found right."""
-    if size > MOST_BLOCK or begin + size + 5 > len(data):
+def _block(data: bytes, begin: int, size: int, most: int) -> bytes:
+    """Return what is in a block, once its checksum is found right. Args: most: bytes that it may have."""
+    if begin + size + 5 > len(data):
         raise ValueError(marked("engine", "a block of it is not there"))
+    if size > most:
+        raise ValueError(marked("engine", "a block of it is too large"))
     if struct.unpack_from("<I", data, begin + size + 1)[0] != masked_crc(data[begin : begin + size + 1]):
         raise ValueError(marked("engine", "a block of it does not have the checksum that it should have"))
     kind = data[begin + size]
     if kind == _SNAPPY:
-        return unpacked(data[begin : begin + size], MOST_BLOCK)
+        return unpacked(data[begin : begin + size], most)
     if kind != _RAW:
         raise ValueError(marked("engine", "a block of it is packed in an unknown way"))
     return data[begin : begin + size]

@@ -61,35 +61,44 @@ def block(entries: Sequence[tuple[bytes, bytes]], snappy: bool) -> bytes:
     return content + struct.pack("<I", masked_crc(content))
 
 
+def entry(dtype: str, shape: Sequence[int], raw: bytes, *, shard: int = 0, offset: int = 0) -> bytes:
+    """Return what an index says of a tensor."""
+    sizes = b"".join(field(2, field(1, size)) for size in shape)
+    said = field(1, DTYPES[dtype]) + field(2, sizes) + field(3, shard) + field(4, offset) + field(5, len(raw))
+    return said + number(6 << 3 | 5) + struct.pack("<I", masked_crc(raw))
+
+
+def index_of(
+    entries: Sequence[tuple[bytes, bytes]], *, shards: int = 1, snappy: bool = False, times: int = 1
+) -> bytes:
+    """Return an .index. Args: entries: by name, in order. times: how often each block is named."""
+    entries = [(b"", field(1, shards) + field(3, field(1, 1))), *entries]
+    blocks, handles = b"", []
+    for start in range(0, len(entries), 16):
+        some = entries[start : start + 16]
+        made = block(some, snappy)
+        handles += [(some[-1][0], number(len(blocks)) + number(len(made) - 5))] * times
+        blocks += made
+    meta, index = block([], False), block(handles, snappy)
+    footer = (
+        number(len(blocks)) + number(len(meta) - 5) + number(len(blocks) + len(meta)) + number(len(index) - 5)
+    )
+    return blocks + meta + index + footer.ljust(40, b"\x00") + struct.pack("<Q", 0xDB4775248B80FB57)
+
+
 def write_checkpoint(
     prefix: Path, tensors: Mapping[str, np.ndarray], *, shards: int = 1, snappy: bool = False
 ) -> None:
     """Write a checkpoint's .index and data files."""
     data = [bytearray() for _ in range(shards)]
-    entries = [(b"", field(1, shards) + field(3, field(1, 1)))]
+    entries = []
     for place, name in enumerate(sorted(tensors)):
         value, shard = tensors[name], place % shards
-        raw = value.tobytes()
-        shape = b"".join(field(2, field(1, size)) for size in value.shape)
-        entry = field(1, DTYPES[str(value.dtype)]) + field(2, shape)
-        entry += field(3, shard) + field(4, len(data[shard])) + field(5, len(raw))
-        entry += number(6 << 3 | 5) + struct.pack("<I", masked_crc(raw))
-        entries.append((name.encode(), entry))
-        data[shard] += raw
-    blocks, handles = b"", []
-    for start in range(0, len(entries), 16):
-        some = entries[start : start + 16]
-        made = block(some, snappy)
-        handles.append((some[-1][0], number(len(blocks)) + number(len(made) - 5)))
-        blocks += made
-    meta = block([], False)
-    index = block(handles, snappy)
-    footer = (
-        number(len(blocks)) + number(len(meta) - 5) + number(len(blocks) + len(meta)) + number(len(index) - 5)
-    )
-    footer = footer.ljust(40, b"\x00") + struct.pack("<Q", 0xDB4775248B80FB57)
+        said = entry(str(value.dtype), value.shape, value.tobytes(), shard=shard, offset=len(data[shard]))
+        entries.append((name.encode(), said))
+        data[shard] += value.tobytes()
     prefix.parent.mkdir(parents=True, exist_ok=True)
-    prefix.with_name(prefix.name + ".index").write_bytes(blocks + meta + index + footer)
+    prefix.with_name(prefix.name + ".index").write_bytes(index_of(entries, shards=shards, snappy=snappy))
     for shard, content in enumerate(data):
         prefix.with_name(f"{prefix.name}.data-{shard:05}-of-{shards:05}").write_bytes(content)
 

@@ -25,7 +25,16 @@ from engine.model.tensorflow.checkpoint import is_checkpoint
 from engine.model.tensorflow.names import published
 from engine.model.tensorflow.snappy import unpacked
 from engine.model.weights import load_pretraining
-from tests.engine.model.checkpoints import WIDTH, WORDS, tensors_of, write_checkpoint, written
+from tests.engine.model.checkpoints import (
+    WIDTH,
+    WORDS,
+    entry,
+    field,
+    index_of,
+    tensors_of,
+    write_checkpoint,
+    written,
+)
 from tests.fakes import tiny_pretraining
 
 
@@ -155,6 +164,26 @@ def test_1000_damaged_checkpoints_are_refused_quickly_and_none_is_taken(tmp_path
         slowest = max(slowest, time.process_time() - start)
     assert slowest < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500 * 1024
+
+
+def test_an_index_that_would_take_hours_or_all_memory_is_refused_at_once(tmp_path: Path) -> None:
+    folder = written(tmp_path / "ckpt", tensors_of())
+    index, data = (folder / f"bert_model.ckpt.{end}" for end in ("index", "data-00000-of-00001"))
+    zeros, whole = bytes(4 * WIDTH), [(b"a%d" % one, entry("float32", (0,), b"")) for one in range(2)]
+    again = [(b"a%d" % one, entry("float32", (WIDTH,), zeros)) for one in range(2)]
+    hole = 2**35  # bytes, of which none is on the disk
+    endless = field(1, 1) + field(2, field(2, field(1, hole // 4))) + field(5, hole)
+    for made, size, said in (
+        (index_of([(b"a", bytes(5 * 2**20))]), 0, "too large"),
+        (index_of(whole, times=2), 0, "not in order"),
+        (index_of([*whole, *whole]), 0, "not in order"),
+        (index_of(again), len(zeros), "lie on one another"),
+        (index_of([(b"a", endless)]), hole, "take 32768 MB"),
+    ):
+        index.write_bytes(made)
+        os.truncate(data, size)
+        with pytest.raises(ModelError, match=said):
+            converted(folder, tmp_path / "out")
 
 
 def test_snappy_unpacks_copies_that_run_into_themselves_and_refuses_others() -> None:
