@@ -151,7 +151,6 @@ class Session(QObject):
         self.library = ModelLibrary(self.settings, self)
         self.library.look_wanted.connect(self.find_runs)
         self.hub = Hub(self.settings, lambda: self.runs_root, self.workers, self)
-        self.hub.changed.connect(self._tell_of_hub)
         self.hub.fetched.connect(self.library.remember)
         self.inspector = Inspector(self.settings, self.library, self.workers, self)
         self.queue = QueueWatch(lambda: self.runs_root, self.workers.quick, self)
@@ -583,14 +582,6 @@ class Session(QObject):
             self.crashed_runs_changed.emit()
         if found.problem is not None:
             self.problem.emit(found.problem)
-
-    @Slot()
-    def _tell_of_hub(self) -> None:
-        words = self.hub.words()
-        if words:
-            self._show_busy("hub", words)
-        else:
-            self._show_idle("hub")
 
     def dismiss_crashed(self, path: Path) -> None:
         """Do not offer a run again in this session."""

@@ -47,6 +47,7 @@ class StatusBar(QStatusBar):
         session.busy_changed.connect(self._show_job)
         session.training_changed.connect(self._show_job)
         session.queue.changed.connect(self._show_job)
+        session.hub.changed.connect(self._show_job)
         self._show_open()
         self._show_job()
 
@@ -92,21 +93,27 @@ class StatusBar(QStatusBar):
     def _show_job(self) -> None:
         state = self._session.training
         active = state.state in ("running", "paused", "stopping")
-        queue = self._session.queue.state
-        if not active and queue.running is not None and queue.is_working and not self._session.busy_words:
+        queue, hub, busy = self._session.queue.state, self._session.hub, self._session.busy_words
+        if not active and not busy and hub.transfer is not None and hub.is_fetching:
+            self.bar.setVisible(True)
+            self.bar.setRange(0, SCALE)
+            self.bar.setValue(round(SCALE * hub.transfer.share))
+            self.job.setText(hub.words())
+            return
+        if not active and queue.running is not None and queue.is_working and not busy:
             self.bar.setVisible(True)
             self.bar.setRange(0, queue.num_steps)
             self.bar.setValue(min(queue.step, queue.num_steps))
             self.job.setText(queue_words(queue))
             return
-        self.bar.setVisible(active or bool(self._session.busy_words))
+        self.bar.setVisible(active or bool(busy))
         unknown = not active or (not state.started and not state.stage_total)
         self.bar.setRange(0, 0 if unknown else SCALE)
         if active:
             self.bar.setValue(round(SCALE * _share(state)))
             self.job.setText(job_words(state))
         else:
-            self.job.setText(self._session.busy_words or result_words(state))
+            self.job.setText(busy or result_words(state))
 
 
 def job_words(state: TrainingState) -> str:

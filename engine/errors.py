@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -157,3 +157,17 @@ class ModelError(UserError):
 
 class RunError(UserError):
     """A run folder cannot be written, resumed or read."""
+
+
+def renamed(error: UserError, folder: PurePath, call: Callable[[str], str]) -> UserError:
+    """Return a refusal of files in a folder that nobody knows, its files called as a person knows them.
+
+    Args: call: what to call a file, by its path in the folder; "" for the folder itself.
+    """
+    values: dict[str, Any] = {}
+    for key, value in error.sentence.values.items():
+        text = str(value)
+        if isinstance(value, PurePath | str) and text.startswith(str(folder)):
+            value = Said(call(text.removeprefix(str(folder)).replace("\\", "/").lstrip("/")))
+        values[key] = value
+    return type(error)(error.sentence.template, **values) if type(error) in (UserError, ModelError) else error

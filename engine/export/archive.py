@@ -35,10 +35,14 @@ def writing_zip(
     """Write a model into one zip; yields Progress.
 
     Args:   texts: that its graph in ONNX is tried on. with_onnx: None: where the packages for it are there.
-    Raises: UserError: `out` is no name of a zip, or cannot be written. ModelError.
+    Raises: UserError: `out` is no name of a zip, is there and no earlier export, or cannot be written.
+            ModelError.
     """
     if out.suffix.lower() != ENDING or out.is_dir():
         raise UserError(marked("engine", "{path} must be a file whose name ends in .zip."), path=out)
+    if out.exists() and not _is_earlier(out):
+        template = marked("engine", "{path} is there already, and is no earlier export. Choose another name.")
+        raise UserError(template, path=out)
     with_onnx = all(map(find_spec, ("onnx", "onnxscript", "onnxruntime"))) if with_onnx is None else with_onnx
     with explained(out):
         place = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=PARTIAL, dir=out.parent))
@@ -62,6 +66,17 @@ def writing_zip(
     if not with_onnx:
         said.append(Sentence(marked("engine", "Without ONNX, whose packages are not installed here.")))
     return Written(out, size, tuple(said))
+
+
+def _is_earlier(path: Path) -> bool:
+    """Whether a file is what an export left there before."""
+    try:
+        with explained(path), zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError):
+        return False
+    whole = {f"{path.stem}/{name}" for name in ("README.md", "config.json", "model.safetensors")}
+    return whole <= set(names) and all(name.startswith(f"{path.stem}/") for name in names)
 
 
 def _gather(folder: Path, place: Path, texts: Sequence[str], with_onnx: bool) -> Steps[None]:

@@ -12,17 +12,18 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from engine.child import Silent
 from engine.durable import check_place, explained, take_place
-from engine.errors import ModelError, Sentence, UserError, marked
+from engine.errors import ModelError, Sentence, UserError, marked, renamed
 from engine.events import Event, Fetched, Finished, Noted, Steps
 from engine.hub.asked import HubSettings
 from engine.hub.files import FETCHED, START
-from engine.hub.kept import HUB, INFO, LOCK, hub_record, part_of, unfinished
-from engine.hub.look import Look, looking, renamed
+from engine.hub.kept import HUB, INFO, LOCK, hub_record, is_here, part_of, unfinished
+from engine.hub.look import Look, looking, published
 from engine.hub.process import asking
 from engine.model.folder import write_json
 from engine.model.inventory import take_stock
@@ -55,7 +56,7 @@ def downloading(
         look = yield from looking(name, revision, settings, out)
     if look.problem is not None:
         raise look.problem
-    if _is_there(out, look):
+    if is_here(out, look):
         yield Noted(
             sentence=Sentence(marked("engine", "{path} holds it already."), {"path": out}), level="fine"
         )
@@ -156,7 +157,7 @@ def _open_once(part: Path, look: Look) -> list[Sentence]:
         vocabulary = WordPiece.from_folder(part)
     except UserError as error:
         shutil.rmtree(part, ignore_errors=True)  # it is what its hub has: another try would bring the same
-        raise renamed(error, part, look.name) from error
+        raise renamed(error, part, partial(published, look.name)) from error
     left = [str(one.what) for one in inventory.leftovers]
     template = marked("engine", "Left out when it is opened, for it is no part of BERT here: {names}.")
     return [*([Sentence(template, {"names": left})] if left else []), *vocabulary.notes]
@@ -166,17 +167,6 @@ def _check_place(out: Path) -> None:
     check_place(out.parent)
     if out.exists() and not out.is_dir():
         raise ModelError(marked("engine", "{path} is a file; a model is saved as a folder."), path=out)
-
-
-def _is_there(out: Path, look: Look) -> bool:
-    """Whether a folder holds this very model, whole."""
-    record = hub_record(out)
-    if (record.get("name"), record.get("commit")) != (look.name, look.commit):
-        return False
-    for name, (size, _) in look.files.items():
-        if not (out / name).is_file() or size not in (None, (out / name).stat().st_size):
-            return False
-    return True
 
 
 def _check_empty(out: Path, look: Look) -> None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.durable import explained
 from engine.errors import UserError, marked
 from engine.files import read_json_object
 from engine.hub.files import FETCHED
 from engine.train.run.lock import is_locked
+
+if TYPE_CHECKING:
+    from engine.hub.look import Look
 
 INFO, HUB, LOCK = "cloze.json", "hub", "lock"
 _PART = ".download"
@@ -32,6 +35,17 @@ def hub_record(folder: Path) -> dict[str, Any]:
     except UserError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def is_here(out: Path, look: Look) -> bool:
+    """Return whether a folder holds the very model that was looked at, whole."""
+    record = hub_record(out)
+    if (record.get("name"), record.get("commit")) != (look.name, look.commit):
+        return False
+    for name, (size, _) in look.files.items():
+        if not (out / name).is_file() or size not in (None, (out / name).stat().st_size):
+            return False
+    return True
 
 
 def unfinished(out: Path) -> int:

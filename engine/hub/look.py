@@ -5,11 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from engine.child import events
-from engine.errors import ModelError, Said, UserError
+from engine.errors import ModelError, UserError, renamed
 from engine.events import Steps
 from engine.hub.asked import HubSettings, parse_name
 from engine.hub.files import STARTS
@@ -110,16 +111,10 @@ def looked_at(said: dict[str, Any], folder: Path) -> Look:
             raise ModelError(lacks[0], **lacks[1])
         inventory = take_stock(folder, thorough=False) if is_seen else None
     except UserError as error:
-        return Look(**said, problem=renamed(error, folder, said["name"]))
+        return Look(**said, problem=renamed(error, folder, partial(published, said["name"])))
     return Look(**said, config=config, inventory=inventory, starts=starts)
 
 
-def renamed(error: UserError, folder: Path, name: str) -> UserError:
-    """Return a refusal of files in a folder that nobody knows, as one of the published model."""
-    values: dict[str, Any] = {}
-    for key, value in error.sentence.values.items():
-        text = str(value)
-        if isinstance(value, Path | str) and text.startswith(str(folder)):
-            value = Said(name + text.removeprefix(str(folder)).replace("\\", "/"))
-        values[key] = value
-    return type(error)(error.sentence.template, **values) if type(error) in (UserError, ModelError) else error
+def published(name: str, file: str) -> str:
+    """Return what a file is called that nobody knows by its place: as one of the published model."""
+    return f"{name}/{file}" if file else name

@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from engine.durable import replaced_folder
-from engine.errors import ModelError, Sentence, marked
+from engine.errors import ModelError, Sentence, UserError, marked, renamed
 from engine.events import Steps
 from engine.model import names
 from engine.model.arithmetic import Heads, arithmetic
@@ -69,25 +71,45 @@ def converting(checkpoint: Path, out: Path, *, lowercase: bool | None = None) ->
         tensors = {name: value for name, value in tensors.items() if name not in leftover}
     labels = _labels(config, tensors)
     with replaced_folder(out) as beside:
-        (beside / "vocab.txt").write_bytes(vocabulary)
-        wordpiece = WordPiece.from_vocab(beside / "vocab.txt", lowercase=lowercase)
-        if len(wordpiece.tokens) > config.vocab_size:
-            template = marked("engine", "vocab.txt has {tokens} tokens, the weights are for {size}.")
-            raise ModelError(template, tokens=len(wordpiece.tokens), size=config.vocab_size)
         document = replace(config, id2label=labels).to_json()
         document.pop("layer_mix", None)
         document.pop("pooling", None)
         document["architectures"] = [kind]
-        write_json(beside / "config.json", document)
-        save_tensors(beside / "model.safetensors", tensors)
-        wordpiece.save(beside, model_max_length=config.max_position_embeddings)
-        report = _opened(beside, kind)
-        notes += [*wordpiece.notes, *report.notes]
-        if report.unexpected:
-            template = marked("engine", "Kept, though Cloze has no use for it: {names}.")
-            notes.append(Sentence(template, {"names": listed(report.unexpected)}))
+        try:
+            notes += _write(beside, document, tensors, vocabulary, lowercase)
+        except UserError as error:
+            raise renamed(error, beside, partial(_known, found.prefix)) from error
     count = sum(value.numel() for value in tensors.values())
     return Converted(out, kind, len(tensors), count, tuple(notes))
+
+
+def _write(
+    folder: Path,
+    document: dict[str, Any],
+    tensors: dict[str, Tensor],
+    vocabulary: bytes,
+    lowercase: bool | None,
+) -> list[Sentence]:
+    """Write a model folder and open it, which refuses what does not fit; return what is to be told of it."""
+    (folder / "vocab.txt").write_bytes(vocabulary)
+    wordpiece = WordPiece.from_vocab(folder / "vocab.txt", lowercase=lowercase)
+    if len(wordpiece.tokens) > document["vocab_size"]:
+        template = marked("engine", "vocab.txt has {tokens} tokens, the weights are for {size}.")
+        raise ModelError(template, tokens=len(wordpiece.tokens), size=document["vocab_size"])
+    write_json(folder / "config.json", document)
+    save_tensors(folder / "model.safetensors", tensors)
+    wordpiece.save(folder, model_max_length=document["max_position_embeddings"])
+    report = _opened(folder, document["architectures"][0])
+    notes = [*wordpiece.notes, *report.notes]
+    if report.unexpected:
+        template = marked("engine", "Kept, though Cloze has no use for it: {names}.")
+        notes.append(Sentence(template, {"names": listed(report.unexpected)}))
+    return notes
+
+
+def _known(prefix: str, file: str) -> str:
+    """Return what a file of the new folder was made of, which a person knows."""
+    return prefix if file in ("", "model.safetensors") else file
 
 
 def _check_size(found: Checkpoint, size: int, config: BertConfig) -> None:
@@ -104,7 +126,7 @@ def _check_size(found: Checkpoint, size: int, config: BertConfig) -> None:
 
 
 def _opened(folder: Path, kind: str) -> LoadReport:
-    """Open the new folder, which refuses what does not fit; return what became of each tensor."""
+    """Open the new folder as what it was made for; return what became of each tensor."""
     if kind == "BertForPreTraining":
         return load_pretraining(folder)[1]
     if kind == "BertModel":

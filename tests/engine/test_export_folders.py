@@ -121,6 +121,12 @@ def test_a_zip_is_whole_and_the_same_each_time(tmp_path: Path) -> None:
     assert "SentenceTransformer" in card and "AutoModel" in card and "answer.py" not in card
     with pytest.raises(UserError, match=r"ends in \.zip"):
         result_of(writing_zip(tmp_path / "model", tmp_path / "all.tar", TEXTS))
+    result_of(writing_zip(tmp_path / "model", first, TEXTS, with_onnx=False))  # over an earlier one
+    for name, data in (("photos.zip", first.read_bytes()), ("text.zip", b"mine")):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(UserError, match="no earlier export"):
+            result_of(writing_zip(tmp_path / "model", tmp_path / name, TEXTS))
+        assert (tmp_path / name).read_bytes() == data
 
 
 def test_the_command_writes_several_at_once_and_refuses_in_a_sentence(

@@ -181,6 +181,7 @@ class ExportDialog(QDialog):
             data=self.data.text().strip() if self.kind == ONNX else "",
         )
         self._say("muted", self.tr("Beginning…"))
+        self.progress.setRange(0, 0)  # how much there is to do is told soon
         self._working.drop()
         self._working.ask(
             wanted,

@@ -16,7 +16,7 @@ from app.session import Session
 from app.work.worker import Channel
 from engine.errors import UserError
 from engine.hub.asked import HubSettings
-from engine.hub.kept import place_of, unfinished
+from engine.hub.kept import is_here, place_of, unfinished
 from engine.hub.look import Found, Look
 
 REST_MS = 400  # after the last key, before a hub is asked
@@ -152,7 +152,8 @@ class GetView(QScrollArea):
     def _take_look(self, look: Look) -> None:
         out = place_of(self.hub.root, look.name)
         is_coming = self.hub.is_fetching and self.hub.transfer is not None and self.hub.transfer.out == out
-        self.look_card.show_look(look, 0 if is_coming else unfinished(out))
+        begun = 0 if is_coming else unfinished(out)
+        self.look_card.show_look(look, out, begun=begun, is_here=is_here(out, look))
         self.ensureWidgetVisible(self.look_card)
 
     @Slot(object)

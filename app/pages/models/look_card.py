@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+from pathlib import Path
+
+from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
 
 from app import words
@@ -32,6 +34,8 @@ class LookCard(Card):
         self.found: Look | None = None
         self._transfer: Transfer | None = None
         self._begun = 0
+        self._is_here = False
+        self._out = Path()
         self.said = label("", "muted", wrap=True, name="models_look_said")
         self._values: dict[str, QLabel] = {}
         self._facts = QWidget()
@@ -72,6 +76,7 @@ class LookCard(Card):
             ("left", self.tr("Will be left out")),
             ("files", self.tr("To fetch")),
             ("commit", self.tr("Version")),
+            ("place", self.tr("Its folder")),
         )
 
     def show_nothing(self) -> None:
@@ -86,9 +91,9 @@ class LookCard(Card):
         """Say why a model cannot be looked at."""
         self._show(None, words.say_error(error), is_refusal=True)
 
-    def show_look(self, look: Look, begun: int) -> None:
-        """Show what a model is. Args: begun: bytes of it that are here."""
-        self._begun = begun
+    def show_look(self, look: Look, out: Path, *, begun: int, is_here: bool) -> None:
+        """Show what a model is. Args: out: its folder. begun: bytes of it that are here. is_here: all are."""
+        self._begun, self._is_here, self._out = begun, is_here, out
         problem = look.problem
         self._show(look, "" if problem is None else words.say_error(problem), is_refusal=problem is not None)
 
@@ -133,6 +138,8 @@ class LookCard(Card):
             names = [words.shorten(one, 30) for one in look.left_out[:MOST_NAMED]]
             more = ["…"] if len(look.left_out) > MOST_NAMED else []
             files.append(others.format(names=", ".join([*names, *more])))
+        if self._is_here:
+            files = [self.tr("nothing: this version is here, whole")]
         commit = [look.revision, look.commit[:12], look.host or self.tr("from the cache")]
         return {
             "kind": PART.join(kind),
@@ -140,6 +147,7 @@ class LookCard(Card):
             "left": "" if look.inventory is None else _left(look.inventory),
             "files": PART.join(files),
             "commit": PART.join(commit),
+            "place": QDir.toNativeSeparators(str(self._out)),
         }
 
     def _loaded(self, found: Inventory | None) -> str:
@@ -158,7 +166,9 @@ class LookCard(Card):
         begun = self._begun if look is not None else 0
         stopped = is_own and transfer is not None and not transfer.is_running and not transfer.is_whole
         self.fetch_button.setVisible(can_fetch)
-        self.fetch_button.setText(self.tr("Go on") if begun or stopped else self.tr("Fetch it"))
+        is_here = self._is_here or (is_own and transfer is not None and transfer.is_whole)
+        goes_on = self.tr("Go on") if begun or stopped else self.tr("Fetch it")
+        self.fetch_button.setText(self.tr("Show it") if is_here else goes_on)
         self.cancel_button.setVisible(is_own and is_running)
         self.discard_button.setVisible(can_fetch and bool(begun or stopped))
         text = ""

@@ -5,8 +5,10 @@ Nothing is written, and of a zip nothing is unpacked but what is read. No .meta 
 
 from __future__ import annotations
 
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -26,6 +28,9 @@ CONFIGS = ("bert_config.json", "config.json")
 VOCABULARY = "vocab.txt"
 MOST_VOCABULARY = 64 * 2**20  # bytes
 _MOST_MEMBERS = 10_000
+_UNPACKING = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError
+)  # fmt: skip
 _DATA = re.compile(r"\.data-(\d{5})-of-(\d{5})$")
 _DAMAGED = marked("engine", "{path} is damaged: {reason}.")
 
@@ -42,7 +47,7 @@ class Files:
         try:
             with self._open(name) as file:
                 yield file
-        except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        except _UNPACKING as error:
             reason = Sentence(marked("engine", "{name} in it cannot be unpacked"), {"name": name})
             raise ModelError(_DAMAGED, path=self.path, reason=reason) from error
         except OSError as error:

@@ -75,11 +75,11 @@ def test_a_name_is_typed_found_looked_at_fetched_cancelled_gone_on_with_and_chos
     hub.faults[WEIGHTS] = Fault(stall_at=200_000)
     hand.click("models_fetch")
     qtbot.waitUntil(lambda: session.hub.transfer is not None and session.hub.transfer.share > 0.3)
-    assert session.busy_words.startswith("Fetching bert-tiny-tests")
+    assert session.hub.words().startswith("Fetching bert-tiny-tests") and not session.busy_words
     hand.click("models_cancel")
     qtbot.waitUntil(lambda: not session.hub.is_fetching)
     assert "are here and are kept" in hand.said("models_progress") and hand.said("models_fetch") == "Go on"
-    assert not session.busy_words
+    assert not session.hub.words()
 
     hub.faults.clear()
     hub.served.clear()
@@ -90,6 +90,14 @@ def test_a_name_is_typed_found_looked_at_fetched_cancelled_gone_on_with_and_chos
     assert page.entry is not None and page.entry.path == session.hub.root / NAME
     assert [entry.path for entry in session.library.offered()] == [page.entry.path]
     qtbot.waitUntil(lambda: NAME in hand.said("models_fact_source"))
+    hub.served.clear()
+    hand.click("models_get_button")
+    hand.click("models_look_at")  # the same again
+    qtbot.waitUntil(lambda: "this version is here" in hand.said("models_look_files"))
+    assert hand.said("models_fetch") == "Show it" and hand.said("models_look_place") == str(page.entry.path)
+    hand.click("models_fetch")
+    qtbot.waitUntil(lambda: hand.shown("models_tabs") != [] and not session.hub.is_fetching)
+    assert not hub.served[WEIGHTS]
     hand.click("models_finetune")
     qtbot.waitUntil(lambda: session.model is not None)
     assert session.model is not None and Path(session.model.model) == page.entry.path

@@ -84,6 +84,22 @@ def test_a_zip_a_prefix_an_index_and_a_folder_are_the_same_checkpoint(tmp_path: 
     assert len(set(made)) == 1 and not is_checkpoint(tmp_path / "out0")
 
 
+@pytest.mark.parametrize(
+    "packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+def test_a_damaged_zip_is_refused_however_it_is_packed(tmp_path: Path, packing: int) -> None:
+    folder = written(tmp_path / "ckpt", tensors_of())
+    with zipfile.ZipFile(tmp_path / "all.zip", "w", packing) as archive:
+        archive.write(folder / "bert_model.ckpt.index", "bert_model.ckpt.index")
+    data = bytearray((tmp_path / "all.zip").read_bytes())
+    data[300:320] = b"?" * 20
+    (tmp_path / "all.zip").write_bytes(data)
+    with pytest.raises(
+        UserError, match=r"all.zip (is damaged: .* cannot be unpacked|could not be read: .*)\.$"
+    ):
+        converted(tmp_path / "all.zip", tmp_path / "out")
+
+
 def test_heads_that_are_not_whole_are_left_out_and_told(tmp_path: Path) -> None:
     tensors = tensors_of(with_heads=False)
     found = converted(written(tmp_path / "plain", tensors), tmp_path / "out")
@@ -111,7 +127,7 @@ def test_what_is_missing_or_of_another_shape_is_named_and_nothing_is_written(tmp
             converted(folder, tmp_path / "out")
     tensors = tensors_of()
     del tensors["bert/pooler/dense/bias"], tensors["bert/encoder/layer_1/output/dense/kernel"]
-    with pytest.raises(ModelError, match="lacks"):
+    with pytest.raises(ModelError, match=r"^bert_model.ckpt lacks 1 of"):
         converted(written(tmp_path / "fewer", tensors), tmp_path / "out")
     two = written(tmp_path / "two", tensors_of())
     write_checkpoint(two / "other.ckpt", tensors_of())
