@@ -56,7 +56,7 @@ def downloading(
         look = yield from looking(name, revision, settings, out)
     if look.problem is not None:
         raise look.problem
-    if is_here(out, look):
+    if is_here(out, look.name, look.commit, look.sizes):
         yield Noted(
             sentence=Sentence(marked("engine", "{path} holds it already."), {"path": out}), level="fine"
         )

@@ -6,18 +6,15 @@ Light: a window asks it before torch is there.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.durable import explained
 from engine.errors import UserError, marked
 from engine.files import read_json_object
 from engine.hub.files import FETCHED
 from engine.train.run.lock import is_locked
-
-if TYPE_CHECKING:
-    from engine.hub.look import Look
 
 INFO, HUB, LOCK = "cloze.json", "hub", "lock"
 _PART = ".download"
@@ -37,13 +34,13 @@ def hub_record(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def is_here(out: Path, look: Look) -> bool:
-    """Return whether a folder holds the very model that was looked at, whole."""
+def is_here(out: Path, name: str, commit: str, sizes: Mapping[str, int | None]) -> bool:
+    """Return whether a folder holds a model at this very commit, whole. Args: sizes: of its files."""
     record = hub_record(out)
-    if (record.get("name"), record.get("commit")) != (look.name, look.commit):
+    if (record.get("name"), record.get("commit")) != (name, commit):
         return False
-    for name, (size, _) in look.files.items():
-        if not (out / name).is_file() or size not in (None, (out / name).stat().st_size):
+    for file, size in sizes.items():
+        if not (out / file).is_file() or size not in (None, (out / file).stat().st_size):
             return False
     return True
 

@@ -64,6 +64,11 @@ class Look:
         return sum(size or 0 for size, _ in self.files.values())
 
     @property
+    def sizes(self) -> dict[str, int | None]:
+        """How large each file is that is needed; None where its hub does not say."""
+        return {name: size for name, (size, _) in self.files.items()}
+
+    @property
     def to_fetch(self) -> int:
         """How many bytes have to come over the line at most."""
         return sum(size or 0 for name, (size, _) in self.files.items() if name not in self.cached)

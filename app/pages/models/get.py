@@ -153,7 +153,8 @@ class GetView(QScrollArea):
         out = place_of(self.hub.root, look.name)
         is_coming = self.hub.is_fetching and self.hub.transfer is not None and self.hub.transfer.out == out
         begun = 0 if is_coming else unfinished(out)
-        self.look_card.show_look(look, out, begun=begun, is_here=is_here(out, look))
+        is_whole = is_here(out, look.name, look.commit, look.sizes)
+        self.look_card.show_look(look, out, begun=begun, is_here=is_whole)
         self.ensureWidgetVisible(self.look_card)
 
     @Slot(object)
