@@ -1,5 +1,5 @@
-"""The lecture in hand: scenes are kept into it, it is opened and saved; what is not saved outlives the
-window.
+"""The lecture in hand: scenes are kept into it, it is opened and saved; it is in hand again when the window
+opens again, and so is what is not saved of it.
 
 Files are read and written on a worker. Nothing here draws.
 """
@@ -23,6 +23,7 @@ from app.work.worker import Channel
 
 UNSAVED = "unsaved-lecture.json"
 PATH = "lectures/path"  # of the lecture that is not saved, in the settings
+IN_HAND = "lectures/in_hand"  # the file of the one that was open last; "": none, or one that ships
 RECENT = "lectures/recent"
 NUM_RECENT = 5
 
@@ -46,6 +47,7 @@ class LectureDesk(QObject):
         self.lecture = Lecture()
         self.path: Path | None = None
         self.is_changed = False  # since it was saved
+        self.is_reading = False  # at the start, what was in hand at the end; then comes `opened`
         self.found: dict[str, Path] = {}
         self._chosen: dict[str, Path] = {}  # by hand, in the place of models that are not here
         self._open_draft()
@@ -129,10 +131,12 @@ class LectureDesk(QObject):
         self._reading.ask(Path(path), work, heard=heard, refused=self.refused.emit)
 
     def _take_opened(self, path: Path, lecture: Lecture) -> None:
+        self.is_reading = False
         self.lecture, self.path, self.is_changed = lecture, path, False
         self.found = dict(self._chosen)
         if path.is_relative_to(assets()):
             self.path = None  # what ships is never written to
+        self._keep_in_hand()
         self._remember(path)
         self._drop_draft()
         self._look()
@@ -142,6 +146,7 @@ class LectureDesk(QObject):
     def start_new(self) -> None:
         """Begin an empty lecture."""
         self.lecture, self.path, self.is_changed = Lecture(), None, False
+        self._keep_in_hand()
         self._drop_draft()
         self.opened.emit()
         self.changed.emit()
@@ -156,6 +161,7 @@ class LectureDesk(QObject):
 
     def _take_saved(self, path: Path, lecture: Lecture, _nothing: None) -> None:
         self.path = path
+        self._keep_in_hand()
         self._remember(path)
         if lecture == self.lecture:
             self.is_changed = False
@@ -168,6 +174,10 @@ class LectureDesk(QObject):
         """The lectures that were opened or saved last and are still there; none that ships."""
         paths = [Path(path) for path in self._session.settings.value(RECENT, list[str]())]
         return tuple(path for path in paths if path.is_file())
+
+    def _keep_in_hand(self) -> None:
+        """Let the next window begin with this lecture."""
+        self._session.settings.set_value(IN_HAND, "" if self.path is None else str(self.path))
 
     def _remember(self, path: Path) -> None:
         if path.is_relative_to(assets()):
@@ -194,12 +204,19 @@ class LectureDesk(QObject):
 
     def _open_draft(self) -> None:
         if self._draft.is_file():
-            draft = self._draft
+            draft, self.is_reading = self._draft, True
             self._reading.ask(
                 draft, partial(read_lecture, draft), heard=self._take_draft, refused=self._forget_draft
             )
+            return
+        last = Path(self._session.settings.value(IN_HAND, "") or ".")
+        if last.is_file():
+            self.is_reading = True
+            heard = partial(self._take_opened, last)
+            self._reading.ask(last, partial(read_lecture, last), heard=heard, refused=self._forget_draft)
 
     def _take_draft(self, lecture: Lecture) -> None:
+        self.is_reading = False
         path = self._session.settings.value(PATH, "")
         self.lecture, self.path, self.is_changed = lecture, Path(path) if path else None, True
         self._look()
@@ -207,7 +224,9 @@ class LectureDesk(QObject):
         self.changed.emit()
 
     def _forget_draft(self, _error: BaseException) -> None:
-        """Leave a damaged draft where it is: it is written over with the next scene."""
+        """Begin without what cannot be read: a draft is written over with the next scene."""
+        self.is_reading = False
+        self.opened.emit()
 
 
 def _write_draft(path: Path, lecture: Lecture) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -38,7 +39,7 @@ class Lectures(QObject):
         self.desk = LectureDesk(host.session, self)
         self.mode = LectureMode(host, self.desk, self)
         self.editor: LectureEditor | None = None
-        self._starts = False  # as soon as the lecture is open
+        self._then: Callable[[], object] | None = None  # as soon as the lecture is open
         self.desk.refused.connect(self._refuse)
         self.desk.opened.connect(self._opened)
 
@@ -67,6 +68,9 @@ class Lectures(QObject):
     @Slot()
     def ask_to_keep(self, place: int | None = None) -> None:
         """Ask for title and sentence, and keep the open page. Args: place: in the lecture; None: the end."""
+        if self.desk.is_reading:  # as the window begins
+            self._then = partial(self.ask_to_keep, place)
+            return
         try:
             state = self.state_here()
         except UserError as error:
@@ -129,6 +133,9 @@ class Lectures(QObject):
     @Slot()
     def start(self, place: int = 0) -> None:
         """Show the lecture from a scene on; without one, the editor says how it gets scenes."""
+        if self.desk.is_reading:  # as the window begins
+            self._then = partial(self.start, place)
+            return
         if not self.desk.lecture.scenes:
             self.edit()
             return
@@ -153,14 +160,14 @@ class Lectures(QObject):
             self._open(path, starts)
 
     def _open(self, path: Path, starts: bool) -> None:
-        self._starts = starts
+        self._then = self.start if starts else None
         self.desk.open(path)
 
     @Slot()
     def _opened(self) -> None:
-        starts, self._starts = self._starts, False
-        if starts:
-            self.start()
+        then, self._then = self._then, None
+        if then is not None:
+            then()
 
     @Slot()
     def ask_to_open(self) -> None:
@@ -191,6 +198,6 @@ class Lectures(QObject):
 
     @Slot(object)
     def _refuse(self, error: BaseException) -> None:
-        self._starts = False
+        self._then = None
         holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
         show_error(error, holder)

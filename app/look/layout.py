@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
+    QPlainTextEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -37,6 +38,7 @@ Item: TypeAlias = (
     | Literal["stretch"]
 )
 Margins: TypeAlias = int | tuple[int, int, int, int]  # px: on all sides, or left, top, right, bottom
+FIRST_LINE = 7  # px above the first line of a box of several
 _Box = TypeVar("_Box", bound=QBoxLayout)
 
 
@@ -77,6 +79,9 @@ def form_rows(
                 caption.setBuddy(part)
         if caption is not None:
             grid.addWidget(caption, place, 0)
+            if isinstance(part, QPlainTextEdit):  # of several lines: it stands beside the first
+                caption.setContentsMargins(0, FIRST_LINE, 0, 0)
+                grid.setAlignment(caption, Qt.AlignmentFlag.AlignTop)
         across = (place, 0, 1, 2) if caption is None else (place, 1, 1, 1)
         if isinstance(part, QWidget):
             grid.addWidget(part, *across)

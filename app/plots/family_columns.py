@@ -23,6 +23,7 @@ from app.plots.sense_planes import dot_at, paint_mark, paint_plane, scale_of
 LEFT = 148  # px of the words at the left
 LEAST = 108  # px of a column
 PAD = 9
+NARROW_LEFT, NARROW, NARROW_PAD = 140, 91, 6  # where there is less room: in a lecture, twice as large
 CAPTION, HEAD, SEEN, ENTRY, RANK, SCORE = 28, 42, 50, 27, 30, 27
 TALL, PLANE = 42, 96  # px of a score with two lines at its left, and of a plane of sentences
 SMALL = 12  # px of a font
@@ -80,15 +81,30 @@ class FamilyColumns(PointedFigure):
         return max((len(column.entries) for column in self.columns), default=0)
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether not all columns have their usual room."""
+        return self.width() < LEFT + LEAST * len(self.columns)
+
+    @property
+    def left(self) -> int:
+        """px of the words at the left."""
+        return NARROW_LEFT if self.is_narrow else LEFT
+
+    @property
+    def pad(self) -> int:
+        """px within a column, at each side."""
+        return NARROW_PAD if self.is_narrow else PAD
+
+    @property
     def column_width(self) -> float:
-        return max(float(LEAST), (self.width() - LEFT) / max(1, len(self.columns)))
+        return max(float(NARROW), (self.width() - self.left) / max(1, len(self.columns)))
 
     def left_of(self, column: int) -> float:
         """Return where a column begins."""
-        return LEFT + column * self.column_width
+        return self.left + column * self.column_width
 
     def _lay_out(self) -> None:
-        rows, inner = _Rows(), self.column_width - 2 * PAD
+        rows, inner = _Rows(), self.column_width - 2 * self.pad
         rows.add("caption", CAPTION)
         rows.add("head", HEAD)
         if self.labels.seen[0]:
@@ -110,14 +126,14 @@ class FamilyColumns(PointedFigure):
         for number, (said, below) in enumerate(self.labels.scores):
             rows.add(f"score{number}", TALL if self._is_tall(said, below) else SCORE)
         self._rows = rows
-        self.setMinimumSize(LEFT + LEAST * len(self.columns), int(rows.height) + 4)
+        self.setMinimumSize(NARROW_LEFT + NARROW * len(self.columns), int(rows.height) + 4)
         self.updateGeometry()
         self.update()
 
     def _is_tall(self, said: str, below: str) -> bool:
         """Whether the two do not fit beside each other."""
         wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
-        return wide + QFontMetricsF(theme.ui_font(11)).horizontalAdvance(below) > LEFT - 8
+        return wide + QFontMetricsF(theme.ui_font(11)).horizontalAdvance(below) > self.left - 8
 
     def _height(self, text: str, width: float) -> float:
         metrics = QFontMetricsF(theme.ui_font(SMALL))
@@ -154,12 +170,12 @@ class FamilyColumns(PointedFigure):
     # sentences in planes, which the mouse rings in all of them
 
     def _plane_room(self, layer: int, column: int) -> QRectF:
-        side = min(PLANE - 2.0 * TOP, self.column_width - 2 * PAD)
-        return QRectF(self.left_of(column) + PAD, self._rows.tops[f"plane{layer}"] + TOP, side, side)
+        side = min(PLANE - 2.0 * TOP, self.column_width - 2 * self.pad)
+        return QRectF(self.left_of(column) + self.pad, self._rows.tops[f"plane{layer}"] + TOP, side, side)
 
     def dot_at(self, at: QPointF) -> tuple[int, int, int] | None:
         """Return the layer, column and sentence of the mark at a place."""
-        if at.x() < LEFT + self._shift:
+        if at.x() < self.left + self._shift:
             return None
         for number, column in enumerate(self.columns):
             for layer, plane in enumerate(column.planes[: len(self.labels.planes)]):
@@ -189,10 +205,10 @@ class FamilyColumns(PointedFigure):
     def rect_of(self, target: tuple[int, int]) -> QRectF:
         row, column = target
         top = self._rows.tops.get("says", 0.0) + TOP + row * ENTRY
-        return QRectF(self.left_of(column) + PAD - 3, top, self.column_width - 2 * PAD + 6, ENTRY)
+        return QRectF(self.left_of(column) + self.pad - 3, top, self.column_width - 2 * self.pad + 6, ENTRY)
 
     def target_at(self, at: QPointF) -> tuple[int, int] | None:
-        if at.x() < LEFT + self._shift:
+        if at.x() < self.left + self._shift:
             return None
         for number, column in enumerate(self.columns):
             for row in range(len(column.entries)):
@@ -248,7 +264,9 @@ class FamilyColumns(PointedFigure):
         area = None if inside is None else inside.parentWidget()
         if isinstance(area, QScrollArea):
             room = self.rect_of(target)
-            area.ensureVisible(int(room.left()) - LEFT // 2, int(room.center().y()), LEFT // 2 + LEAST, 20)
+            area.ensureVisible(
+                int(room.left()) - self.left // 2, int(room.center().y()), self.left // 2 + NARROW, 20
+            )
 
     # painting
 
@@ -267,7 +285,7 @@ class FamilyColumns(PointedFigure):
         colors = theme.current()
         self._paint_captions(painter)
         for number, column in enumerate(self.columns):
-            x, width = self.left_of(number) + PAD, self.column_width - 2 * PAD
+            x, width = self.left_of(number) + self.pad, self.column_width - 2 * self.pad
             painter.setPen(QPen(colors.color("line"), 1))
             edge = self.left_of(number)
             painter.drawLine(QPointF(edge, self._rows.tops["head"]), QPointF(edge, self._rows.height))
@@ -302,7 +320,10 @@ class FamilyColumns(PointedFigure):
             while end < len(self.columns) and self.columns[end].caption == self.columns[begin].caption:
                 end += 1
             room = QRectF(
-                self.left_of(begin) + PAD, 2, (end - begin) * self.column_width - 2 * PAD, CAPTION - 8
+                self.left_of(begin) + self.pad,
+                2,
+                (end - begin) * self.column_width - 2 * self.pad,
+                CAPTION - 8,
             )
             said = self.columns[begin].caption.upper()
             self._text(painter, room, said, "muted", size=11, bold=True)
@@ -318,7 +339,13 @@ class FamilyColumns(PointedFigure):
             return
         top = self._rows.tops["seen"]
         self._paint_blocks(painter, column, x, top + 6, width)
-        self._text(painter, QRectF(x, top + 26, width + PAD - 2, 18), column.seen, "text", size=11)
+        self._text(
+            painter,
+            QRectF(x, top + 26, width + self.pad - 2, 18),
+            column.seen,
+            "text",
+            size=10 if self.is_narrow else 11,
+        )
 
     def _paint_blocks(self, painter: QPainter, column: Column, x: float, y: float, width: float) -> None:
         colors, gap = theme.current(), 2.0
@@ -346,7 +373,9 @@ class FamilyColumns(PointedFigure):
             x += block.width() + gap
 
     def _value(self, column: Column, entry: Entry) -> str:
-        return words.decimal(entry.value, 2) if column.is_likeness else words.probability(entry.value)
+        if not column.is_likeness:
+            return words.probability(entry.value)
+        return words.decimal(entry.value, 2).replace("-", "−")
 
     def _paint_entries(self, painter: QPainter, number: int, column: Column, x: float, width: float) -> None:
         colors = theme.current()
@@ -408,15 +437,16 @@ class FamilyColumns(PointedFigure):
             if not cell.interval:
                 self._text(painter, room, cell.text, "text", size=SMALL, bold=cell.is_best, right=True)
                 continue
-            half = QRectF(room.left(), room.top(), width * 0.56, room.height())
-            self._text(painter, half, cell.text, "text", bold=cell.is_best, right=True)
+            share, size = (0.5, SMALL) if self.is_narrow else (0.56, theme.UI_SIZE)
+            half = QRectF(room.left(), room.top(), width * share, room.height())
+            self._text(painter, half, cell.text, "text", size=size, bold=cell.is_best, right=True)
             rest = QRectF(half.right() + 3, room.top(), width - half.width() - 3, room.height())
             self._text(painter, rest, cell.interval, "muted", size=11, right=True)
 
     def _paint_left(self, painter: QPainter) -> None:
         colors, tops, shift = theme.current(), self._rows.tops, self._shift
         if shift:
-            painter.fillRect(QRectF(shift, 0, LEFT - 1, self.height()), colors.color("card"))
+            painter.fillRect(QRectF(shift, 0, self.left - 1, self.height()), colors.color("card"))
         painter.setPen(QPen(colors.color("line"), 1))
         for name, top in tops.items():
             if name not in ("caption", "head", "seen"):
@@ -424,10 +454,10 @@ class FamilyColumns(PointedFigure):
         for name, (said, below) in (("seen", self.labels.seen), ("says", self.labels.says)):
             if name in tops and said:
                 top = tops[name] + (0 if name == "seen" else TOP)
-                self._text(painter, QRectF(shift, top + 2, LEFT - 8, 18), said, "text", bold=True)
-                self._text(painter, QRectF(shift, top + 20, LEFT - 8, 17), below, "muted", size=SMALL)
+                self._text(painter, QRectF(shift, top + 2, self.left - 8, 18), said, "text", bold=True)
+                self._text(painter, QRectF(shift, top + 20, self.left - 8, 17), below, "muted", size=SMALL)
         if self.labels.note:
-            room = QRectF(shift, tops["head"] + 21, LEFT - 6, 18)
+            room = QRectF(shift, tops["head"] + 21, self.left - 6, 18)
             self._text(painter, room, self.labels.note, "muted", size=11)
         for number, said in enumerate(self.labels.legend):
             if said:
@@ -435,24 +465,28 @@ class FamilyColumns(PointedFigure):
         labels = self.labels
         for name, said in (("rank", labels.rank), ("cannot", labels.cannot), ("shown", labels.shown)):
             if name in tops:
-                self._text(painter, QRectF(shift, tops[name], LEFT - 8, RANK), said, "text", bold=True)
+                self._text(painter, QRectF(shift, tops[name], self.left - 8, RANK), said, "text", bold=True)
         for number, said in enumerate(labels.planes):
             top = tops[f"plane{number}"] + TOP
-            self._text(painter, QRectF(shift, top, LEFT - 8, 18), said, "text", bold=not number)
+            self._text(painter, QRectF(shift, top, self.left - 8, 18), said, "text", bold=not number)
             for group, name in enumerate(labels.groups if not number else ()):
                 paint_mark(painter, QPointF(shift + 6, top + 28 + 17 * group), group)
-                room = QRectF(shift + 16, top + 20 + 17 * group, LEFT - 24, 17)
+                room = QRectF(shift + 16, top + 20 + 17 * group, self.left - 24, 17)
                 self._text(painter, room, name, "muted", size=SMALL)
         for number, (said, below) in enumerate(self.labels.scores):
             top = tops[f"score{number}"]
             if self._is_tall(said, below):
-                self._text(painter, QRectF(shift, top + 3, LEFT - 8, 18), said, "text", size=SMALL)
-                self._text(painter, QRectF(shift, top + 20, LEFT - 8, 17), below, "muted", size=11)
+                self._text(painter, QRectF(shift, top + 3, self.left - 8, 18), said, "text", size=SMALL)
+                self._text(painter, QRectF(shift, top + 20, self.left - 8, 17), below, "muted", size=11)
                 continue
-            self._text(painter, QRectF(shift, top, LEFT - 8, SCORE), said, "text", size=SMALL)
+            self._text(painter, QRectF(shift, top, self.left - 8, SCORE), said, "text", size=SMALL)
             wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
             self._text(
-                painter, QRectF(shift + wide, top, max(0.0, LEFT - 8 - wide), SCORE), below, "muted", size=11
+                painter,
+                QRectF(shift + wide, top, max(0.0, self.left - 8 - wide), SCORE),
+                below,
+                "muted",
+                size=11,
             )
 
     def _paint_legend(self, painter: QPainter, number: int, said: str) -> None:
@@ -462,4 +496,4 @@ class FamilyColumns(PointedFigure):
         painter.setPen(QPen(ink, 1.2) if number else Qt.PenStyle.NoPen)
         painter.setBrush(colors.color("card") if number else ink)
         painter.drawRoundedRect(bar, 3, 3)
-        self._text(painter, QRectF(self._shift + 25, top - 1, LEFT - 33, 18), said, "muted", size=SMALL)
+        self._text(painter, QRectF(self._shift + 25, top - 1, self.left - 33, 18), said, "muted", size=SMALL)

@@ -25,6 +25,7 @@ from app.plots.pointed import PointedFigure
 LINE, ROOMY, MOST_LINE = 19.0, 23.0, 27.0  # px
 EDGE = 3.0
 MOST_TERMS = 10
+FEW = 3  # terms are all shown, however low it is, in their own order
 MORE_DIGITS = 3
 SHARES = (0.30, 0.24, 0.22, 0.24)  # of the width: name, left, right, value
 
@@ -85,6 +86,9 @@ class WorkedSum(PointedFigure):
         if len(terms) >= most > 3 or len(terms) > most:
             most = max(1, most - 1)  # a line for the others, or for what rounding makes
         most += len(terms) == most + 1  # one other is a term
+        if len(terms) <= FEW:  # as the formula has them
+            self._order = list(range(len(terms)))
+            return
         self._order = [int(i) for i in np.argsort(-terms, kind="stable")[:most]]
 
     @property

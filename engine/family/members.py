@@ -84,12 +84,12 @@ ABOUT = {
         About(
             "gpt", "GPT", 2018, "Radford et al. 2018", PLACE_VECTORS, LEFT, 0, PROBABILITY,
             marked("engine", "left, all of it"),
-            marked("engine", "Writes on well, but cannot look ahead."),
+            marked("engine", "Writes on from the left; cannot look ahead."),
         ),
         About(
             "bert", "BERT", 2018, "Devlin et al. 2018", PLACE_VECTORS, BOTH, 0, PROBABILITY,
             marked("engine", "both at once"),
-            marked("engine", "Cannot go on writing; guesses blanks one by one."),
+            marked("engine", "Cannot go on writing; guesses each blank by itself."),
         ),
     )
 }  # fmt: skip

@@ -75,8 +75,13 @@ class Hand:
 
     def open_dialog(self, name: str, path: Path) -> None:
         """Click what opens a file dialog, and type a path into it."""
-        QTimer.singleShot(0, lambda: _type_path(path))
+        type_into_dialog(path)
         self.click(name)
+
+
+def type_into_dialog(path: Path) -> None:
+    """Type a path into the file dialog that opens next."""
+    QTimer.singleShot(0, lambda: _type_path(path))
 
 
 def _type_path(path: Path, tries: int = 100) -> None:

@@ -61,6 +61,7 @@ class WhatIfCard(Card):
 
     def _make_places(self) -> None:
         self.piece = ElidedLabel("", "muted")
+        self.piece.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.position = tidy_spin_of(named(SpinBox(minimum=0), "anatomy_position", self.tr("Position")))
         self.segment = named(ComboBox(), "anatomy_segment", self.tr("Segment"))
         self.segment.addItem(self.tr("text A"), 0)

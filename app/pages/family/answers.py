@@ -253,7 +253,7 @@ def _senses(told: Told, about: About, head: Mapping[str, Any]) -> Column:
     apart, scores = told.apart.get(about.name), tuple[Cell, ...]()
     if apart is not None:
         nearest = Line("", "", PERCENT, {about.name: asdict(share(np.array(apart.hits)))})
-        ways = (words.decimal(apart.within, 2), words.decimal(apart.between, 2))
+        ways = (words.decimal(one, 2).replace("-", "−") for one in (apart.within, apart.between))
         scores = (*map(Cell, ways), _cell(nearest, about.name))
     elif any(one is not None for one in told.apart.values()):
         scores = (Cell(""), Cell(""), Cell(""))
@@ -295,7 +295,8 @@ def _cell(line: Line, name: str) -> Cell:
     times, digits = (100, 1) if line.unit == PERCENT else (1, 2 if line.unit == RANKS else 1)
     half = times * (one["high"] - one["low"]) / 2
     few = 0 if line.unit != RANKS and (half >= 10 or times * one["value"] >= 1000) else digits
-    return Cell(words.decimal(times * one["value"], few), f"± {words.decimal(half, few)}", is_best)
+    value = words.decimal(times * one["value"], few).replace("-", "−")
+    return Cell(value, f"± {words.decimal(half, few)}", is_best)
 
 
 def _ordinal(rank: int) -> str:

@@ -349,3 +349,22 @@ def test_an_export_can_be_stopped_and_a_folder_that_cannot_be_written_is_told(
     assert not dialog.is_exporting and "Stopped" in dialog.said.text()
     assert not (tmp_path / "out" / "index.html").exists()
     dialog.close()
+
+
+@pytest.mark.slow
+def test_the_lecture_that_was_saved_last_is_in_hand_when_the_window_opens_again(
+    open_window: OpenWindow, settings: AppSettings, tmp_path: Path, qtbot: QtBot
+) -> None:
+    desk = open_window(settings).lectures.desk
+    desk.take(Lecture("Saved", (Scene("Gone", "", "no such page"),)))
+    desk.save(tmp_path / "saved.json")
+    qtbot.waitUntil(lambda: not desk.is_changed and not desk.is_busy)
+
+    again = open_window(settings)  # as after the next start
+    again.lectures.start()  # F5, before the file can have been read
+    qtbot.waitUntil(lambda: again.lectures.mode.is_on)
+    assert again.lectures.desk.lecture.title == "Saved" and again.lectures.editor is None
+    again.lectures.mode.end()
+    again.lectures.desk.start_new()
+    rest(again.session, qtbot)
+    assert not open_window(settings).lectures.desk.is_reading

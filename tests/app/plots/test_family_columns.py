@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.plots.family_columns import LEAST, LEFT, FamilyColumns
+from app.plots.family_columns import LEAST, LEFT, NARROW, NARROW_LEFT, FamilyColumns
 from app.plots.member_column import Cell, Column, Entry, Labels
 
 COLUMNS = (
@@ -62,5 +62,15 @@ def test_it_says_its_numbers_and_needs_room_for_every_member(figure: FamilyColum
         ["CBOW", "2013", "Blanks %", "12.3", "± 1"],
         ["GPT", "2018", "sea", 0.4, "probability"],
     ]
-    assert figure.minimumWidth() == LEFT + 3 * LEAST
+    assert figure.minimumWidth() == NARROW_LEFT + 3 * NARROW
     assert "CBOW: Reads a bag of words." in figure.summary()
+
+
+def test_all_members_are_seen_at_once_in_a_lecture_at_twice_the_size(qtbot: QtBot) -> None:
+    figure = FamilyColumns("Family")
+    qtbot.addWidget(figure)
+    figure.set_columns(COLUMNS[:1] * 8, LABELS)
+    assert figure.minimumWidth() <= 868  # px of its card there, on a screen of 1920
+    for width in (868, LEFT + 8 * LEAST):
+        figure.resize(width, 500)
+        assert figure.left_of(8) <= width
