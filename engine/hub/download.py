@@ -175,7 +175,9 @@ def _check_empty(out: Path, look: Look) -> None:
         return
     other = next(out.iterdir(), None)
     if other is not None:
-        template = marked("engine", "{folder} already holds {name}. Choose a new folder.")
+        template = marked(
+            "engine", "{folder} already holds {name}. Choose a new folder, or move what is there."
+        )
         raise ModelError(template, folder=out, name=other.name)
 
 

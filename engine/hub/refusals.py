@@ -82,7 +82,10 @@ def is_unreachable(error: BaseException) -> bool:
 
 
 def explained(error: BaseException, name: str, host: str, revision: str = "") -> UserError | None:
-    """Return the sentence for an error on the way to `host`; None for a fault of ours."""
+    """Return the sentence for an error on the way to `host`; None for a fault of ours.
+
+    Args: name: of the model; "" where none was named, in a search.
+    """
     if isinstance(error, UserError):
         return error
     if isinstance(error, errors.OfflineModeIsEnabled):
@@ -117,7 +120,19 @@ def _of_answer(said: Answered, name: str, revision: str) -> UserError:
     if said.code == "RevisionNotFound":
         template = marked("engine", "{host} has no revision {revision} of {name}.")
         return UserError(template, host=said.host, name=name, revision=revision or "main")
-    if said.code == "GatedRepo" or (said.status == 403 and said.code != "RepoNotFound"):
+    if not name and said.status in (400, 401, 403, 404, 405, 410):
+        template = marked("engine", "{host} cannot be searched ({status}). Type a model's whole name.")
+        return UserError(template, **values)
+    if said.status == 403 and said.code not in ("GatedRepo", "RepoNotFound"):
+        return UserError(
+            marked(
+                "engine",
+                "{host} does not give {name} to you ({status}). If its page there asks to accept terms, do "
+                "so, and sign in with: hf auth login.",
+            ),
+            **values,
+        )
+    if said.code == "GatedRepo":
         return UserError(
             marked(
                 "engine",

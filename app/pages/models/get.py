@@ -176,12 +176,11 @@ class GetView(QScrollArea):
 
     def _show_offers(self) -> None:
         begun = [(name, unfinished(out)) for name, out in self.hub.begun()]
-        self.offers.show_offers(offers_of(self.name.text(), begun, self._found))
-        self._say(
-            self.tr("Recommended to begin with")
-            if not self.name.text().strip()
-            else self.tr("Known here; Enter looks at what is typed")
-        )
+        offers = offers_of(self.name.text(), begun, self._found)
+        self.offers.show_offers(offers)
+        typed = self.tr("Known here; Enter looks at what is typed") if offers else ""
+        typed = typed or self.tr("Enter looks at what is typed")
+        self._say(typed if self.name.text().strip() else self.tr("Recommended to begin with"))
 
     def _say(self, text: str, *, is_refusal: bool = False) -> None:
         set_role(self.said, "refusal" if is_refusal else "muted")

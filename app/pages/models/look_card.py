@@ -55,15 +55,9 @@ class LookCard(Card):
         self.discard_button = button(self.tr("Throw away what is here"), name="models_discard")
         self.add(self.said)
         self.add(self._facts)
-        self.add_layout(
-            row(
-                (column(self.bar, self.progress, gap=4), 1),
-                self.discard_button,
-                self.cancel_button,
-                self.fetch_button,
-                gap=10,
-            )
-        )
+        buttons = (self.discard_button, self.cancel_button, self.fetch_button)
+        self.add_layout(row((column(self.bar), 1), *buttons, gap=10))
+        self.add(self.progress)  # a refusal is long, and two buttons leave it little room
         self.fetch_button.clicked.connect(self._want)
         self.cancel_button.clicked.connect(self.cancel_wanted)
         self.discard_button.clicked.connect(self._want_discarded)
@@ -164,7 +158,9 @@ class LookCard(Card):
         is_running = transfer is not None and transfer.is_running
         can_fetch = look is not None and look.problem is None and not is_running
         begun = self._begun if look is not None else 0
-        stopped = is_own and transfer is not None and not transfer.is_running and not transfer.is_whole
+        moved = transfer.moved if is_own and transfer is not None else None
+        has_begun = transfer is not None and moved is not None and moved.done > 0
+        stopped = has_begun and transfer is not None and not transfer.is_running and not transfer.is_whole
         self.fetch_button.setVisible(can_fetch)
         is_here = self._is_here or (is_own and transfer is not None and transfer.is_whole)
         goes_on = self.tr("Go on") if begun or stopped else self.tr("Fetch it")
@@ -185,7 +181,8 @@ class LookCard(Card):
         set_role(self.progress, "refusal" if is_refused else "muted")
         self.progress.setText(text)
         self.progress.setVisible(bool(text))
-        self.bar.setVisible((is_own or bool(begun)) and look is not None)
+        is_under_way = is_own and (is_running or has_begun)
+        self.bar.setVisible((is_under_way or bool(begun)) and look is not None)
 
     def _progress(self, transfer: Transfer) -> str:
         moved = transfer.moved
@@ -195,7 +192,8 @@ class LookCard(Card):
             return self.tr("It is here, whole.")
         size = "" if moved is None else words.file_size(moved.done)
         if not transfer.is_running:
-            return self.tr("Cancelled. {size} are here and are kept.").format(size=size or words.file_size(0))
+            kept = self.tr("Cancelled. {size} are here and are kept.").format(size=size)
+            return kept if size else self.tr("Cancelled.")
         if moved is None:
             return self.tr("Beginning…")
         parts = [self.tr("{done} of {total}").format(done=size, total=words.file_size(moved.total))]

@@ -23,7 +23,7 @@ from engine.hub.fetch import fetch as child_fetch
 from engine.hub.fetch import look
 from engine.hub.kept import begun_in, discard, hub_record, models_in, part_of, place_of, unfinished
 from engine.hub.look import Look, looked_at, looking, searching
-from engine.hub.refusals import explained
+from engine.hub.refusals import Answered, explained
 from engine.model.weights import load_pretraining, save_model
 from tests.engine.hostile_folders import Gadget
 from tests.engine.tiny_texts import notes, result_of
@@ -183,6 +183,7 @@ def _faults(hub: LocalHub) -> dict[str, tuple[str, Fault, str]]:
     far = "localhost:" + hub.host.partition(":")[2]
     return {
         "401": ("api", Fault(status=401), f"{hub.host} does not show"),
+        "403": ("api", Fault(status=403), f"{hub.host} does not give {NAME} to you"),
         "gated": ("api", Fault(status=403, code="GatedRepo"), "accepted its terms"),
         "404": ("api", Fault(status=404, code="RepoNotFound"), f"{hub.host} knows no model"),
         "revision": ("api", Fault(status=404, code="RevisionNotFound"), "has no revision"),
@@ -323,6 +324,9 @@ def test_a_token_goes_to_its_hub_alone(
     hub.token = "hf_secret"
     asker, out = Asker(hub, tmp_path / "look"), tmp_path / "out"
     assert "sign in" in asker.refusal(None, out)
+    with pytest.raises(Answered) as caught:
+        asker.client.search("bert")
+    assert str(explained(caught.value, "", hub.host)).startswith(f"{hub.host} cannot be searched (401).")
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     said = asker.look()
     assert asker.refusal(said, out).startswith("localhost")  # where the weights lie: it did not get the token
