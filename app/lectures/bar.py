@@ -35,7 +35,8 @@ class LectureBar(QWidget):
         self.title = label("", wrap=True, name="lecture_title")
         self.sentence = label("", wrap=True, name="lecture_sentence")
         self.count = label("", "muted", name="lecture_count")
-        for text in (self.title, self.sentence):
+        self.note = label("", "muted", wrap=True, name="lecture_note")
+        for text in (self.title, self.sentence, self.note):
             text.setMinimumWidth(LEAST_WIDTH)
         self.back_button = self._button("lecture_back", "chevron-left", self.tr("The scene before (←)"))
         self.next_button = self._button("lecture_next", "chevron-right", self.tr("The next scene (→)"))
@@ -50,7 +51,7 @@ class LectureBar(QWidget):
         self.size_box.activated.connect(self._choose_size)
         controls = row(self.count, self.back_button, self.next_button, self.size_box, self.end_button, gap=6)
         self._row = row((self.title, 1), controls, gap=16)
-        self._column = column(self._row, self.sentence, gap=4, parent=self)
+        self._column = column(self._row, self.sentence, self.note, gap=4, parent=self)
         self.set_size(100)
         theme.on_theme_change(self, self._draw)
 
@@ -71,10 +72,16 @@ class LectureBar(QWidget):
         self.sentence.setVisible(bool(sentence))
         said = self.tr("{place} of {count}")
         self.count.setText(said.format(place=words.number(place + 1), count=words.number(count)))
+        self.show_note("")
         self.back_button.setEnabled(place > 0)
         self.next_button.setEnabled(place < count - 1)
         self.setAccessibleName(title)
         self.setAccessibleDescription(sentence)
+
+    def show_note(self, said: str) -> None:
+        """Say what has to be known of how the scene is shown; "": nothing."""
+        self.note.setText(said)
+        self.note.setVisible(bool(said))
 
     def set_size(self, percent: int) -> None:
         """Write in another size."""
@@ -82,7 +89,8 @@ class LectureBar(QWidget):
         for text, size, is_bold in ((self.title, TITLE, True), (self.sentence, SENTENCE, False)):
             weight = 600 if is_bold else 400
             text.setStyleSheet(f"font-size: {round(size * factor)}px; font-weight: {weight};")
-        self.count.setStyleSheet(f"font-size: {round(COUNT * factor)}px;")
+        for text in (self.count, self.note):
+            text.setStyleSheet(f"font-size: {round(COUNT * factor)}px;")
         side = round(ICON * factor)
         for one in (self.back_button, self.next_button, self.end_button):
             one.setIconSize(one.iconSize().scaled(side, side, Qt.AspectRatioMode.IgnoreAspectRatio))

@@ -43,13 +43,14 @@ class LectureDesk(QObject):
         files = session.workers.files
         self._keeping, self._reading = Channel(self, files), Channel(self, files)
         self._writing, self._drafting = Channel(self, files), Channel(self, files)
-        self._finding = Channel(self, files)
+        self._finding, self._comparing = Channel(self, files), Channel(self, files)
         self.lecture = Lecture()
         self.path: Path | None = None
         self.is_changed = False  # since it was saved
         self.is_reading = False  # at the start, what was in hand at the end; then comes `opened`
         self.found: dict[str, Path] = {}
         self._chosen: dict[str, Path] = {}  # by hand, in the place of models that are not here
+        self.others: dict[str, str] = {}  # what they are called, where they are not what is meant
         self._open_draft()
 
     # ---- what is in it
@@ -67,7 +68,14 @@ class LectureDesk(QObject):
     @property
     def is_busy(self) -> bool:
         """Whether a scene is being kept, or a file read or written."""
-        channels = (self._keeping, self._reading, self._writing, self._drafting, self._finding)
+        channels = (
+            self._keeping,
+            self._reading,
+            self._writing,
+            self._drafting,
+            self._finding,
+            self._comparing,
+        )
         return any(channel.is_asking for channel in channels)
 
     def take(self, lecture: Lecture) -> None:
@@ -104,6 +112,17 @@ class LectureDesk(QObject):
         """Use this model where the lecture means another that is not here."""
         self._chosen[mark.fingerprint] = folder
         self.found = {**self.found, mark.fingerprint: folder}
+        self._comparing.drop()
+        heard = partial(self._take_compared, mark)
+        self._comparing.ask(
+            (mark, folder), partial(find.mark_of, folder), heard=heard, refused=self.refused.emit
+        )
+        self.changed.emit()
+
+    def _take_compared(self, meant: ModelMark, chosen: ModelMark) -> None:
+        self.others.pop(meant.fingerprint, None)
+        if chosen.fingerprint != meant.fingerprint:
+            self.others[meant.fingerprint] = chosen.name
         self.changed.emit()
 
     def _look(self) -> None:

@@ -30,12 +30,14 @@ from app.lectures.bar import SIZES, LectureBar
 from app.lectures.desk import LectureDesk
 from app.lectures.lecture import ModelMark, Scene
 from app.lectures.pages import KEPT_PAGES
+from app.look.files import ask_folder
 from app.look.widgets import EmptyState, Page
 from app.look.zoom import ZoomView
 from app.pages.choose.model_box import FolderQuestion
 from app.session import Session
 from app.words import tr_engine
-from engine.errors import UserError
+from engine.errors import UserError, marked
+from engine.family.train import REPORT
 
 SIZE = "lectures/text_size"  # per cent, kept for the next lecture
 ONWARD = (Qt.Key.Key_Right, Qt.Key.Key_Space, Qt.Key.Key_PageDown)
@@ -83,14 +85,20 @@ class LectureMode(QObject):
         self.hole.button.setObjectName("lecture_choose_folder")
         for widget in (self.bar, self.zoom, self.hole):
             widget.hide()
-        self.question = FolderQuestion(host.session, cast(QWidget, host), name="lecture_folder_dialog")
-        self.question.chosen.connect(self._take_folder)
-        self.question.refused.connect(self._refuse_folder)
+        self.question = self._question("lecture_folder_dialog")
+        self.vocabulary_question = self._question("lecture_vocabulary_dialog", vocabulary_will_do=True)
         self.hole.activated.connect(self._ask_folder)
         self.bar.stepped.connect(self.step)
         self.bar.size_chosen.connect(self.set_size)
         self.bar.ended.connect(self.end)
         desk.changed.connect(self._desk_changed)
+
+    def _question(self, name: str, *, vocabulary_will_do: bool = False) -> FolderQuestion:
+        window = cast(QWidget, self._host)
+        made = FolderQuestion(self._host.session, window, name=name, vocabulary_will_do=vocabulary_will_do)
+        made.chosen.connect(self._take_folder)
+        made.refused.connect(self._refuse_folder)
+        return made
 
     @property
     def window(self) -> QWidget:
@@ -154,10 +162,23 @@ class LectureMode(QObject):
         self.place = min(max(place, 0), len(scenes) - 1)
         scene = scenes[self.place]
         self.bar.show_scene(tr_engine(scene.title), tr_engine(scene.sentence), self.place, len(scenes))
+        self.bar.show_note(self._note(scene))
         self._show(scene)
         self._fit()
         self._take_keyboard()
         self.shown.emit(self.place)
+
+    def _note(self, scene: Scene) -> str:
+        """Return which models stand for those that are meant."""
+        said = self.tr(
+            "Shown with “{other}”, not with “{name}” (weights {fingerprint}): what is said may not fit."
+        )
+        others = self._desk.others
+        meant = [mark for mark in dict.fromkeys(scene.models.values()) if mark.fingerprint in others]
+        return " ".join(
+            said.format(other=others[mark.fingerprint], name=mark.name, fingerprint=mark.fingerprint)
+            for mark in meant
+        )
 
     @Slot(int)
     def set_size(self, percent: int) -> None:
@@ -244,13 +265,31 @@ class LectureMode(QObject):
 
     @Slot()
     def _desk_changed(self) -> None:
-        """Show the scene whose model has been found meanwhile."""
+        """Show the scene whose model has been found meanwhile, and whether it is the one that is meant."""
+        scenes = self._desk.lecture.scenes
         if self.is_on and self.hole.isVisibleTo(self.window):
             self.go(self.place)
+        elif self.is_on and self.place < len(scenes):
+            self.bar.show_note(self._note(scenes[self.place]))
+            self._fit()
 
     @Slot()
     def _ask_folder(self) -> None:
-        self.question.ask()
+        page = self._desk.lecture.scenes[self.place].page
+        if page == "family":
+            title = self.tr("Choose the family's folder")
+            ask_folder(self.window, title, self._take_family, name="lecture_family_dialog")
+        else:
+            (self.vocabulary_question if page == "tokenizer" else self.question).ask()
+
+    def _take_family(self, folder: str) -> None:
+        if (Path(folder) / REPORT).is_file():
+            self._take_folder(folder)
+        else:
+            said = marked(
+                "engine", "{folder} holds no {file}, so it is no family. Choose the folder with it."
+            )
+            self._refuse_folder(UserError(said, folder=folder, file=REPORT))
 
     @Slot(str)
     def _take_folder(self, folder: str) -> None:

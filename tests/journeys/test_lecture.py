@@ -112,6 +112,7 @@ def test_a_lecture_is_kept_ordered_saved_opened_on_another_computer_held_and_exp
     hand.open_dialog("lecture_choose_folder", tmp_path / "there" / "small")
     hand.wait(lambda: not mode.hole.isVisible())
     rest(hand)
+    assert not bar.note.isVisible()  # it is that model
     seen = []
     for page in ("probe", "attention", "anatomy"):
         assert again.current_page == page

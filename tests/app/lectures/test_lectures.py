@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.lectures.bar import SIZES
@@ -243,6 +243,26 @@ def test_a_model_that_is_not_here_is_named_and_its_folder_can_be_chosen(
     mode.question.read(model)
     rest(window.session, qtbot)
     assert not mode.hole.isVisible() and window.session.inspector.folder == model
+    assert "not with “lost model”" in mode.bar.note.text() and mode.bar.note.isVisible()
+    mode.step(1)
+    assert not mode.bar.note.isVisible()  # it is the model that is meant
+    mode.end()
+
+
+@pytest.mark.slow
+def test_a_family_that_is_not_here_is_asked_for_as_a_family(
+    open_window: OpenWindow, settings: AppSettings, model: Path, qtbot: QtBot
+) -> None:
+    window = open_window(settings)
+    desk, mode = window.lectures.desk, window.lectures.mode
+    desk.take(Lecture("L", (Scene("Gone", "", "family", {"family": ModelMark("lost", "f" * 12)}),)))
+    rest(window.session, qtbot)
+    mode.start(0, full_screen=False)
+    qtbot.mouseClick(mode.hole.button, Qt.MouseButton.LeftButton)
+    dialog: Any = window.findChild(QWidget, "lecture_family_dialog")
+    dialog.fileSelected.emit(str(model))
+    dialog.reject()
+    assert "no family" in mode.hole.label.text() and mode.hole.button.isVisible()
     mode.end()
 
 
