@@ -24,6 +24,8 @@ LEFT = 148  # px of the words at the left
 LEAST = 108  # px of a column
 PAD = 9
 NARROW_LEFT, NARROW, NARROW_PAD = 140, 91, 6  # where there is less room: in a lecture, twice as large
+NARROW_ENTRY = 33  # px of a word with its value below it, beside the bar
+NARROW_VALUE = 44  # px of the value there
 CAPTION, HEAD, SEEN, ENTRY, RANK, SCORE = 28, 42, 50, 27, 30, 27
 TALL, PLANE = 42, 96  # px of a score with two lines at its left, and of a plane of sentences
 SMALL = 12  # px of a font
@@ -96,6 +98,11 @@ class FamilyColumns(PointedFigure):
         return NARROW_PAD if self.is_narrow else PAD
 
     @property
+    def entry(self) -> int:
+        """px of a word with its bar."""
+        return NARROW_ENTRY if self.is_narrow else ENTRY
+
+    @property
     def column_width(self) -> float:
         return max(float(NARROW), (self.width() - self.left) / max(1, len(self.columns)))
 
@@ -109,7 +116,7 @@ class FamilyColumns(PointedFigure):
         rows.add("head", HEAD)
         if self.labels.seen[0]:
             rows.add("seen", SEEN)
-        says = TOP + self.num_entries * ENTRY if self.num_entries else 0.0
+        says = TOP + self.num_entries * self.entry if self.num_entries else 0.0
         texts = [self._height(column.text, inner) for column in self.columns if column.text]
         if self.labels.says[0]:
             rows.add("says", max([says, 4 * ENTRY if self.labels.legend[0] else ENTRY, *texts]) + 2 * TOP)
@@ -204,8 +211,10 @@ class FamilyColumns(PointedFigure):
 
     def rect_of(self, target: tuple[int, int]) -> QRectF:
         row, column = target
-        top = self._rows.tops.get("says", 0.0) + TOP + row * ENTRY
-        return QRectF(self.left_of(column) + self.pad - 3, top, self.column_width - 2 * self.pad + 6, ENTRY)
+        top = self._rows.tops.get("says", 0.0) + TOP + row * self.entry
+        return QRectF(
+            self.left_of(column) + self.pad - 3, top, self.column_width - 2 * self.pad + 6, self.entry
+        )
 
     def target_at(self, at: QPointF) -> tuple[int, int] | None:
         if at.x() < self.left + self._shift:
@@ -326,7 +335,7 @@ class FamilyColumns(PointedFigure):
                 CAPTION - 8,
             )
             said = self.columns[begin].caption.upper()
-            self._text(painter, room, said, "muted", size=11, bold=True)
+            self._text(painter, room, said, "muted", size=10 if self.is_narrow else 11, bold=True)
             painter.setPen(QPen(theme.current().color("muted"), 1))
             painter.drawLine(room.bottomLeft(), room.bottomRight())
             begin = end
@@ -375,7 +384,7 @@ class FamilyColumns(PointedFigure):
     def _value(self, column: Column, entry: Entry) -> str:
         if not column.is_likeness:
             return words.probability(entry.value)
-        return words.decimal(entry.value, 2).replace("-", "−")
+        return words.decimal(round(entry.value, 2) + 0.0, 2).replace("-", "−")  # never −0.00
 
     def _paint_entries(self, painter: QPainter, number: int, column: Column, x: float, width: float) -> None:
         colors = theme.current()
@@ -394,17 +403,20 @@ class FamilyColumns(PointedFigure):
             if entry.is_answer:
                 theme.icon("check", "fine").paint(painter, QRectF(x - 2, place.top() + 2, 14, 14).toRect())
                 begin += 14
-            line = QRectF(begin, place.top(), x + width - begin - value_width - 4, 18)
+            beside = 0.0 if self.is_narrow else value_width + 4
+            line = QRectF(begin, place.top(), x + width - begin - beside, 18)
             self._text(painter, line, entry.word, "text", size=SMALL, bold=entry.is_answer)
-            right = QRectF(x + width - value_width, place.top(), value_width, 18)
+            below = 13 if self.is_narrow else 0
+            right = QRectF(x + width - value_width, place.top() + below, value_width, 18)
             color = "text" if entry.is_answer else "muted"
             self._text(painter, right, value, color, size=SMALL, bold=entry.is_answer, right=True)
-            track = QRectF(x, place.top() + 19, width, 5)
+            long = width - NARROW_VALUE if self.is_narrow else width
+            track = QRectF(x, place.top() + 19, long, 5)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.color("line"))
             painter.drawRoundedRect(track, 2.5, 2.5)
             share = min(1.0, max(0.0, entry.value))
-            bar = QRectF(track.left(), track.top(), max(2.0, width * share), 5)
+            bar = QRectF(track.left(), track.top(), max(2.0, long * share), 5)
             ink = colors.color("fine" if entry.is_answer else "accent")
             if column.is_likeness:
                 painter.setBrush(colors.color("card"))
@@ -458,7 +470,7 @@ class FamilyColumns(PointedFigure):
                 self._text(painter, QRectF(shift, top + 20, self.left - 8, 17), below, "muted", size=SMALL)
         if self.labels.note:
             room = QRectF(shift, tops["head"] + 21, self.left - 6, 18)
-            self._text(painter, room, self.labels.note, "muted", size=11)
+            self._text(painter, room, self.labels.note, "muted", size=10 if self.is_narrow else 11)
         for number, said in enumerate(self.labels.legend):
             if said:
                 self._paint_legend(painter, number, said)

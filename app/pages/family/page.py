@@ -205,6 +205,10 @@ class FamilyPage(Page):
         super().showEvent(event)
         self.refresh()
 
+    def set_bare(self, bare: bool) -> None:
+        super().set_bare(bare)
+        self.box.setVisible(not bare)  # a scene has one family; its room is needed
+
     # which family
 
     @Slot()
