@@ -29,6 +29,9 @@ _COMMIT = re.compile(r"[\w.-]{4,64}", re.ASCII)
 _SHA256, _SHA1 = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{40}")
 _LICENCE = re.compile(r"^license:\s*['\"]?([\w.-]+)", re.MULTILINE)
 
+# of huggingface_hub, where what came is not what a hub says
+_NO_ANSWER = (KeyError, TypeError, AttributeError, json.JSONDecodeError, UnicodeDecodeError, RecursionError)
+
 T = TypeVar("T")
 
 
@@ -92,7 +95,7 @@ class Client:
             raise answered(response)
         try:
             found = response.json()
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise no_hub(self.host) from error
         if not isinstance(found, list):
             raise no_hub(self.host)
@@ -191,7 +194,7 @@ class Client:
             if said is None or said.status not in (404, 405, 501) or said.code:
                 raise
             return self._probed(name, revision, error)  # a plain mirror of files answers no questions
-        except (KeyError, TypeError, AttributeError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        except _NO_ANSWER as error:
             raise no_hub(self.host) from error
         if not about.files or not _COMMIT.fullmatch(about.commit):
             return self._probed(name, revision, None)

@@ -27,6 +27,7 @@ from engine.hub.look import Look, looking, published
 from engine.hub.process import asking
 from engine.model.folder import write_json
 from engine.model.inventory import take_stock
+from engine.model.weights import load_encoder
 from engine.text.wordpiece import WordPiece
 from engine.train.run.lock import locked
 
@@ -155,6 +156,7 @@ def _open_once(part: Path, look: Look) -> list[Sentence]:
     try:
         inventory = take_stock(part, thorough=False)
         vocabulary = WordPiece.from_folder(part)
+        load_encoder(part)  # values that are no numbers are found by reading alone
     except UserError as error:
         shutil.rmtree(part, ignore_errors=True)  # it is what its hub has: another try would bring the same
         raise renamed(error, part, partial(published, look.name)) from error

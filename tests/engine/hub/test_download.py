@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from safetensors.torch import load, save
 
 from engine.commands.command_line import main
 from engine.errors import UserError
@@ -190,6 +191,7 @@ def _faults(hub: LocalHub) -> dict[str, tuple[str, Fault, str]]:
         "429": ("api", Fault(status=429, headers={"Retry-After": "77"}), "for 77 s"),
         "500": ("api", Fault(status=500), f"{hub.host} has a fault of its own (500)"),
         "no hub": ("api", Fault(status=200, body=b"<html>"), "does not answer as a model hub"),
+        "deep": ("api", Fault(status=200, body=b"[" * 200_000), "does not answer as a model hub"),
         "a list": ("api", Fault(status=200, body=b"[1]"), "does not answer as a model hub"),
         "stall": (WEIGHTS, Fault(stall_at=99_999), f"{far} stops sending {WEIGHTS} after 99999 of"),
         "lost": (WEIGHTS, Fault(to="http://127.0.0.1:9/x"), "127.0.0.1:9 cannot be reached"),
@@ -343,10 +345,14 @@ def test_what_lies_here_of_published_models_is_known_by_their_names(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_pickle_that_would_run_something_is_thrown_away_unopened(hub: LocalHub, tmp_path: Path) -> None:
+def test_what_would_run_something_or_holds_no_numbers_is_thrown_away(hub: LocalHub, tmp_path: Path) -> None:
     files = hub.models[NAME]
-    del files[WEIGHTS]
+    stored = load(files.pop(WEIGHTS))
     out, trace = tmp_path / "out", tmp_path / "ran"
     files["pytorch_model.bin"] = pickle.dumps({"x": Gadget(trace)})
     assert "pytorch_model.bin" in refusal(out) and not trace.exists()
+    assert not part_of(out).exists()
+    stored["bert.embeddings.word_embeddings.weight"][3, 1] = float("nan")
+    files[WEIGHTS] = save(stored)
+    assert refusal(out).startswith("bert.embeddings.word_embeddings.weight in google-bert/bert-tiny-tests/")
     assert not part_of(out).exists()
