@@ -182,7 +182,8 @@ class VectorRows(LayeredFigure):
         columns = self.picture.columns
         metrics = QFontMetricsF(self._font(13, bold=True))
         names = max((metrics.horizontalAdvance(row.text) for row in self.picture.rows), default=0.0) + 12
-        left = EDGE + min(names, self.width() * 0.2)
+        has_stripes = any(column.kind == STRIPES for column in columns)
+        left = EDGE + min(names, self.width() * (0.2 if has_stripes else 0.36))
         gaps = [SIGN if column.sign else GAP for column in columns]
         small = self.width() < 560
         scale = 0.78 if small else self._zoom()

@@ -256,7 +256,8 @@ class WorkedSum(PointedFigure):
         height = self._line()
         painter.setFont(theme.ui_font(12 if height < ROOMY else 14, bold=is_strong))
         metrics, top = QFontMetricsF(painter.font()), row * height
-        shares = SHARES if line[1] or line[2] else (0.62, 0.0, 0.0, 0.38)
+        value = min(0.5, (metrics.horizontalAdvance(line[3]) + 8) / max(1, width))
+        shares = SHARES if line[1] or line[2] else (1 - value, 0.0, 0.0, value)
         left = EDGE
         for column, (text, share) in enumerate(zip(line, shares, strict=True)):
             painter.setPen(colors.color("muted" if column in (1, 2) and row else ink))

@@ -53,7 +53,7 @@ def _without(family: Family, name: str, words: list[int], place: int) -> Sentenc
     """Leave out what it cannot see: all that follows, else what stands too far before."""
     reach = ABOUT[name].reach
     rest, kept, at = words[place + 1 :], words[: place + 1], place
-    if not any(word >= NUM_SPECIALS for word in rest):
+    if not any(word >= NUM_SPECIALS for word in rest) or not family.said(rest).strip(_STOPS):
         if not reach or place <= reach:
             return None
         rest, kept, at = words[: place - reach], words[place - reach :], reach

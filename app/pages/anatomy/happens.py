@@ -8,11 +8,12 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QWidget
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, WholeLabel, label
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Card, button, named, set_role, tidy_spin
+from app.look.widgets import CARD_X, Card, button, named, set_role, tidy_spin
 from app.pages.anatomy.sums import Told
 from app.plots.worked_sum import WorkedSum
 
 NUMBER_WIDTH = 72  # px
+FORMULA = (15, 13)  # px: the first that fits
 
 
 class HappensCard(Card):
@@ -93,13 +94,19 @@ class HappensCard(Card):
             each.setMinimumWidth(96)
             each.clicked.connect(lambda _checked=False, by=by: self.stepped.emit(by))
         self._ways = QWidget()
-        row(self.before, STRETCH, self.keys, STRETCH, self.after, parent=self._ways)
+        self.keys.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # it goes first
+        self.keys.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        row(self.before, (self.keys, 1), self.after, gap=4, parent=self._ways)
 
     def show_told(self, told: Told, place: int, count: int) -> None:
         """Show what is told of a step."""
         self.set_hint(self.tr("step {step} of {count}").format(step=place + 1, count=count))
         self.sentence.setText(told.sentence)
-        self.formula.setText(f"<span style='font-size:15px'>{told.formula}</span>" if told.formula else "")
+        for size in FORMULA:
+            text = f"<span style='font-size:{size}px'>{told.formula}</span>"
+            self.formula.setText(text if told.formula else "")
+            if self.formula.sizeHint().width() <= self.width() - 2 * CARD_X - 20:
+                break
         self.formula.setAccessibleName(told.line)
         self.line.setText(told.line)
         self.line.setVisible(bool(told.line))

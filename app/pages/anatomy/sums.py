@@ -16,7 +16,7 @@ from app.pages.anatomy.state import Walk
 from app.plots.layered import value_words
 from app.plots.worked_sum import Sum
 from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD
-from engine.inspect.anatomy.effect import MASKED, shares
+from engine.inspect.anatomy.effect import MASKED, heads_of, shares
 from engine.inspect.anatomy.vectors import Anatomy, Product, products
 from engine.inspect.anatomy.working import Spot, Working, row_of, working
 
@@ -58,6 +58,8 @@ def tell(found: Found, walk: Walk) -> Told:
         formula = _OF_VECTORS.get(spot.kind, formula)
         if (activation := vectors.activation_name(anatomy)) != "GELU":
             formula = formula.replace("GELU", activation).partition(" = <i>f</i> · Φ")[0]
+    if walk.step == "ends" and spot is not None:
+        formula = _OF_ENDS.get(spot.name, formula).replace("GELU", vectors.activation_name(anatomy))
     if spot is None:
         return Told(sentence, formula)
     done = working(anatomy, spot)
@@ -214,7 +216,7 @@ def _say_heads(anatomy: Anatomy, walk: Walk) -> str:
 
 def _say_output(anatomy: Anatomy, walk: Walk) -> str:
     return words.translate(
-        "anatomy", "One matrix mixes what all heads found. Each number reads all {width} of them."
+        "anatomy", "One matrix mixes what all heads found: each number of o reads all {width} of z."
     ).format(width=anatomy.config.hidden_size)
 
 
@@ -248,12 +250,18 @@ def _say_feed_forward(anatomy: Anatomy, walk: Walk) -> str:
 
 
 def _say_ends(anatomy: Anatomy, walk: Walk) -> str:
+    said = words.translate("anatomy", "Each piece has its last vector T. This model has no C.")
     if "C" in anatomy:
-        return words.translate(
+        said = words.translate(
             "anatomy",
             "Each piece has its last vector T. C is made from that of [CLS], and stands for the whole text.",
         )
-    return words.translate("anatomy", "Each piece has its last vector T. This model has no C.")
+    if MASKED not in heads_of(anatomy):
+        return said
+    more = words.translate(
+        "anatomy", "To guess words, T goes through one more matrix, {activation} and norm."
+    )
+    return f"{said} {more.format(activation=vectors.activation_name(anatomy))}"
 
 
 def _say_answer(anatomy: Anatomy, walk: Walk) -> str:
@@ -345,6 +353,12 @@ _OF_VECTORS = {
     "feed_forward_in": "<i>f</i> = <i>y</i> W<sub>1</sub> + <i>b</i>",
     "activation": "<i>g</i> = GELU(<i>f</i>) = <i>f</i> · Φ(<i>f</i>)",
     "feed_forward_out": "<i>u</i> = <i>g</i> W<sub>2</sub> + <i>b</i>",
+}
+_OF_ENDS = {
+    "T": "<i>T</i> = <i>x</i>",
+    "masked_word.dense": "<i>f</i> = <i>T</i> W + <i>b</i>",
+    "masked_word.activation": "<i>g</i> = GELU(<i>f</i>)",
+    "masked_word.norm": "<i>h</i> = (<i>g</i> − μ) / σ · γ + β",
 }
 
 
@@ -548,7 +562,8 @@ def _line_of_parts(anatomy: Anatomy, spot: Spot, done: Working) -> str:
 
 def _line_of_norm(anatomy: Anatomy, spot: Spot, done: Working) -> str:
     steps = done.steps
-    x, mean, spread, gamma, beta = (written(steps[n]) for n in ("x", "mean", "deviation", "gamma", "beta"))
+    names = ("x", "mean", "deviation", "gamma", "beta")
+    x, mean, spread, gamma, beta = (value_words(float(steps[name])) for name in names)
     return f"= ({x} − {mean}) / {spread} × {gamma} + {beta}".replace("− −", "+ ").replace("+ −", "− ")
 
 

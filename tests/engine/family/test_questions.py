@@ -120,6 +120,7 @@ def test_what_a_member_cannot_is_asked_of_it_before_it_is_told(opened: Family) -
     first = opened.token(5 + int(opened.scores("gpt", words, 1)[5:].argmax()))
     assert f"“{first}”" in str(found["gpt"])
     assert "gpt" not in limits(opened, "the cat eats [MASK]")  # nothing stands there that it could miss
+    assert "gpt" not in limits(opened, "the cat eats [MASK] .")  # nor does a stop alone tell anything
 
 
 def test_half_of_the_pairs_of_sentences_follow_one_another() -> None:
