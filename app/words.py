@@ -22,6 +22,7 @@ from engine.train.metrics import mean_interval, wilson_interval
 
 translate = QCoreApplication.translate
 
+MINUS = "\u2212"  # as long as a plus, which a hyphen is not
 MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
 ROUNDING = 1e-9  # what a sum of shares that is all may miss
 
@@ -151,8 +152,11 @@ def counted(n: int, one: str, many: str) -> str:
 
 
 def decimal(x: float | None, digits: int = 3) -> str:
-    """Return a number with a fixed count of digits; a dash when there is none."""
-    return "–" if x is None or not math.isfinite(x) else _locale().toString(float(x), "f", digits)
+    """Return a number with a fixed count of digits, below nothing with a minus sign; a dash for none."""
+    if x is None or not math.isfinite(x):
+        return "–"
+    written = _locale().toString(float(x) if round(x, digits) else 0.0, "f", digits)
+    return written.replace("-", MINUS)
 
 
 def share(x: float | None, digits: int = 1) -> str:

@@ -241,7 +241,7 @@ class CurveControls(QWidget):
     @Slot()
     def _say_range(self) -> None:
         is_share = self._plot.lowest >= 0
-        self.unit.setText(self.tr("Whole range 0–1") if is_share else self.tr("Whole range −1 to 1"))
+        self.unit.setText(self.tr("Whole range 0–1") if is_share else self.tr("Range −1 to 1"))
 
     @Slot(bool)
     def _unit_toggled(self, checked: bool) -> None:

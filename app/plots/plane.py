@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
+from app import words
 from app.look import theme
 from app.plots.axes import round_ticks
 from app.plots.figure import Numbers
@@ -152,11 +153,11 @@ class PlanePlot(PointedFigure):
             painter.setPen(QPen(colors.color("line"), 1))
             painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
             painter.setPen(colors.color("muted"))
-            painter.drawText(QRectF(14, y - 8, LEFT - 20, 16), right, f"{tick:g}")
+            painter.drawText(QRectF(14, y - 8, LEFT - 20, 16), right, _tick_words(tick))
         for tick in round_ticks(*self._ranges[0], 6):
             x = self._placed((tick, self._ranges[1][0])).x()
             painter.setPen(colors.color("muted"))
-            painter.drawText(QRectF(x - 24, room.bottom() + 3, 48, 14), center, f"{tick:g}")
+            painter.drawText(QRectF(x - 24, room.bottom() + 3, 48, 14), center, _tick_words(tick))
         painter.drawText(QRectF(room.left(), room.bottom() + 19, room.width(), 15), center, self._names[0])
         painter.save()
         painter.translate(0, room.bottom())
@@ -187,3 +188,7 @@ class PlanePlot(PointedFigure):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(colors.color("text"), 1.5))
             painter.drawEllipse(placed[self.current], 6, 6)
+
+
+def _tick_words(tick: float) -> str:
+    return f"{tick:g}".replace("-", words.MINUS)

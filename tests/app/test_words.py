@@ -102,6 +102,7 @@ def test_numbers_are_grouped_and_short() -> None:
     assert words.number(np.int64(2_225_000)) == "2,225,000"
     assert words.share(0.123) == "12.3 %" and words.share(0.123, 0) == "12 %"
     assert words.decimal(float("nan")) == "–" and words.decimal(None) == "–"
+    assert words.decimal(-0.284, 2) == "\u22120.28" and words.decimal(-0.001, 2) == "0.00"
     assert [words.scientific(x) for x in (5e-5, 2.1e-5, 0.01, 0, 1.5e6)] == [
         "5e-5",
         "2.1e-5",

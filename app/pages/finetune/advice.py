@@ -18,7 +18,6 @@ from app.words import decimal, number
 from engine.errors import Sentence
 from engine.events import Evaluated, Step
 from engine.settings.finetune import DataConfig
-from engine.train.metrics import ONE_ANSWER
 from engine.train.watchdog import OVERFITTING
 
 translate = QCoreApplication.translate
@@ -95,7 +94,7 @@ class FineTuneAdvice(RunAdvice):
 
     def on_learning(self) -> Iterator[Remark]:
         yield from self._on_overfitting()
-        if self.has_noted(ONE_ANSWER):
+        if self.has_noted(self.views.useless):
             return
         is_over = self.is_over or self.finished is not None
         shown = self.kept if is_over else self.last

@@ -22,6 +22,7 @@ from app.pages.advice.remark import Remark
 from app.plots.bars import BarsPlot
 from app.plots.figure import Figure
 from engine.events import Evaluated, Predicted
+from engine.train.metrics import ONE_ANSWER
 
 if TYPE_CHECKING:
     from app.session import Session
@@ -150,6 +151,7 @@ class TaskViews(ABC):
     main_metric: ClassVar[str]  # by which the best moment is chosen
     shares: ClassVar[frozenset[str]] = frozenset()  # metrics that are the share of right rows
     lowest: ClassVar[float] = 0.0  # that it can be; the highest is 1
+    useless: ClassVar[str] = ONE_ANSWER  # how a run says itself that it answers nothing of use
 
     def metric_title(self, name: str = "") -> str:
         """Return what a metric is called above a picture. Args: name: "" for its main one."""

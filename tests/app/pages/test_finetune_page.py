@@ -29,6 +29,7 @@ from engine.events import Evaluated, Event, Noted, Started, Step
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.run.runs import RunInfo
+from engine.train.tasks.token_labels.details import NONE_FOUND
 from tests.app.hand import Hand, ShowPage
 from tests.looks.scenes import FIVE, TWO, InventedRun, write_table, write_vocabulary
 
@@ -335,6 +336,17 @@ def test_one_answer_for_everything_is_said_in_one_remark() -> None:
     advice = FineTuneAdvice()
     advice.hear([evaluation(10, 0.5, [[10, 0], [10, 0]])])
     assert said(advice) == "look: It always answers a. It has not learned to tell the labels apart yet."
+
+
+def test_that_no_entity_is_found_is_said_once_when_the_run_says_it_too() -> None:
+    started = InventedRun(TWO).started(Path())
+    advice, per_label = FineTuneAdvice(), {"person": (0.0, 0.0, 0.0, 4), "place": (0.0, 0.0, 0.0, 2)}
+    found = replace(evaluation(10, 0.5, GOOD), metrics={"entity_f1": 0.0}, per_label=per_label, is_best=True)
+    advice.hear([replace(started, task="token-labels", metric="entity_f1"), found])
+    assert said(advice).count("No entity is found yet") == 1
+    advice.hear([Noted(sentence=Sentence(NONE_FOUND, {"split": "validation", "count": 6}), level="wrong")])
+    advice.is_over = True
+    assert said(advice).startswith("wrong: The model finds no entity") and "\n" not in said(advice)
 
 
 def test_the_remarks_are_of_the_matrix_that_is_shown_also_of_a_stopped_run() -> None:

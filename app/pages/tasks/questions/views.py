@@ -16,7 +16,7 @@ from app.pages.tasks.views import TaskViews
 from app.plots.answer_words import word_name
 from engine.events import Evaluated
 from engine.train.scored import ANSWER, EXACT, NO, NONE, SOME, WORD, YES
-from engine.train.tasks.questions.details import count_of, threshold_in
+from engine.train.tasks.questions.details import NEVER_ANSWERS, count_of, threshold_in
 
 if TYPE_CHECKING:
     from app.pages.tasks.views import Summary
@@ -28,7 +28,7 @@ translate = QCoreApplication.translate
 class QuestionViews(TaskViews):
     """Where in a passage the answer to a question stands."""
 
-    name, main_metric = "questions", "f1"
+    name, main_metric, useless = "questions", "f1", NEVER_ANSWERS
     shares = frozenset({"exact_match"})
 
     def title(self) -> str:

@@ -10,17 +10,28 @@ from PySide6.QtWidgets import QHeaderView, QWidget
 from app.look.cells import Cell, Cells
 from app.look.layout import column
 from app.look.table_view import TableView
+from app.look.widgets import set_role
 from app.plots.tagged_words import TaggedWordsPlot
 
 MOST_WIDTH = 200  # px of a column
 
 
 class CellTable(TableView):
-    """Rows of cells; the wide column takes what room the others leave."""
+    """Rows of cells; the wide column takes what room the others leave.
 
-    def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
+    is_dense: with little room around cells, for many columns in a narrow card.
+    """
+
+    def __init__(
+        self, name: str, title: str, parent: QWidget | None = None, *, is_dense: bool = False
+    ) -> None:
         super().__init__(parent)
         self.cells = Cells(self)
+        self._around = (24, 28)  # px beside a cell and beside a title
+        if is_dense:
+            self._around = (16, 18)
+            for part in (self, self.horizontalHeader()):
+                set_role(part, "dense")
         self.setObjectName(name)
         self.setAccessibleName(title)
         self.setModel(self.cells)
@@ -51,7 +62,8 @@ class CellTable(TableView):
                     default=0,
                 )
                 title = header.fontMetrics().horizontalAdvance(name)
-                self.setColumnWidth(place, min(most_width, max(widest + 24, title + 28)))
+                beside_cell, beside_title = self._around
+                self.setColumnWidth(place, min(most_width, max(widest + beside_cell, title + beside_title)))
 
 
 class TextList(QWidget):

@@ -101,13 +101,13 @@ class TokenPreview(TaskPreview):
         self.set_hint(
             text.format(texts=words.counted(len(texts), one, many), words=words.number(texts.num_words))
         )
-        reasons = "; ".join(words.say(reason).rstrip(".") for reason in texts.format.reasons)
+        reasons = [words.say(reason).rstrip(".") + "." for reason in texts.format.reasons]
         repaired = words.counted(
             len(texts.repairs),
             self.tr("1 tag is read otherwise than it is written."),
             self.tr("{count} tags are read otherwise than they are written."),
         )
-        said = [reasons + "."]
+        said = [reason[:1].upper() + reason[1:] for reason in reasons]
         if texts.repairs:
             said.append(repaired)
         self.how.setText(" ".join(said))

@@ -123,7 +123,7 @@ class TokenScores(TaskScores):
             room=ROOM,
         )
         self.texts = TextList("wrong_texts", self.tr("Texts with errors"))
-        self.types = CellTable("type_scores", self.tr("Scores of each type"))
+        self.types = CellTable("type_scores", self.tr("Scores of each type"), is_dense=True)
         self.errors = CellTable("error_scores", self.tr("Errors by kind"))
         self.confusion = TypeConfusion(self.tr("Confusion of types"))
         self.confusion.setObjectName("type_confusion")

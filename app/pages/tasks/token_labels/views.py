@@ -15,6 +15,7 @@ from app.pages.tasks.token_labels.scores import TokenScores, kind_words
 from app.pages.tasks.views import TaskViews
 from engine.events import Evaluated
 from engine.train.scored import ERROR, TYPE
+from engine.train.tasks.token_labels.details import NONE_FOUND
 
 if TYPE_CHECKING:
     from app.pages.tasks.views import Summary
@@ -26,7 +27,7 @@ translate = QCoreApplication.translate
 class TokenViews(TaskViews):
     """A tag for each word of a text."""
 
-    name, main_metric = "token-labels", "entity_f1"
+    name, main_metric, useless = "token-labels", "entity_f1", NONE_FOUND
 
     def title(self) -> str:
         return translate("TokenViews", "Labels of words")

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engine.errors import marked
 from engine.train.run.records import as_kind
 
 Placed = tuple[str, int, int]  # an answer's text, and where it stands in its passage
@@ -25,6 +26,11 @@ _MISTAKE = {
     "excerpt": str,
     "excerpt_start": int,
 }
+NEVER_ANSWERS = marked(
+    "engine",
+    "The model answers none of the {count} {split} questions: of each it says that the passage holds no "
+    "answer.",
+)
 _NUMBERS = ("value", "reported", "at_zero", "num_chosen", "num_reported")
 
 

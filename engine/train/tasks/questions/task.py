@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.errors import Sentence, marked
+from engine.errors import Sentence
 from engine.events import Evaluated, Steps
 from engine.model.heads import on_batch
 from engine.text.batch import Batch, EncodedSet
@@ -21,18 +21,12 @@ from engine.text.questions.windows import UNKNOWN
 from engine.train.answer_scores import AnswerScores, pick_threshold, rule_for, score_answers
 from engine.train.scored import ANSWER, EXACT, NO, NONE, SHARE, SOME, WORD, YES, Each, Marks, coded
 from engine.train.task import Measures, Readings
-from engine.train.tasks.questions.details import count_of
+from engine.train.tasks.questions.details import NEVER_ANSWERS, count_of
 from engine.train.tasks.questions.kept import QuestionSet
 from engine.train.tasks.questions.mistakes import mistakes
 from engine.train.tasks.questions.writing import sureness
 
 ENOUGH_TO_WONDER = 10  # questions that are all left without an answer
-
-_NEVER_ANSWERS = marked(
-    "engine",
-    "The model answers none of the {count} {split} questions: of each it says that the passage holds no "
-    "answer.",
-)
 
 
 @dataclass(frozen=True)
@@ -152,7 +146,7 @@ class QuestionTask:
         count = count_of(measures.details, "num_examples")
         if count < ENOUGH_TO_WONDER or count_of(measures.details, "answered"):
             return []
-        return [(Sentence(_NEVER_ANSWERS, {"count": count, "split": split}), "wrong")]
+        return [(Sentence(NEVER_ANSWERS, {"count": count, "split": split}), "wrong")]
 
 
 def _marks(scores: AnswerScores, places: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:

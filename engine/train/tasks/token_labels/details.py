@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.errors import marked
 from engine.text.tagged.texts import Entity
 from engine.train.entity_scores import KINDS, EntityError, EntityScores, lenient_spans
 
@@ -25,6 +26,11 @@ MOST_WORDS = 80  # of a text; of a longer one those around its first error
 MOST_TYPES = 100  # whose confusion is kept
 MOST_PAIRS = 50  # of tags that are taken for each other
 _BEFORE = 20  # words shown before the first error of a long text
+NONE_FOUND = marked(
+    "engine",
+    "The model finds no entity in the {split} texts, which hold {count:,}: it has learned that most words "
+    "are none. Train longer, or at a higher rate.",
+)
 
 
 def entity_details(scores: EntityScores, found: Sequence[Sequence[str]], data: TaggedSet) -> dict[str, Any]:

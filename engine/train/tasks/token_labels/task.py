@@ -26,7 +26,7 @@ from engine.train.entity_scores import compared_entities, lenient_spans, score_e
 from engine.train.metrics import ONE_ANSWER, notes_on, score_classes
 from engine.train.scored import ERROR, F1, SHARE, TAKEN, TYPE, Each, Marks, coded
 from engine.train.task import Measures, Readings
-from engine.train.tasks.token_labels.details import entity_details, tag_details
+from engine.train.tasks.token_labels.details import NONE_FOUND, entity_details, tag_details
 from engine.train.tasks.token_labels.kept import TaggedSet
 
 OUTSIDE = "O"
@@ -34,11 +34,6 @@ BETWEEN = "; "  # entities of a text, as a person reads them
 NO_TAG = "_"  # where tags are plain, the answer to a word that the model does not see
 MOST_CONFUSED = 100  # tags whose confusion is counted
 _OF_ENTITY = re.compile(r"O|[BIESLUMW]-.+", re.S)
-_NONE_FOUND = marked(
-    "engine",
-    "The model finds no entity in the {split} texts, which hold {count:,}: it has learned that most words "
-    "are none. Train longer, or at a higher rate.",
-)
 _NEVER = marked("engine", "Types that occur and of which none is found: {types} ({count} of {total}).")
 
 
@@ -181,7 +176,7 @@ class TokenLabels:
             return []
         if never == occur and not measures.metrics.get("entity_precision"):
             count = sum(found[kind][3] for kind in occur)
-            return [(Sentence(_NONE_FOUND, {"split": split, "count": count}), "wrong")]
+            return [(Sentence(NONE_FOUND, {"split": split, "count": count}), "wrong")]
         types = [*(kind[:40] for kind in never[:5]), *(["..."] if never[5:] else [])]
         values = {"types": types, "count": len(never), "total": len(occur)}
         return [(Sentence(_NEVER, values), "look")]
