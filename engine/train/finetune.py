@@ -40,7 +40,6 @@ from engine.train.run.runs import MODEL, read_config, read_metrics
 from engine.train.run.setup import read_setup
 from engine.train.schedule import Epochs, Progressed, TimedEpochs
 from engine.train.task import Answering
-from engine.train.tasks.classification.task import Classification
 from engine.train.tasks.kind import Kind
 from engine.train.tasks.known import guess_task, task_named
 from engine.train.tasks.rows.kind import OfRows
@@ -194,15 +193,16 @@ class FineTuning(Training[Setup]):
             num_steps, seconds = (setup.about[name] for name in FITTED)
             schedule = TimedEpochs(**vars(schedule), most_steps=num_steps, steps_s=seconds)
         num_epochs = math.ceil(schedule.num_steps / feed.steps_per_epoch)
-        if isinstance(task, Classification) and self._notes_rows(len(feed.data), num_epochs):
+        if self._notes_rows(len(feed.data), num_epochs):
             writer = DynamicsWriter(run.path / DYNAMICS, len(feed.data), num_epochs)
-            keep_beside = writer.save
 
             def note(batch: Batch, logits: Tensor) -> None:
                 assert batch.targets is not None
                 writer.take(loop.at.step // feed.steps_per_epoch, batch.indices, logits, batch.targets)
 
-            task = replace(task, seen=note)
+            telling = task_named(setup.task).telling(task, note)
+            if telling is not None:
+                task, keep_beside = telling, writer.save
         loop = Loop(
             run,
             model,

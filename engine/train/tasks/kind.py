@@ -10,17 +10,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from torch import nn
+from torch import Tensor, nn
 
 from engine.errors import DataError, Sentence, marked
 from engine.events import Evaluated, Event, Steps
 from engine.model.heads import Headed
 from engine.settings.finetune import USUAL_LENGTH, AdaptConfig, DataConfig, FineTuneConfig
+from engine.text.batch import Batch
 from engine.text.table import BadLine
 from engine.train.prepare import Setup
 from engine.train.scored import Scored
 from engine.train.task import Answering
 
+Seen = Callable[[Batch, Tensor], None]  # hears a batch and its logits (B, C)
 StandIn = Callable[[Headed], nn.Module]  # what answers in a model's place, such as the same model exported
 
 
@@ -95,6 +97,12 @@ class Kind(ABC):
     def begin(self, model: Headed, setup: Setup) -> list[Sentence]:
         """Give a new head its first values, where random ones will not do; return what to say of that."""
         return []
+
+    def telling(self, task: Answering, seen: Seen) -> Answering | None:
+        """Return a task that tells of each training batch's logits; None where examples have no one right
+        label, so that nobody keeps how each was learned.
+        """
+        return None
 
     def on_rare(self, setup: Setup, how: str) -> Sentence:
         """Return what becomes of rare labels. Asked only of a task that the setting means something to."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import Sentence
 from engine.settings.finetune import AdaptConfig, DataConfig
 from engine.train.adapt import WEIGHTED, label_weights, on_rare
 from engine.train.prepare import Setup
+from engine.train.task import Answering
 from engine.train.tasks.classification.reading import OneLabel
 from engine.train.tasks.classification.task import Classification
+from engine.train.tasks.kind import Seen
 from engine.train.tasks.rows.kind import OfRows
 
 
@@ -29,6 +32,10 @@ class Classifying(OfRows):
         if adapt.rare_labels == WEIGHTED:
             weights = label_weights(setup.sets["train"].targets, len(setup.labels))
         return Classification(setup.labels, weights, adapt.label_smoothing)
+
+    def telling(self, task: Answering, seen: Seen) -> Classification:
+        assert isinstance(task, Classification)
+        return replace(task, seen=seen)
 
     def on_rare(self, setup: Setup, how: str) -> Sentence:
         return on_rare(setup.labels, setup.sets["train"].targets, how)

@@ -37,6 +37,11 @@ NO_ANSWER = marked(
     "The model gives none of the {rows} {split} rows a label, though {count} have one: train longer, or look "
     "at the probabilities.",
 )
+_NONE_AT_HALF = marked(
+    "engine",
+    "No label of any of the {rows} {split} rows reaches a probability of 0.5. The thresholds that were "
+    "chosen are lower, and with them the model answers; more training would help.",
+)
 _NEVER = marked("engine", "Labels that occur and are never predicted: {labels} ({count} of {total}).")
 _CHOSEN = marked(
     "engine",
@@ -220,8 +225,11 @@ class MultiLabel:
             if count and not times
         ]
         if predicted and not any(predicted) and any(occur.values()):
-            count = rows - found.num_without
-            said.append((Sentence(NO_ANSWER, {"rows": rows, "split": split, "count": count}), "wrong"))
+            none = {"rows": rows, "split": split, "count": rows - found.num_without}
+            is_shy = found.chosen is not None and found.chosen.helps  # for 0.5, not for its own thresholds
+            said.append(
+                (Sentence(_NONE_AT_HALF, none), "look") if is_shy else (Sentence(NO_ANSWER, none), "wrong")
+            )
         elif never:
             names = [*(name[:40] for name in never[:_MOST_NAMES]), *(["..."] if never[_MOST_NAMES:] else [])]
             values = {"count": len(never), "total": sum(map(bool, occur.values())), "labels": names}

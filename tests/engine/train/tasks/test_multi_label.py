@@ -275,6 +275,16 @@ def test_a_model_that_answers_nothing_is_told_so() -> None:
     assert level == "wrong" and "none of the 3 test rows a label, though 2 have one" in str(note)
 
 
+def test_a_model_that_answers_by_its_own_thresholds_alone_is_not_called_useless() -> None:
+    targets, answers = random_sets(2, rows=300)
+    shy = np.minimum(answers * 0.6, 0.45)
+    (note, level), *others = MultiLabel(tuple("abcde")).remarks(
+        MultiLabel(tuple("abcde")).score(shy, targets), "validation"
+    )
+    assert level == "look" and "No label of any of the 300 validation rows" in str(note)
+    assert [how for _, how in others] == ["fine"]
+
+
 def test_thresholds_are_kept_and_used_only_where_they_help() -> None:
     kind = MultiLabelling()
     targets, answers = random_sets(2, rows=300)
