@@ -104,7 +104,12 @@ class BarsPlot(RowsFigure):
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         metrics, width = QFontMetricsF(painter.font()), self.canvas().width()
-        names = min(_widest(metrics, [name for name, _value in self.bars]), width * 0.4)
+        bold, chosen = (
+            QFontMetricsF(theme.ui_font(bold=True)),
+            [one for one, _ in self.bars if one in self._matters],
+        )
+        names = max(_widest(metrics, [name for name, _value in self.bars]), _widest(bold, chosen))
+        names = min(names, width * 0.4)
         values = _widest(metrics, [self.value_words(i) for i in range(len(self.bars))])
         for row, room in self.rows_in(area):
             self._paint_row(painter, row, room, names, values)
@@ -113,8 +118,9 @@ class BarsPlot(RowsFigure):
     def _paint_row(self, painter: QPainter, row: int, room: QRectF, names: float, values: float) -> None:
         colors, (name, value) = theme.current(), self.bars[row]
         is_chosen = name in self._matters
-        metrics, right = QFontMetricsF(theme.ui_font()), Qt.AlignmentFlag.AlignRight
-        painter.setFont(theme.ui_font(bold=is_chosen))
+        font, right = theme.ui_font(bold=is_chosen), Qt.AlignmentFlag.AlignRight
+        metrics = QFontMetricsF(font)
+        painter.setFont(font)
         painter.setPen(colors.color("text"))
         cut = metrics.elidedText(" ".join(name.split()), Qt.TextElideMode.ElideRight, names)
         middle = Qt.AlignmentFlag.AlignVCenter

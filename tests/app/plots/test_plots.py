@@ -449,6 +449,15 @@ def test_counts_are_scaled_to_the_largest_and_probabilities_run_from_0_to_1(qtbo
     assert bar / (bar + rest) == pytest.approx(0.51, abs=0.02)
 
 
+def test_a_long_label_that_matters_is_cut_at_its_end_and_keeps_its_first_letter(qtbot) -> None:
+    plot = shown(qtbot, BarsPlot("Labels"))
+    name = "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"
+    plot.set_bars([(name, 0.6), ("b", 0.4)], as_share=True, highlight=name)
+    picture = plot.canvas().grab().toImage()
+    edge = {picture.pixelColor(x, y).name() for x in range(3) for y in range(plot.row_height)}
+    assert len(edge) == 1
+
+
 def test_many_bars_scroll(qtbot) -> None:
     plot = shown(qtbot, BarsPlot("Labels"), height=200)
     plot.set_bars([(f"label {i}", i) for i in range(300)])
