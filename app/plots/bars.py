@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -119,10 +119,9 @@ class BarsPlot(RowsFigure):
         colors, (name, value) = theme.current(), self.bars[row]
         is_chosen = name in self._matters
         font, right = theme.ui_font(bold=is_chosen), Qt.AlignmentFlag.AlignRight
-        metrics = QFontMetricsF(font)
         painter.setFont(font)
         painter.setPen(colors.color("text"))
-        cut = metrics.elidedText(" ".join(name.split()), Qt.TextElideMode.ElideRight, names)
+        cut = name_within(name, names, font)
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.drawText(QRectF(4, room.top(), names, room.height()), right | middle, cut)
         painter.setPen(colors.color("text" if is_chosen else "muted"))
@@ -136,6 +135,11 @@ class BarsPlot(RowsFigure):
         painter.setBrush(colors.color("accent" if is_chosen else "accent_soft"))
         bar.setWidth(max(2.0, long * min(1.0, value / self.full)))
         painter.drawRoundedRect(bar, 4, 4)
+
+
+def name_within(name: str, room: float, font: QFont) -> str:
+    """Return a name on one line, cut at its end where it is wider than `room` px in its font."""
+    return QFontMetricsF(font).elidedText(" ".join(name.split()), Qt.TextElideMode.ElideRight, room)
 
 
 def _widest(metrics: QFontMetricsF, texts: list[str]) -> float:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QGraphicsView
 
 from app.look import theme
 from app.plots.axes import round_ticks, same_digits
-from app.plots.bars import BarsPlot
+from app.plots.bars import BarsPlot, name_within
 from app.plots.confusion import ConfusionPlot, telling_elision
 from app.plots.curve import CurvePlot
 from app.plots.figure import Figure, ink_on, save_figure
@@ -449,13 +449,11 @@ def test_counts_are_scaled_to_the_largest_and_probabilities_run_from_0_to_1(qtbo
     assert bar / (bar + rest) == pytest.approx(0.51, abs=0.02)
 
 
-def test_a_long_label_that_matters_is_cut_at_its_end_and_keeps_its_first_letter(qtbot) -> None:
-    plot = shown(qtbot, BarsPlot("Labels"))
-    name = "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"
-    plot.set_bars([(name, 0.6), ("b", 0.4)], as_share=True, highlight=name)
-    picture = plot.canvas().grab().toImage()
-    edge = {picture.pixelColor(x, y).name() for x in range(3) for y in range(plot.row_height)}
-    assert len(edge) == 1
+def test_a_label_that_stands_out_is_cut_by_the_width_of_bold_letters(qapp) -> None:
+    font = theme.ui_font(bold=True)
+    cut = name_within("defense gave up just 308 points", 90.0, font)
+    assert cut.startswith("def") and cut.endswith("…")
+    assert QFontMetricsF(font).horizontalAdvance(cut) <= 90.0
 
 
 def test_many_bars_scroll(qtbot) -> None:
