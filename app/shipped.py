@@ -218,7 +218,7 @@ TABLES = (
         title=marked("engine", "Tags of words: names in tweets"),
         words=marked(
             "engine",
-            "800 tweets whose words are tagged: persons, places, groups, products and works. New names in "
+            "2,700 tweets whose words are tagged: persons, places, groups, products and works. New names in "
             "sloppy spelling, so even good models find half of them.",
         ),
         roles=Roles(text=""),

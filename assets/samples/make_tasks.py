@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 NUM_COMMENTS = 2000
-NUM_TWEETS = 800
+NUM_TWEETS = 2700
 NUM_ARTICLES = 18
 # Comments with such words, or shorter or longer than this, are left out of a file that anybody may open.
 ROUGH = re.compile(
@@ -40,10 +40,13 @@ def comments(path: Path, names: list[str]) -> list[tuple[str, str]]:
 
 
 def tweets(path: Path) -> str:
-    """Return the first sentences that are not rough, tokens and tags as they stand."""
+    """Return the first sentences that are not rough, tokens and tags as they stand, each once."""
     blocks = re.split(r"\n\s*\n", path.read_text(encoding="utf-8").strip())
-    kept = [block for block in blocks if not ROUGH.search(block)]
-    return "\n\n".join(kept[:NUM_TWEETS]) + "\n"
+    kept: dict[str, str] = {}  # by their words
+    for block in blocks:
+        if not ROUGH.search(block):
+            kept.setdefault(" ".join(line.split("\t")[0].lower() for line in block.split("\n")), block)
+    return "\n\n".join(list(kept.values())[:NUM_TWEETS]) + "\n"
 
 
 def main(train: Path, labels: Path, words: Path, questions: Path, folder: Path) -> None:

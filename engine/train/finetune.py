@@ -187,7 +187,7 @@ class FineTuning(Training[Setup]):
     def loop(self, run: Run, setup: Setup, device: Device, model: Any) -> Loop:
         """Return the loop: every example once an epoch, measured on the validation part."""
         training, task = self.config.training, self._task(setup)
-        feed, keep_beside = self._feed(setup), None
+        feed, keep_beside, kind = self._feed(setup), None, task_named(setup.task)
         schedule = self._epochs(feed)
         if training.minutes:
             num_steps, seconds = (setup.about[name] for name in FITTED)
@@ -200,7 +200,7 @@ class FineTuning(Training[Setup]):
                 assert batch.targets is not None
                 writer.take(loop.at.step // feed.steps_per_epoch, batch.indices, logits, batch.targets)
 
-            telling = task_named(setup.task).telling(task, note)
+            telling = kind.telling(task, note)
             if telling is not None:
                 task, keep_beside = telling, writer.save
         loop = Loop(
@@ -212,7 +212,7 @@ class FineTuning(Training[Setup]):
             None,
             training,
             device,
-            peak=training.learning_rate or default_learning_rate(setup.config),
+            peak=training.learning_rate or default_learning_rate(setup.config, kind.least_rate),
             patience=training.early_stopping_patience,
             rates=rates_of(model, self.config.adapt.layer_decay, training.embedding_rate),
             ranks=self.ranks,

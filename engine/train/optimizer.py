@@ -31,12 +31,18 @@ def learning_rate_at(step: int, num_steps: int, warmup_ratio: float, peak: float
     return peak * max(0.0, (num_steps - done) / max(1, num_steps - warmup))
 
 
-def default_learning_rate(config: BertConfig) -> float:
-    """Return a good peak rate by the encoder's size; small models want more (Turc et al. 2019)."""
+SMALL = 15e6  # weights of an encoder, embeddings left out, below which it is a small one
+
+
+def default_learning_rate(config: BertConfig, least: float = 0.0) -> float:
+    """Return a good peak rate by the encoder's size; small models want more (Turc et al. 2019).
+
+    Args: least: what a small encoder learns at at least, as its task has it.
+    """
     weights = 12 * config.num_hidden_layers * config.hidden_size**2  # embeddings left out
-    for limit, rate in ((2e6, 3e-4), (5e6, 2e-4), (15e6, 1e-4), (50e6, 5e-5), (150e6, 3e-5)):
+    for limit, rate in ((2e6, 3e-4), (5e6, 2e-4), (SMALL, 1e-4), (50e6, 5e-5), (150e6, 3e-5)):
         if weights < limit:
-            return rate
+            return max(rate, least) if limit <= SMALL else rate
     return 2e-5
 
 

@@ -71,11 +71,12 @@ def plan(
     num_tokens: int,
     model: BertConfig,
     label_counts: Sequence[int] = (),
+    least_rate: float = 0.0,
 ) -> Plan:
     """Return the steps and roughly the seconds of a run. Arithmetic only.
 
     Args: num_examples, num_tokens: of the whole table, cut at max_length. label_counts: examples of each
-        label.
+        label. least_rate: of small encoders, as the task has it.
     """
     data, training = config.data, config.training
     num_validation = 0 if data.validation_data else int(num_examples * data.validation_share + 0.5)
@@ -111,7 +112,7 @@ def plan(
         steps_per_epoch=steps_per_epoch,
         num_steps=num_steps,
         seconds=pace.seconds(num_steps, every) + row_s * num_test + (1.0 - learning) * row_s * num_examples,
-        learning_rate=training.learning_rate or default_learning_rate(model),
+        learning_rate=training.learning_rate or default_learning_rate(model, least_rate),
     )
 
 

@@ -26,6 +26,7 @@ from engine.errors import ConfigError, UserError, marked
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.plan import Plan, plan
+from engine.train.tasks.known import TASKS
 
 NAMES = (
     "learning_rate", "batch_size", "num_epochs", "max_length", "warmup_ratio", "weight_decay",
@@ -52,6 +53,8 @@ class FineTuneSetup(SetupCard):
         self.task_box = ChoiceBox("task_choice", self.tr("Task"))
         self.task_label = ElidedLabel("")
         self.task_label.setObjectName("task_words")
+        self.file_refusal = label("", "refusal", wrap=True, name="refusal_file")
+        self.file_refusal.hide()
         self.roles_link = button(self.tr("Change"), "link", name="change_roles")
         self.compare = CompareButton(session)
         self.form.setObjectName("settings")
@@ -71,6 +74,7 @@ class FineTuneSetup(SetupCard):
                 (self.tr("Learns"), row((self.task_label, 1), self.roles_link, gap=0)),
             )
         )
+        self.body.addWidget(self.file_refusal)
         settings = label(self.tr("Settings"), "card-title")
         settings.setContentsMargins(0, 4, 0, 0)
         self.add(settings)
@@ -84,6 +88,8 @@ class FineTuneSetup(SetupCard):
         self.roles_link.clicked.connect(self._lead_to_data)
         self.task_box.chosen.connect(session.set_task)
         self.form.changed.connect(self._form_changed)
+        session.table_problem.connect(self._file_refused)
+        session.table_changed.connect(self.file_refusal.hide)
         session.table_changed.connect(self._fill_data)
         session.roles_changed.connect(self._timer.start)
         session.summary_changed.connect(self._timer.start)
@@ -150,6 +156,7 @@ class FineTuneSetup(SetupCard):
                 num_tokens=tokens,
                 model=session.model.config,
                 label_counts=session.summary.counts.tolist(),
+                least_rate=TASKS[session.task_name].least_rate if session.task_name in TASKS else 0.0,
             )
             self.form.set_auto("learning_rate", self._auto_words(self.plan.learning_rate))
 
@@ -231,6 +238,13 @@ class FineTuneSetup(SetupCard):
         self.task_box.setEnabled(session.table_path is not None)
         said = words.say(reason) if reason is not None else words.tr_engine(words.settings()["task"].help)
         self.task_box.setToolTip(tip(said))
+
+    @Slot(object)
+    def _file_refused(self, error: BaseException) -> None:
+        """Say why a task or file that was chosen here cannot be; what was open stays, with its task."""
+        if self._session.summary is not None:
+            set_or_hide(self.file_refusal, words.say_error(error))
+        self._fill_tasks()
 
     @Slot()
     def _fill_data(self) -> None:

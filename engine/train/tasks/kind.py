@@ -70,6 +70,7 @@ class Kind(ABC):
     problem: ClassVar[str] = ""  # where heads of one kind serve several tasks
     setup: ClassVar[type[Setup]] = Setup
     max_length: ClassVar[int] = USUAL_LENGTH  # WordPieces of an example where none are asked for
+    least_rate: ClassVar[float] = 0.0  # peak learning rate of small encoders, where their usual one is lower
     without: ClassVar[tuple[str, ...]] = ()  # settings of `AdaptConfig` that mean nothing to it
     reads_tables: ClassVar[bool] = True  # whether its files are opened as tables in the window
     has_marks: ClassVar[bool] = False  # whether `Each` of its answers says what texts have in common

@@ -166,6 +166,19 @@ def test_a_refused_setting_is_said_beside_its_field(ready: FineTunePage, qtbot: 
 
 
 @pytest.mark.slow
+def test_a_task_that_the_file_cannot_be_for_is_refused_and_the_box_says_what_is_learned(
+    ready: FineTunePage, qtbot: QtBot
+) -> None:
+    hand = Hand(ready, qtbot)
+    before, learns = hand.said("task_choice"), hand.said("task_words")
+    hand.choose("task_choice", "Questions")
+    qtbot.waitUntil(lambda: hand.said("refusal_file") != "", timeout=20_000)
+    assert (hand.said("task_choice"), hand.said("task_words")) == (before, learns)
+    hand.choose("task_choice", "A number")
+    qtbot.waitUntil(lambda: ready.session.task_name == "regression", timeout=20_000)
+    assert hand.said("refusal_file") == ""
+
+
 def test_a_new_run_from_an_earlier_one_reads_its_labels_as_that_did(
     ready: FineTunePage, tmp_path: Path
 ) -> None:

@@ -180,6 +180,8 @@ def test_no_rate_is_negative_or_above_its_peak(ratio: float, num_steps: int) -> 
 def test_small_models_are_given_a_higher_rate() -> None:
     names = ("tiny", "mini", "small", "medium", "base", "large")
     rates = [default_learning_rate(BertConfig.preset(name)) for name in names]
+    asked = [default_learning_rate(BertConfig.preset(name), 3e-4) for name in names]
+    assert asked[0] == rates[0] and asked[-1] == rates[-1] and min(asked[:3]) == 3e-4  # small ones alone
     assert rates == sorted(rates, reverse=True)
     assert rates[0] >= 1e-4 and rates[4] <= 5e-5
 
