@@ -74,20 +74,16 @@ class _Deeds:
 
     def __init__(self, folder: Path, where: IO[str] | None = None) -> None:
         from PySide6.QtCore import Qt, QTimer
-        from PySide6.QtWidgets import QApplication
 
-        from app.look.theme import apply_theme
+        from app.application import make_application
         from app.pages.data.page import DataPage
         from app.session import Session
         from app.settings import AppSettings
-        from app.work.job import prepare_process
 
         for module in BY_THEN:
             import_module(module)
-        prepare_process()
-        self.app = QApplication.instance() or QApplication([])
-        apply_theme(self.app, "light")
         settings = AppSettings(folder / "settings.ini")
+        self.app = make_application(["cloze"], settings)
         settings.runs_root = folder / "runs"
         self.session = Session(settings)
         self.page = DataPage(self.session)

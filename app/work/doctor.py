@@ -54,7 +54,8 @@ class Doctor(QObject):
         self._folder, self._runs_root = folder, runs_root
         self.findings: tuple[Finding, ...] = ()
         self.suspected: Suspected | None = None
-        self.suspected_by = ""  # what they were found by, in words
+        self.suspected_by = ""  # the model that they were found by
+        self.is_close = False  # whether it was taught for that
         self.recipe: Recipe | None = None
         self.against: tuple[Path, ...] = ()  # other parts, which a person named
         self.apart: tuple[Path, ...] = ()  # those that a training would keep apart
@@ -135,16 +136,19 @@ class Doctor(QObject):
             self.apart = paths
             self.changed.emit()
 
-    def suspect(self, roles: Roles, model: Path | None, max_length: int) -> None:
-        """Look for labels that are wrong, which takes minutes."""
+    def suspect(self, roles: Roles, model: Path | None, max_length: int, *, closely: bool = False) -> None:
+        """Look for labels that are wrong, which takes minutes; closely, with a model that is taught for that:
+        what was found before stays meanwhile.
+        """
         if self._table is None or self.recipe is None:
             return
-        self.suspected = None
+        if not closely:
+            self.suspected = None
         self._suspected.drop()
         self._suspected.ask(
-            (id(self._table), roles, model, max_length, self.recipe),
-            partial(suspect, self._table, self.recipe, roles, model, max_length),
-            heard=self._take_suspected,
+            (id(self._table), roles, model, max_length, self.recipe, closely),
+            partial(suspect, self._table, self.recipe, roles, model, max_length, closely=closely),
+            heard=partial(self._take_suspected, closely),
             refused=self._refuse,
             progress=self._show_progress,
             ended=self._end,
@@ -167,8 +171,8 @@ class Doctor(QObject):
         self.findings = tuple(found)
         self.changed.emit()
 
-    def _take_suspected(self, found: Suspected | None) -> None:
-        self.suspected = found
+    def _take_suspected(self, closely: bool, found: Suspected | None) -> None:
+        self.suspected, self.is_close = found, closely
         self.changed.emit()
 
     def _show_progress(self, event: Event) -> None:

@@ -66,12 +66,12 @@ def _last_learned(table: Table, runs_root: Path) -> Steps[Learned | None]:
 
 
 def suspect(
-    table: Table, recipe: Recipe, roles: Roles, model: Path | None, max_length: int
+    table: Table, recipe: Recipe, roles: Roles, model: Path | None, max_length: int, *, closely: bool
 ) -> Steps[Suspected]:
     """Return the labels that are in doubt, of the rows that a recipe leaves. Raises: UserError."""
     mended = recipe.applied(table)
     part = yield from reading_part(table.path.name, mended, roles)
-    found = yield from suspecting(part, model, max_length)
+    found = yield from suspecting(part, model, max_length, closely=closely)
     if found is None:
         raise UserError(marked("engine", "Wrong labels are not looked for: there are too few rows."))
     return found

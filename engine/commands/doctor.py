@@ -54,7 +54,14 @@ def add_doctor_command(commands: Any) -> None:
         metavar="RUN",
         help="a run that learned from the file: the rows that it never got right, or forgot again",
     )
-    doctor.add_argument("--quick", action="store_true", help="do not look for wrong labels")
+    how_long = doctor.add_mutually_exclusive_group()
+    how_long.add_argument("--quick", action="store_true", help="do not look for wrong labels")
+    how_long.add_argument(
+        "--closely",
+        action="store_true",
+        help="fine-tune the model, too, three times without a third of the rows, to find wrong labels by its "
+        "answers: finds more, and takes as long as four epochs of training",
+    )
     doctor.add_argument("--recipe", type=Path, help="mends to begin from")
     doctor.add_argument(
         "--mend",
@@ -97,7 +104,7 @@ def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Eve
     if not options.quick and parts[0].has_labels:
         from engine.doctor.suspected import suspecting
 
-        rounds.append(suspecting(parts[0], model, options.max_length))
+        rounds.append(suspecting(parts[0], model, options.max_length, closely=options.closely))
     for one in rounds:
         for event in one:
             if isinstance(event, Found):

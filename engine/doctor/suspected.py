@@ -2,6 +2,7 @@
 
 Each label is learned by a smooth function of how like texts are (in the words they share, and in the vectors
 of a model), and each row is answered by the function that all others give: one inverse, and no folds.
+Looked at closely, a model that was taught the other rows answers as well (taught.py).
 Rows are ranked by how likely the label is that stands there. A rank is a reason to look, never a verdict.
 
 Source: Northcutt et al. 2021, Confident Learning, for ranking by self-confidence out of sample; Rifkin and
@@ -20,6 +21,7 @@ import numpy.typing as npt
 
 from engine.doctor.finding import Finding, Found, Rows
 from engine.doctor.part import Part
+from engine.doctor.taught import Taught, taught_in_turns
 from engine.errors import Sentence, marked
 from engine.events import Beat, Noted, Progress, Steps
 from engine.inspect.embeddings.vectors import Floats, Pooling, embed
@@ -35,6 +37,7 @@ _WORDS, _SMOOTH = 2.0, 1.5  # how much shared words count beside vectors, and ho
 _TRIED = 2_000  # rows on which it is seen whether vectors help
 _CHUNK = 512
 _SHARPNESS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # of probabilities; what fits the labels best is taken
+_TAUGHT = 3.0  # how much a taught model's answers count beside likeness; those in training half of it
 _LEARNING = marked("engine", "Learning from the other rows")
 _SEED = 0
 
@@ -48,7 +51,8 @@ class Suspected:
     """The labelled rows of a part, the most doubtful first.
 
     rows: (E,) of the table. labels: (E,) the places of their labels in `names`. probabilities: (E, C) as the
-    others would have it. vectors: (E, D) of length 1, None without a model.
+    others would have it. vectors: (E, D) of length 1, None without a model. is_taught: a model that was
+    taught the other rows has a say in the probabilities.
     """
 
     rows: Rows
@@ -56,6 +60,7 @@ class Suspected:
     names: tuple[str, ...]
     probabilities: Probabilities
     vectors: Floats | None
+    is_taught: bool = False
 
     @property
     def suggested(self) -> Rows:
@@ -77,10 +82,13 @@ class Suspected:
         return order
 
 
-def suspecting(part: Part, model: Path | None, max_length: int = 128) -> Steps[Suspected | None]:
+def suspecting(
+    part: Part, model: Path | None, max_length: int = 128, *, closely: bool = False
+) -> Steps[Suspected | None]:
     """Return which labels of a part are doubtful, and tell of them as a finding.
 
-    Args: model: a folder whose vectors help, or None: counted words alone.
+    Args: model: a folder whose vectors help, or None: counted words alone. closely: fine-tune it, too, three
+    times without a third of the rows, which takes many times as long.
     """
     counts = part.counts()
     usable = np.flatnonzero((part.examples.labels >= 0) & (counts[part.examples.labels] >= 2))
@@ -99,10 +107,16 @@ def suspecting(part: Part, model: Path | None, max_length: int = 128) -> Steps[S
         vectors = yield from _vectors(model, examples, max_length)
     features = None if vectors is None else _standard(vectors)
     probabilities = yield from _said_by_others(_words(examples), features, labels, len(names))
+    is_taught = False
+    if closely and model is not None:
+        taught = yield from taught_in_turns(model, examples, labels, len(names), max_length)
+        is_taught = _num_right(taught.unseen, labels) >= _num_right(probabilities, labels)
+        if is_taught:
+            probabilities = _together(probabilities, taught)
     own = probabilities[np.arange(len(labels)), labels]
     order = np.argsort(own, kind="stable")
     unit = None if vectors is None else _of_length_1(vectors[-3][order])
-    found = Suspected(examples.rows[order], labels[order], names, probabilities[order], unit)
+    found = Suspected(examples.rows[order], labels[order], names, probabilities[order], unit, is_taught)
     yield Found(finding=_finding(part, found, model))
     return found
 
@@ -190,14 +204,26 @@ def _likeness(words: Any, vectors: Floats | None) -> Steps[Floats]:
 
 def _probabilities(scores: Probabilities, labels: Rows) -> Probabilities:
     """Return scores as probabilities, as sharp as fits the labels best."""
-    best, least = scores, np.inf
-    for sharpness in _SHARPNESS:
-        shares = np.exp(sharpness * (scores - scores.max(1, keepdims=True)))
-        shares /= shares.sum(1, keepdims=True)
-        loss = -np.log(np.maximum(shares[np.arange(len(labels)), labels], 1e-9)).mean()
-        if loss < least:
-            best, least = shares, loss
-    return best
+    return min((_shares(sharp * scores) for sharp in _SHARPNESS), key=lambda shares: _loss(shares, labels))
+
+
+def _shares(scores: Probabilities) -> Probabilities:
+    found = np.exp(scores - scores.max(1, keepdims=True))
+    return np.asarray(found / found.sum(1, keepdims=True))
+
+
+def _loss(shares: Probabilities, labels: Rows) -> float:
+    return float(-np.log(np.maximum(shares[np.arange(len(labels)), labels], 1e-9)).mean())
+
+
+def _num_right(said: Probabilities, labels: Rows) -> int:
+    return int((said.argmax(1) == labels).sum())
+
+
+def _together(said: Probabilities, taught: Taught) -> Probabilities:
+    """Return (E, C), what the others say by being alike and by having taught a model."""
+    first, unseen, met = (np.log(np.maximum(each, 1e-6)) for each in (said, taught.unseen, taught.met))
+    return _shares((first + _TAUGHT * (unseen + met / 2)) / (1 + 1.5 * _TAUGHT))
 
 
 def _words(examples: ExampleRows) -> Any:
@@ -232,7 +258,11 @@ def _finding(part: Part, found: Suspected, model: Path | None) -> Finding:
     template = marked("engine", "{count:,} of {total:,} labels of {name} are not what {model} would answer.")
     by = Sentence(marked("engine", "counted words alone"))
     if model is not None:
-        by = Sentence(marked("engine", "counted words and {model}"), {"model": model.name})
+        taught = marked("engine", "counted words and {model}, taught the other rows,")
+        by = Sentence(
+            taught if found.is_taught else marked("engine", "counted words and {model}"),
+            {"model": model.name},
+        )
     values = {"count": count, "total": len(found.rows), "name": part.name, "model": by}
     return Finding(
         kind="suspected_labels",

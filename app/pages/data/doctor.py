@@ -24,6 +24,7 @@ from app.work.worker import Channel
 
 save_mended = later("app.work.examination", "save_mended")
 TOKENS_A_SECOND, SECONDS_A_ROW = 3000.0, 0.004  # of the starter model and of what follows, on two cores
+TAUGHT_A_SECOND, TIMES_TAUGHT = 1500.0, 4  # tokens in training, and how often each is learned from
 MOST_READ = 50_000  # rows that a model reads, as engine/doctor/suspected.py has it
 
 
@@ -53,7 +54,10 @@ class DoctorCard(Card):
         self.stop_button.clicked.connect(session.doctor.stop)
         self.review_button = button(self.tr("Review labels"), name="review_labels")
         self.review_button.clicked.connect(self.review_wanted)
-        self.body.addLayout(row(self.suspect_button, self.stop_button, self.review_button, gap=6))
+        self.closer_button = button(self.tr("Look closer"), name="look_closer")
+        self.closer_button.clicked.connect(self._suspect_closely)
+        asked = (self.suspect_button, self.stop_button, self.review_button, self.closer_button)
+        self.body.addLayout(row(*asked, gap=6))
         self.against_button = button(self.tr("Compare…"), "link", name="compare_with_file")
         self.against_button.setToolTip(self.tr("Look for texts that also stand in a test or validation file"))
         self.against_button.clicked.connect(self._ask_against)
@@ -83,6 +87,8 @@ class DoctorCard(Card):
         self.suspect_button.setEnabled(can)
         self.stop_button.setVisible(is_looking)
         self.review_button.setVisible(doctor.suspected is not None and not is_looking)
+        self.closer_button.setVisible(self.review_button.isVisibleTo(self) and self._can_be_closer())
+        self.closer_button.setToolTip(self._closer_tip())
         self.against_button.setVisible(is_table)
         self.save_button.setVisible(is_table)
         self.save_button.setEnabled(bool(doctor.path()))
@@ -92,7 +98,7 @@ class DoctorCard(Card):
         self.told.setVisible(is_table)
 
     def _told_words(self, *, can: bool) -> str:
-        doctor, summary = self._session.doctor, self._session.table_summary
+        doctor = self._session.doctor
         if doctor.is_suspecting:
             return self.tr("Looking for wrong labels: {share}").format(share=words.share(doctor.done or 0, 0))
         if doctor.suspected is not None:
@@ -101,27 +107,68 @@ class DoctorCard(Card):
                 self.tr("One label is not what the other rows say."),
                 self.tr("{count} labels are not what the other rows say."),
             )
-            return self.tr(
-                "{count} The most doubtful come first; found by counted words and {model}."
-            ).format(count=count, model=doctor.suspected_by)
+            by = self.tr("{count} The most doubtful come first; found by counted words and {model}.")
+            if doctor.suspected.is_taught:
+                by = self.tr(
+                    "{count} The most doubtful come first; found by counted words and {model}, which was "
+                    "taught the other rows."
+                )
+            elif doctor.is_close:
+                by = self.tr(
+                    "{count} The most doubtful come first. The closer look changed nothing: {model}, taught "
+                    "the other rows, is right less often than counted words and its vectors are."
+                )
+            return by.format(count=count, model=doctor.suspected_by)
         if doctor.done is not None:
             return self.tr("Comparing texts…")
-        if can and summary is not None:
-            tokens = int(summary.lengths.sum()) if summary.num_examples <= MOST_READ else 0
-            seconds = 5 + summary.num_examples * SECONDS_A_ROW + tokens / TOKENS_A_SECOND
+        if can:
+            seconds = self._seconds()
             about = self.tr("Every mend is recorded and can be undone. Wrong labels take about {time}.")
             return about.format(time=words.duration(seconds))
         return self.tr("Every mend is recorded and can be undone.")
 
+    def _seconds(self, *, closely: bool = False) -> float:
+        """Return about how long it takes to look for wrong labels."""
+        summary = self._session.table_summary
+        if summary is None:
+            return 0.0
+        tokens = int(summary.lengths.sum()) if summary.num_examples <= MOST_READ else 0
+        taught = tokens * TIMES_TAUGHT / TAUGHT_A_SECOND if closely else 0.0
+        return 5 + summary.num_examples * SECONDS_A_ROW + tokens / TOKENS_A_SECOND + taught
+
+    def _can_be_closer(self) -> bool:
+        """Whether a model can be taught so many rows, and has not been."""
+        summary = self._session.table_summary
+        few = summary is not None and summary.num_examples <= MOST_READ
+        return few and not self._session.doctor.is_close and self._folder() is not None
+
+    def _closer_tip(self) -> str:
+        folder = self._folder()
+        said = self.tr(
+            "Teach {model} three times, each time without a third of the rows, and ask it for these: about "
+            "{time}"
+        )
+        time = words.duration(self._seconds(closely=True))
+        return tip(said.format(model=folder.name if folder is not None else "", time=time))
+
+    def _folder(self) -> Path | None:
+        """Return the model that looks for wrong labels."""
+        chosen = self._session.model
+        return Path(chosen.model) if chosen is not None and not chosen.is_new else starter_model()
+
     @Slot()
     def _suspect(self) -> None:
-        roles = self._session.roles
-        chosen = self._session.model
-        folder = Path(chosen.model) if chosen is not None and not chosen.is_new else starter_model()
+        self._look(closely=False)
+
+    @Slot()
+    def _suspect_closely(self) -> None:
+        self._look(closely=True)
+
+    def _look(self, *, closely: bool) -> None:
+        folder, roles, doctor = self._folder(), self._session.roles, self._session.doctor
         if roles is not None:
-            doctor = self._session.doctor
             doctor.suspected_by = folder.name if folder is not None else self.tr("nothing else")
-            doctor.suspect(roles, folder, self._session.max_length)
+            doctor.suspect(roles, folder, self._session.max_length, closely=closely)
 
     @Slot()
     def _ask_against(self) -> None:

@@ -14,6 +14,7 @@ from app.session import Session
 from engine.text.recipe import read_recipe
 from engine.text.table import read_table, write_csv
 from tests.app.hand import Hand, ShowPage
+from tests.fakes import model_folder
 
 SUBJECTS = (
     "river",
@@ -161,6 +162,28 @@ def test_labels_in_doubt_are_decided_by_keys_and_the_mended_table_is_saved(
     mended = read_table(tmp_path / "better.csv")
     assert mended.num_rows == len(rows) - 1 and mended.frame["label"].iloc[5] == "good"
     assert (tmp_path / "films.csv").read_bytes() == before
+
+
+def test_a_closer_look_has_a_model_taught_and_says_so(
+    page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_table(page, tmp_path / "films.csv")
+    hand.click("look_for_wrong_labels")
+    assert session.wait_idle()
+    closer = page.advice_card.closer_button
+    assert not closer.isVisible(), "without a model none can be taught"
+    folder = model_folder(tmp_path / "tiny")
+    monkeypatch.setattr("app.pages.data.doctor.starter_model", lambda: folder)
+    page.advice_card.refresh()
+    first = session.doctor.suspected
+    hand.click("look_closer")
+    assert session.doctor.suspected is first, "what was found before stays meanwhile"
+    assert session.wait_idle(60)
+    assert session.doctor.suspected is not first and not closer.isVisible()
+    how = (
+        "which was taught" if session.doctor.suspected.is_taught else "The closer look changed nothing: tiny"
+    )
+    assert how in hand.said("doctor_told")
 
 
 def test_what_stands_in_a_test_file_too_is_named_and_left_out(
