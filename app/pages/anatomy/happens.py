@@ -94,9 +94,7 @@ class HappensCard(Card):
             each.setMinimumWidth(96)
             each.clicked.connect(lambda _checked=False, by=by: self.stepped.emit(by))
         self._ways = QWidget()
-        self.keys.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # it goes first
-        self.keys.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        row(self.before, (self.keys, 1), self.after, gap=4, parent=self._ways)
+        row(self.before, STRETCH, self.keys, STRETCH, self.after, gap=4, parent=self._ways)
 
     def show_told(self, told: Told, place: int, count: int) -> None:
         """Show what is told of a step."""

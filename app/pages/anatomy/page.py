@@ -143,6 +143,7 @@ class AnatomyPage(LookingPage):
         super().resizeEvent(event)
         is_wide = event.size().width() >= NARROW
         self.happens.setFixedWidth(RIGHT if is_wide else LEAST_RIGHT)
+        self.happens.keys.setVisible(is_wide and not self.is_bare)
         self.picture.title_label.setVisible(is_wide)  # the strip says it too
         for name, box in self.boxes.items():
             wide, narrow = (150, 104) if name in ("piece", "answer") else (96, 92)

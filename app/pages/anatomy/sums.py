@@ -507,11 +507,13 @@ def _sum_of_same(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
     return Sum(ends=((said, written(done.value)),), has_total=False)
 
 
-def written(x: float) -> str:
-    """Return a number with three or four digits that count."""
+def written(x: float, most: int = 4) -> str:
+    """Return a number with three or four digits that count, at most so many, and no more than six behind
+    the point.
+    """
     if not x or not math.isfinite(x):
         return "0" if x == 0 else "–"
-    digits = max(2, min(6, 3 - math.floor(math.log10(abs(x)))))
+    digits = max(2, min(most + 2, most - 1 - math.floor(math.log10(abs(x)))))
     return ("−" if x < 0 else "") + words.decimal(abs(x), min(digits, 4) if abs(x) >= 0.01 else digits)
 
 
@@ -563,7 +565,7 @@ def _line_of_parts(anatomy: Anatomy, spot: Spot, done: Working) -> str:
 def _line_of_norm(anatomy: Anatomy, spot: Spot, done: Working) -> str:
     steps = done.steps
     names = ("x", "mean", "deviation", "gamma", "beta")
-    x, mean, spread, gamma, beta = (value_words(float(steps[name])) for name in names)
+    x, mean, spread, gamma, beta = (written(float(steps[name]), 3) for name in names)
     return f"= ({x} − {mean}) / {spread} × {gamma} + {beta}".replace("− −", "+ ").replace("+ −", "− ")
 
 

@@ -23,7 +23,7 @@ from app.work.titles import model_title
 from engine.inspect.embeddings.poolings import Shift
 from engine.inspect.embeddings.projection import Projected
 
-BOX_WIDTH = 190
+BOX_WIDTH = 290
 
 
 class PairCard(Card):

@@ -295,7 +295,7 @@ def _cell(line: Line, name: str) -> Cell:
     times, digits = (100, 1) if line.unit == PERCENT else (1, 2 if line.unit == RANKS else 1)
     half = times * (one["high"] - one["low"]) / 2
     few = 0 if line.unit != RANKS and (half >= 10 or times * one["value"] >= 1000) else digits
-    value = words.decimal(times * one["value"], few).replace("-", "−")
+    value = words.decimal(round(times * one["value"], few), few).replace("-", "−")  # as in the card
     return Cell(value, f"± {words.decimal(half, few)}", is_best)
 
 

@@ -12,11 +12,14 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.pages.family import requests
+from app.pages.family.answers import _cell
 from app.pages.family.page import KINDS as TABS
 from app.pages.family.page import FamilyPage
 from app.pages.family.train_dialog import TrainDialog
 from app.session import Session
-from engine.family.train import train_family
+from app.shipped import shipped_family
+from engine.family.card import lines
+from engine.family.train import read_report, train_family
 from engine.settings.family import FamilyConfig
 from engine.train.pretraining import setup as pretraining_setup
 from tests.app.hand import ShowPage
@@ -212,3 +215,17 @@ def test_the_open_table_is_learned_by_every_member(
     qtbot.waitUntil(lambda: page.told is not None and len(page.told.fine_tuned or {}) == 5, timeout=60_000)
     tuned = {column.name: column.scores[1].text for column in page.columns.columns}
     assert not tuned.pop("n-gram") and all(0 <= float(one) <= 100 for one in tuned.values())
+
+
+def test_the_page_writes_every_score_of_the_box_as_its_card_does() -> None:
+    folder = shipped_family()
+    assert folder is not None
+    report = read_report(folder)
+    asked, names = lines(report), report["members"]
+    assert len(asked) > 10
+    for line in asked:
+        for name in names:
+            shown, written = _cell(line, name).text.replace("−", "-"), line.cell(name).partition(" ")[0]
+            same_digits = len(shown.partition(".")[2]) == len(written.partition(".")[2])
+            told = (shown or "cannot") == written if same_digits or not shown else True
+            assert told and (not shown or abs(float(shown) - float(written)) <= 0.55), (line.name, name)
