@@ -257,6 +257,8 @@ class Advice(QScrollArea):
         self._rows: dict[str, tuple[str, str]] = {}
         self._actions: dict[str, Sequence[Action]] = {}
         self._more: dict[str, str] = {}
+        self._links: list[tuple[int, str, QPushButton]] = []  # of which remark, and its words
+        self._held: tuple[int, str, str] | None = None  # with the keyboard, until there are links again
         self._build()
 
     def set_items(
@@ -295,7 +297,36 @@ class Advice(QScrollArea):
         """Return the remarks as a person reads them."""
         return [text for _level, text in self._rows.values()]
 
+    def step_in(self) -> None:
+        """Give the keyboard to the first thing that can be done about the next remark, from the top again."""
+        held = self.window().focusWidget()
+        here = next((place for place, _text, link in self._links if link is held), -1)
+        later = [each for each in self._links if each[0] > here] or self._links
+        if later:
+            later[0][2].setFocus(Qt.FocusReason.TabFocusReason)
+            self.ensureWidgetVisible(later[0][2])
+
+    def _keep_keyboard(self) -> None:
+        """Give the keyboard back to what it was at before all was built anew, else to the remark there.
+
+        There to what only shows, so that a key that is pressed twice changes nothing twice.
+        """
+        if self._held is None or not self._links:
+            return
+        (place, text, words), self._held = self._held, None
+        if self.window().focusWidget() is not None:
+            return  # it has gone elsewhere meanwhile
+        same = [link for _, own, link in self._links if (own, link.text()) == (text, words)]
+        later = [link for at, _, link in self._links if at >= place]
+        link = (same or later or [self._links[-1][2]])[0]
+        link.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.ensureWidgetVisible(link)
+
     def _build(self) -> None:
+        focused = self.window().focusWidget()  # also while the window is not the active one
+        held = [(place, text, link.text()) for place, text, link in self._links if link is focused]
+        self._held = held[0] if held else self._held
+        self._links = []
         inner = QWidget()
         set_role(inner, "clear")
         grid = QGridLayout(inner)
@@ -305,18 +336,24 @@ class Advice(QScrollArea):
         grid.setColumnStretch(1, 1)
         for place, (level, text) in enumerate(self._rows.values()):
             grid.addWidget(LevelMark(level), place, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addLayout(self._remark(text), place, 1)
+            grid.addLayout(self._remark(place, text), place, 1)
         grid.setRowStretch(len(self._rows), 1)
         self.setWidget(inner)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        before: QWidget = self.viewport()
+        for _, _, link in self._links:  # new widgets would come last of all
+            QWidget.setTabOrder(before, link)
+            before = link
+        self._keep_keyboard()
 
-    def _remark(self, text: str) -> QVBoxLayout:
+    def _remark(self, at: int, text: str) -> QVBoxLayout:
         more = [label(self._more[text], "muted", wrap=True)] if self._more.get(text) else []
         links: list[QHBoxLayout] = []
         for place, (words, call) in enumerate(self._actions.get(text, ())):
             link = button(words, "link")
             link.setAccessibleDescription(text)
             link.clicked.connect(call)
+            self._links.append((at, text, link))
             if place % LINKS == 0:
                 links.append(row(STRETCH, gap=12))
             links[-1].insertWidget(links[-1].count() - 1, link)

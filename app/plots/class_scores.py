@@ -113,7 +113,8 @@ class ClassScoresPlot(RowsFigure):
         heads = QFontMetricsF(theme.ui_font(12)).horizontalAdvance(self.tr("precision")) + GAP
         beside = 2 * max(figure, heads) if width >= NARROW else 0.0
         names = QFontMetricsF(theme.ui_font(bold=True))
-        widest = max((names.horizontalAdvance(one.name) for one in self.rows), default=0.0)
+        every = (self.row(place).name for place in range(self.num_rows))
+        widest = max(map(names.horizontalAdvance, every), default=0.0)
         bar = min(110.0, max(36.0, right - figure - beside - widest - 4 * GAP))
         right -= figure + GAP
         found["bar"] = (right - bar, right)

@@ -34,6 +34,7 @@ SMALLEST = 8  # px; smaller figures are left out
 EDGE = 6
 MOST_COMPARED = 60  # names, when it is decided where to shorten them
 FEW = 8  # labels; with more, zeros are left out for calm
+MOST_OF_FEW, MOST_OF_MANY = 0.45, 0.3  # of the width, for the names of few labels, of many
 
 
 class ConfusionPlot(PointedFigure):
@@ -173,9 +174,11 @@ class ConfusionPlot(PointedFigure):
         """Return where the cells lie, and whether the names above them are turned."""
         metrics = QFontMetricsF(theme.ui_font(NAME_SIZE))
         widest = max(metrics.horizontalAdvance(name) for name in (*self._labels, self.tr("true ↓")))
-        title = TITLE_SIZE + 6.0
-        names = min(widest + 10, self.width() * 0.3)
+        least = MOST_OF_FEW if len(self._labels) <= FEW // 2 else MOST_OF_MANY
+        corner = QFontMetricsF(theme.ui_font(TITLE_SIZE)).horizontalAdvance(self.tr("true ↓"))
+        names = max(min(widest + 10, self.width() * least), corner + 10)
         width = self.width() - 2 * EDGE - names
+        title = TITLE_SIZE + 6.0
         turned = widest + 8 > width / max(1, len(self._labels))
         head = min(widest + 12, self.height() * 0.34) if turned else metrics.height() + 6
         top = EDGE + title + head

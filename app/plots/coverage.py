@@ -140,11 +140,13 @@ class CoveragePlot(PointedFigure):
             painter.setPen(QPen(colors.color("line"), 1))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(colors.color("muted"))
-            room = QRectF(0, y - 8, LEFT - 6, 16)
+            room = QRectF(0, min(y, area.bottom() - 3) - 8, LEFT - 6, 16)
             painter.drawText(room, Qt.AlignmentFlag.AlignRight | middle, words.share(value, 0))
         for value in (0.0, 0.5, 1.0):
-            room = QRectF(area.left() + area.width() * value - 24, area.bottom() + 1, 48, 15)
-            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, words.share(value, 0))
+            left = min(area.left() + area.width() * value - 24, self.width() - 48)
+            room = QRectF(left, area.bottom() + 3, 48, 15)
+            side = Qt.AlignmentFlag.AlignRight if value == 1 else Qt.AlignmentFlag.AlignHCenter
+            painter.drawText(room, side | middle, words.share(value, 0))
         room = QRectF(area.left(), self.height() - 16, area.width(), 15)
         painter.drawText(
             room, Qt.AlignmentFlag.AlignLeft | middle, self.tr("texts answered · up: right of those")

@@ -6,7 +6,7 @@ keeps what it noted, so what was counted then is what is shown of it ever after.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from engine.errors import Sentence, marked
 from engine.events import Beat, Event, Noted
@@ -38,6 +38,25 @@ UNLIKE_NUMBERS = (
     marked("engine", "{count:,} texts of {name} stand in several rows, which differ in their numbers."),
     marked("engine", "One text of {name} stands in several rows, which differ in their numbers."),
 )
+
+SHARED = {  # of texts that also stand in the training data: some of a part, none
+    "validation": (
+        marked(
+            "engine",
+            "{leaks:,} of {total:,} validation texts also stand in the training data, so the validation "
+            "score will look too good.{pairs}",
+        ),
+        marked("engine", "Validation is kept apart: {total:,} rows, no text shared with training."),
+    ),
+    "test": (
+        marked(
+            "engine",
+            "{leaks:,} of {total:,} test texts also stand in the training data, so the test score will look "
+            "too good.{pairs}",
+        ),
+        marked("engine", "The test is kept apart: {total:,} rows, no text shared with training."),
+    ),
+}
 
 
 def on_rows(
@@ -76,13 +95,7 @@ def on_shared(keys: Mapping[str, Keys], *, has_pair: bool = False) -> Iterator[E
     if has_pair:
         pairs = Sentence(marked("engine", " Pairs count with their sides swapped too."))
     if validation is not None:
-        flatters = marked(
-            "engine",
-            "{leaks:,} of {total:,} validation texts also stand in the training data, so the validation "
-            "score will look too good.{pairs}",
-        )
-        fine = marked("engine", "Validation is kept apart: {total:,} rows, no text shared with training.")
-        yield _on_leaks(keys["train"], validation, flatters, fine, pairs)
+        yield _on_leaks(keys["train"], validation, *SHARED["validation"], pairs)
     else:
         template = marked(
             "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
@@ -95,13 +108,7 @@ def on_shared(keys: Mapping[str, Keys], *, has_pair: bool = False) -> Iterator[E
             )
         yield Noted(sentence=Sentence(template), level="wrong")
     if test is not None:
-        flatters = marked(
-            "engine",
-            "{leaks:,} of {total:,} test texts also stand in the training data, so the test score will look "
-            "too good.{pairs}",
-        )
-        fine = marked("engine", "The test is kept apart: {total:,} rows, no text shared with training.")
-        yield _on_leaks(keys["train"], test, flatters, fine, pairs)
+        yield _on_leaks(keys["train"], test, *SHARED["test"], pairs)
     if test is not None and validation is not None:
         flatters = marked(
             "engine",
@@ -110,6 +117,14 @@ def on_shared(keys: Mapping[str, Keys], *, has_pair: bool = False) -> Iterator[E
         )
         fine = marked("engine", "No text of the {total:,} test rows stands in the validation data.")
         yield _on_leaks(validation, test, flatters, fine, pairs)
+
+
+def shared_with_training(notes: Iterable[Noted], part: str) -> int | None:
+    """Return how many texts of "validation" or "test" also stand in the training data, as a run noted; None:
+    it did not say.
+    """
+    counts = (note.sentence.values.get("leaks") for note in notes if note.sentence.template in SHARED[part])
+    return next((int(count) for count in counts if isinstance(count, int | float)), None)
 
 
 def on_cut(num_cut: int, num_train: int, max_length: int) -> Iterator[Event]:

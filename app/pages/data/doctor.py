@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app import words
@@ -42,6 +43,7 @@ class DoctorCard(Card):
         self.advice = Advice()
         self.advice.setObjectName("data_advice")
         self.add(self.advice, 1)
+        QShortcut(QKeySequence("F8"), self, self.advice.step_in)
         self.bar = QProgressBar(maximum=100, textVisible=False)
         self.bar.setObjectName("doctor_progress")
         self.bar.setFixedHeight(4)

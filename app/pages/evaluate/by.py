@@ -30,6 +30,7 @@ LEAST = 96  # px of a picture
 MOST_POINTS = 60  # of the curve of coverage
 VIEWS = ("class", "confidence", "length", "slice")
 LOW, HIGH = 240, 280  # px, from which on there is room for words, and for more of them
+TIGHT = 420  # px of width, below which a button says less
 MOST_SHOWN = 200  # classes whose interval is asked for
 
 
@@ -46,6 +47,7 @@ class ScoresBy(Card):
         self.set_title(self.tr("Scores by"))
         self._opened: Opened | None = None
         self._found: Found | None = None
+        self._keeping = "", ""  # what the button beside the calibration says, at length and in short
         self._lengths: tuple[Slice, ...] = ()
         self._values: tuple[Slice, ...] = ()
         self.views = FoldingButtons(
@@ -126,6 +128,7 @@ class ScoresBy(Card):
     def _fit(self) -> None:
         """Leave what could be done about the calibration to a tip where there is no room for it."""
         has_words, has_room = self.height() >= LOW, self.height() >= HIGH
+        self.keep.setText(self._keeping[self.width() < TIGHT])
         for told in (self.calibrated, self.by_length, self.searched, self.left):
             told.setVisible(has_words)
         self.mended.setVisible(has_room and bool(self.mended.text()))
@@ -270,7 +273,10 @@ class ScoresBy(Card):
             return
         value = report.kept if is_kept else report.temperature.value if report.temperature else 1.0
         said = self.tr("Take temperature {value} back") if is_kept else self.tr("Keep temperature {value}")
-        self.keep.setText(said.format(value=words.decimal(value, 2)))
+        short = self.tr("Take {value} back") if is_kept else self.tr("Keep {value}")
+        at = words.decimal(value, 2)
+        self._keeping = said.format(value=at), short.format(value=at)
+        self._fit()
         keeps = self.tr(
             "Writes it into the model's cloze.json: from then on probabilities are told with it, here, on "
             "the Predict page and by every command. The answers stay the same, and it can be taken back."
@@ -302,8 +308,8 @@ class ScoresBy(Card):
             between = self.tr(" ({low} to {high})").format(low=low, high=high)
         if found.p_value >= 0.05:
             text = self.tr(
-                "Calibration error {error}{between}: no more than chance shows of a calibrated model "
-                "({chance})."
+                "Calibration error {error}{between}: not surely more than chance shows of a calibrated model "
+                "({chance} on average)."
             )
         elif found.confidence > found.accuracy:
             text = self.tr("Calibration error {error}{between}, {chance} by chance: the model is too sure.")

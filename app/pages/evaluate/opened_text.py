@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
@@ -15,6 +16,7 @@ from engine.inspect.attribution.gradients import Attribution
 
 LONGEST = 700  # characters of a text that are shown
 MOST_LINES = 5
+NARROW = 430  # px, below which the links take two lines
 
 
 class OpenedText(QWidget):
@@ -60,7 +62,17 @@ class OpenedText(QWidget):
         self.doubt.clicked.connect(self.doubted)
         self._links.addWidget(self.doubt)
         self._links.addWidget(self.said, 1)
-        column(self._links, self.text, self.pair, self.words, gap=4, margins=(8, 5, 8, 6), parent=self)
+        self._below = row(gap=4)
+        column(
+            self._links,
+            self._below,
+            self.text,
+            self.pair,
+            self.words,
+            gap=4,
+            margins=(8, 5, 8, 6),
+            parent=self,
+        )
 
     def show_text(self, text: str, pair: str | None, said: str) -> None:
         """Show a text before its words are known. Args: said: what is still to come."""
@@ -89,6 +101,16 @@ class OpenedText(QWidget):
     def show_problem(self, text: str) -> None:
         """Say why there is no attribution."""
         self.said.setText(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        first, second = (
+            (self._below, self._links) if event.size().width() < NARROW else (self._links, self._below)
+        )
+        if second.indexOf(self.said) >= 0:
+            for widget, stretch in ((self.doubt, 0), (self.said, 1)):
+                second.removeWidget(widget)
+                first.addWidget(widget, stretch)
 
     def event(self, event: QEvent) -> bool:
         done = super().event(event)

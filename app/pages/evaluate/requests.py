@@ -55,7 +55,8 @@ from engine.model.info import forget_temperature, read_info, temperature_in
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.table import reading_table
-from engine.train.run.runs import SETUP, read_config
+from engine.train.data_notes import shared_with_training
+from engine.train.run.runs import SETUP, notes_from, read_config
 from engine.train.run.setup import read_setup
 from engine.train.scored import Each, Scored
 from engine.train.tasks.known import TASKS
@@ -98,7 +99,20 @@ def score(source: Source) -> Steps[Opened]:
     seconds = time.perf_counter() - start
     can_count = can_count_words(scored, source.model)
     is_learned, file = _is_learned(source), _file_of(source)
-    return Opened(source, report, simple, sizes, lengths, is_learned, can_count, file, seconds)
+    shared = _shared(source)
+    return Opened(source, report, simple, sizes, lengths, is_learned, shared, can_count, file, seconds)
+
+
+def _shared(source: Source) -> int | None:
+    """Return how many texts of a run's part also stand in its training data; None: that is not known."""
+    run = run_behind(source.model) if source.part else None
+    if run is None:
+        return None
+    try:
+        told = read_setup(run / SETUP, {}).get("notes")
+    except UserError:
+        return None
+    return shared_with_training(notes_from(told), source.part)
 
 
 def _file_of(source: Source) -> Path | None:

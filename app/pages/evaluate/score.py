@@ -188,7 +188,11 @@ class ScoreCard(Card):
             level, text = "wrong", self.tr("{points} points below {name}{between}; {chance}")
         else:
             level = "look"
-            text = self.tr("No better than {name}, as far as these texts can show: {points} points{between}.")
+            text = self.tr("No difference from {name} can be shown: {points} points above{between}.")
+            if found.value < 0:
+                text = self.tr("No difference from {name} can be shown: {points} points below{between}.")
+            elif not found.value:
+                text = self.tr("No difference from {name}{between}.")
         self._set_mark(level)
         self.sentence.setText(text.format(**values, chance=chance))
 

@@ -45,6 +45,7 @@ class Opened:
     sizes: Indices  # (E,) characters of each text
     lengths: tuple[Slice, ...]
     is_learned: bool  # whether the model has learned from the file
+    num_shared: int | None  # texts of a run's part that it has learned from all the same; None: not known
     can_count: bool  # whether the rows are known that it has learned from
     file: Path | None
     seconds: float

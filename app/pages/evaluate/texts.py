@@ -79,10 +79,10 @@ class TextsView(TableView):
     def fit(self) -> None:
         """Give the text what room the others leave."""
         width = self.viewport().width()
-        is_narrow = width < 700
+        is_narrow = width < 800
         widths = {
             ANSWER_COLUMN: min(260, max(140, width // 5)),
-            OTHER: min(160, max(90, width // 8)),
+            OTHER: min(160, max(116, width // 8)),
             SURE_COLUMN: 96 if is_narrow else 150,
             LINE: 78,
             OPEN: 30,

@@ -49,6 +49,7 @@ class RunActions(QObject):
         super().__init__(page)
         self.session, self._page = session, page
         self.chosen: list[Row] = []  # what an action is about
+        self.line: Row | None = None  # with the keyboard, which alone is named
         self.ticked: list[Row] = []  # A first
         self.shown, self.measure = Shown(), Measure()
         quick, files = session.workers.quick, session.workers.files
@@ -75,7 +76,7 @@ class RunActions(QObject):
         )
         entries: list[tuple[str, Callable[[], object], bool, str]] = [
             (self.tr("Open"), self.open, only is not None or len(rows) == 1, "Return"),
-            (self.tr("Name, tags and note…"), self.rename, len(rows) == 1, "F2"),
+            (self._naming_words(), self.rename, self.line is not None, "F2"),
             (self.tr("Resume"), self.resume, can_resume, ""),
             (self.tr("Repeat with more seeds…"), self.repeat, bool(rows), ""),
             (self.tr("Sweep its settings…"), partial(self.sweep, GRID), len(rows) == 1, ""),
@@ -93,6 +94,13 @@ class RunActions(QObject):
         menu.aboutToHide.connect(menu.deleteLater)
         return menu
 
+    def _naming_words(self) -> str:
+        """Return what naming is called: of which line, where several are chosen."""
+        if self.line is None or self.chosen == [self.line]:
+            return self.tr("Name, tags and note…")
+        text = self.tr("Name, tags and note of “{name}”…")
+        return text.format(name=words.shorten(self.line.name, 30).replace("&", "&&"))
+
     @Slot()
     def open(self) -> None:
         """Open the run on the page of its kind."""
@@ -102,11 +110,11 @@ class RunActions(QObject):
     @Slot()
     def rename(self) -> None:
         """Ask for a name, tags and a note."""
-        rows = self.chosen
-        if len(rows) != 1:
+        line = self.line
+        if line is None:
             return
-        dialog = MarksDialog(rows[0], self._page)
-        paths = tuple(facts.path for facts in rows[0].runs)
+        dialog = MarksDialog(line, self._page)
+        paths = tuple(facts.path for facts in line.runs)
         dialog.accepted_marks.connect(partial(self._mark, paths))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

@@ -98,7 +98,7 @@ class BetterCard(Card):
                 self.tr("Read the {count} texts where they differ"),
             )
         first, second = pair_of(a.runs, b.runs)
-        if len(found.seeds) > 1 and first.seed == second.seed:
+        if first.seed == second.seed:
             return self.tr("Read the texts where they differ, seed {seed}").format(seed=first.seed)
         return self.tr("Read the texts where they differ")
 
@@ -118,7 +118,10 @@ def verdict_words(found: Versus) -> str:
         ahead = "B" if found.value > 0 else "A"
         text = translate("runs", "{ahead} is ahead by {points}; whether that is chance cannot be told.")
         return text.format(ahead=ahead, points=points)
-    return translate("runs", "No difference can be shown: {points}.").format(points=points)
+    if not found.value:
+        return translate("runs", "No difference can be shown: both reached the same.")
+    text = translate("runs", "No difference can be shown: {ahead} is ahead by {points}.")
+    return text.format(ahead="B" if found.value > 0 else "A", points=points)
 
 
 def points_words(found: Versus, value: float, *, unit: bool = True) -> str:

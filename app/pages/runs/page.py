@@ -413,7 +413,7 @@ class RunsPage(Page):
         alone = [] if current is None else [current]
         beside = bool(alone) and current not in ticked and not (ticked_first and ticked)
         self.acting.chosen = alone if beside else ticked or alone
-        self.acting.ticked, self.acting.shown = ticked, self.shown
+        self.acting.line, self.acting.ticked, self.acting.shown = current, ticked, self.shown
         self.acting.measure = self.state.measure
         return self.acting.chosen
 

@@ -21,6 +21,7 @@ LEAST_NAME, MOST_NAME, LEAST_PICTURE, TICK_WIDTH = 130, 280, 120, 44  # px
 NAMES = 0.54  # of the room that names and pictures share, at most
 MEASURED = 40  # rows by which widths are found, as many as are seen at once
 GIVE_WAY = ("size", "time", SPREAD, "when")  # columns that go first where there is no room, then settings
+WEIGHTY = ("data", "model", "learning_rate", "num_epochs", "batch_size")  # settings that stay the longest
 MOST_SETTING = 116  # px of a column of settings
 
 
@@ -152,7 +153,8 @@ class RunsTable(TableView):
         widths = {column: self._width_of(column) for column in runs.columns}
         room, hidden = self.viewport().width() - 2, list[str]()
         fixed = (TICK, NAME, PICTURE)
-        for column in (*GIVE_WAY, *reversed(runs.shown.settings)):
+        settings = sorted(runs.shown.settings, key=lambda name: name not in WEIGHTY)
+        for column in (*GIVE_WAY, *reversed(settings)):
             kept = [one for one in runs.columns if one not in (*fixed, *hidden)]
             if sum(widths[one] for one in kept) + TICK_WIDTH + LEAST_NAME + LEAST_PICTURE <= room:
                 break

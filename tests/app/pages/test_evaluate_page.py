@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.evaluate.page import EvaluatePage
 from app.pages.evaluate.requests import choose
-from app.pages.evaluate.state import FILE, Listing
+from app.pages.evaluate.state import FILE, Listing, Source
 from app.pages.evaluate.texts_model import TEXT
 from app.session import Session
 from app.work.text_filter import DIFFER, LABEL, WORD, Filter
@@ -379,3 +379,20 @@ def test_a_wrong_label_is_marked_by_a_key_and_taken_back_by_it(
     assert page.texts.detail is not None
     qtbot.mouseClick(page.texts.detail.doubt, Qt.MouseButton.LeftButton)
     assert [one.do for one in page.session.doctor.steps] == ["drop"]
+
+
+def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
+    session: Session, show_page: ShowPage[EvaluatePage], no_models_ship: None, tmp_path: Path
+) -> None:
+    write_table(tmp_path / "test.csv", reviews())  # the rows that are learned, once more
+    config = tiny_config(tmp_path, validation_share=0.3, num_epochs=1, test_data=str(tmp_path / "test.csv"))
+    for _ in fine_tune(config, session.runs_root / "run"):
+        pass
+    page = show_page(EvaluatePage)
+    page.set_model(session.runs_root / "run" / "model")
+    settle(page)
+    page.show_source(Source(session.runs_root / "run" / "model", part="test"))
+    settle(page)
+    assert page.opened is not None and page.opened.num_shared
+    said = page.facts.toolTip() + page.facts.text()
+    assert "stand in the training data" in said and "seen by no training" not in said

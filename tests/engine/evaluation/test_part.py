@@ -14,7 +14,7 @@ import pytest
 from engine.errors import RunError
 from engine.evaluation.part import parts_of, run_behind, scoring_part
 from engine.evaluation.report import Report
-from engine.events import Evaluated, Event, Progress, result_of
+from engine.events import Evaluated, Event, Noted, Progress, result_of
 from engine.inspect.predict import evaluate_file
 from engine.model.heads import Headed
 from engine.settings.finetune import DataConfig
@@ -80,6 +80,13 @@ def test_answers_that_were_kept_are_those_that_the_model_gives(place: Path, tmp_
     write_table(path, [reviews()[row] for row in kept.listed.rows.tolist()])
     by_file = result_of(evaluate_file(run / "model", DataConfig(data=str(path)), "cpu"))
     assert np.abs(kept.each.probabilities - by_file.each.probabilities).max() < 1e-5
+    lines = path.read_text(encoding="utf-8").splitlines()[1:]
+    path.write_text("\n".join(["review,verdict", *lines]), encoding="utf-8")  # called otherwise
+    events, renamed = heard(evaluate_file(run / "model", DataConfig(data=str(path)), "cpu"))
+    assert (renamed.each.true == by_file.each.true).all()
+    assert "The labels are read from verdict" in " ".join(
+        str(event.sentence) for event in events if isinstance(event, Noted)
+    )
     assert load_answers(run, "test", 10**6) is None
 
 

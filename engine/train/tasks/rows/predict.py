@@ -23,7 +23,7 @@ from engine.model.weights import check_weights, load_classifier
 from engine.settings.finetune import DataConfig
 from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedSet, collate
-from engine.text.examples import Examples, Roles
+from engine.text.examples import Examples, Roles, guess_roles
 from engine.text.labels import spelling_note
 from engine.text.table import Table, reading_table, write_csv
 from engine.text.wordpiece import WordPiece
@@ -159,6 +159,31 @@ class Predictor:
 
 
 Opening = Callable[[], Predictor]
+TELLING, MOST_TELLING = 0.9, 1000  # share of a column's first cells that are labels of the model
+
+
+def _columns(predictor: Predictor, table: Table, data: DataConfig) -> Generator[Event, None, tuple[str, str]]:
+    """Return (text, label), the columns to read; tell of those that are called otherwise than in training.
+
+    The label is then in the one column whose cells are the model's labels; it is left as it is where there
+    are more, or none. The text is where texts most likely are.
+    """
+    trained, label = predictor.info.get("roles", {}), data.label or predictor.known_label()
+    if not data.label and label not in table.columns and predictor.labels:
+        known = set(predictor.labels)
+        cells = {name: table.frame[name].head(MOST_TELLING) for name in table.columns}
+        fitting = [name for name, some in cells.items() if len(some) and some.isin(known).mean() >= TELLING]
+        if len(fitting) == 1:
+            template = marked("engine", "The labels are read from {label}, which holds labels of the model.")
+            yield Noted(sentence=Sentence(template, {"label": fitting[0]}), level="note")
+            label = fitting[0]
+    text = data.text
+    guessed = guess_roles(table).text
+    if not text and trained.get("text", "") not in table.columns and guessed not in ("", label):
+        template = marked("engine", "The texts are read from {text}, which looks most like texts.")
+        yield Noted(sentence=Sentence(template, {"text": guessed}), level="note")
+        text = guessed
+    return text, label
 
 
 def evaluate_file(opening: Opening, data: DataConfig, stand_in: StandIn | None = None) -> Steps[Scored]:
@@ -171,14 +196,14 @@ def evaluate_file(opening: Opening, data: DataConfig, stand_in: StandIn | None =
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     predictor = opening()
     table = yield from _open(data)
-    label = data.label or predictor.known_label()
+    text, label = yield from _columns(predictor, table, data)
     if not label:
         raise DataError(
             marked("engine", "Which column holds the label? The columns of {name} are: {columns}."),
             name=table.path.name,
             columns=list(table.columns),
         )
-    roles = predictor.roles(table, data.text, data.text_pair, predictor.reading.label(table, label))
+    roles = predictor.roles(table, text, data.text_pair, predictor.reading.label(table, label))
     yield from _about_pair(predictor, roles)
     found = yield from predictor.examples(table, roles)
     yield from _report(table, found)
