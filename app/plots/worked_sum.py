@@ -117,10 +117,10 @@ class WorkedSum(PointedFigure):
     def lines(self) -> list[tuple[str, str, str, str]]:
         """Return what is shown line by line: name, left, right, value; the total and what follows it last."""
         digits, unit = self.digits, 10.0**-self.digits
-        found = [(name, "", "", _signed(x, digits)) for name, x in self.sum.starts]
+        found = [(name, "", "", _signed(round(x / unit) * unit, digits)) for name, x in self.sum.starts]
         shown = sum(round(x / unit) for _name, x in self.sum.starts)
         for place in self._order:
-            term = float(self.sum.terms[place])
+            term = round(float(self.sum.terms[place]) / unit) * unit  # a tie goes where `shown` goes
             shown += round(term / unit)
             factors = [
                 "" if side is None else _factor(side[place]) for side in (self.sum.left, self.sum.right)

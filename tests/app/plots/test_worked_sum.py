@@ -35,3 +35,7 @@ def test_shown_terms_and_the_others_add_up_to_the_shown_total(height: int, qtbot
             *parts, total = [number(line[3]) for line in plot.lines()]
             if not plot.others:
                 assert sum(parts) == pytest.approx(total, abs=1e-9 * max(1.0, scale))
+    halves = [0.015625, 0.390625, 0.765625]  # as weights of 16 bits often are: rounding meets ties
+    plot.set_sum(Sum(["w", "s", "p"], halves, total=sum(halves)))
+    *parts, total = [number(line[3]) for line in plot.lines()]
+    assert sum(parts) == pytest.approx(total, abs=1e-9)
