@@ -199,6 +199,8 @@ class ModelsPage(Page):
     @Slot()
     def show_get(self) -> None:
         """Show what can be got by name."""
+        if not self._converting.is_asking:
+            self.banner.hide()  # it tells of what was before
         self.views.setCurrentWidget(self.get_view)
         self.get_view.refresh()
         self.get_view.name.setFocus()

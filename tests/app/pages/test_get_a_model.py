@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.models.page import ModelsPage
 from app.session import Session
+from app.status_bar import StatusBar
 from engine.model.weights import save_model
 from tests.app.hand import Hand, ShowPage
 from tests.engine.model.checkpoints import tensors_of, written
@@ -76,6 +77,12 @@ def test_a_name_is_typed_found_looked_at_fetched_cancelled_gone_on_with_and_chos
     hand.click("models_fetch")
     qtbot.waitUntil(lambda: session.hub.transfer is not None and session.hub.transfer.share > 0.3)
     assert session.hub.words().startswith("Fetching bert-tiny-tests") and not session.busy_words
+    bar = StatusBar(session)
+    qtbot.addWidget(bar)
+    assert (
+        bar.job.text().startswith("Fetching bert-tiny-tests")
+        and 0.3 < bar.bar.value() / bar.bar.maximum() < 1
+    )
     hand.click("models_cancel")
     qtbot.waitUntil(lambda: not session.hub.is_fetching)
     assert "are here and are kept" in hand.said("models_progress") and hand.said("models_fetch") == "Go on"
@@ -92,6 +99,7 @@ def test_a_name_is_typed_found_looked_at_fetched_cancelled_gone_on_with_and_chos
     qtbot.waitUntil(lambda: NAME in hand.said("models_fact_source"))
     hub.served.clear()
     hand.click("models_get_button")
+    assert not page.banner.isVisible()
     hand.click("models_look_at")  # the same again
     qtbot.waitUntil(lambda: "this version is here" in hand.said("models_look_files"))
     assert hand.said("models_fetch") == "Show it" and hand.said("models_look_place") == str(page.entry.path)
