@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QDir, Qt, Signal, Slot
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
 from app.look.inputs import ComboBox
@@ -83,6 +83,18 @@ class ChoiceBox(ElidedBox):
         else:
             self.setCurrentIndex(self._kept)
             call()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go from choice to choice; an action is chosen in the opened list, where one sees it."""
+        last = min(self._actions, default=self.count()) - 1
+        downward = (Qt.Key.Key_Down, Qt.Key.Key_PageDown, Qt.Key.Key_End)
+        is_plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        may_end = is_plain and event.key() in downward and self._actions and last >= 0
+        if not may_end or (event.key() == Qt.Key.Key_Down and self.currentIndex() < last):
+            super().keyPressEvent(event)
+        elif self.currentIndex() < last:
+            self.setCurrentIndex(last)
+            self.activated.emit(last)
 
     def showPopup(self) -> None:
         wanted = self.view().sizeHintForColumn(0) + 40

@@ -123,7 +123,7 @@ class BarsPlot(RowsFigure):
         painter.setPen(colors.color("text"))
         cut = name_within(name, names, font)
         middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(4, room.top(), names, room.height()), right | middle, cut)
+        painter.drawText(QRectF(0, room.top(), 4 + names, room.height()), right | middle, cut)
         painter.setPen(colors.color("text" if is_chosen else "muted"))
         painter.drawText(room.adjusted(0, 0, -4, 0), right | middle, self.value_words(row))
         painter.setPen(Qt.PenStyle.NoPen)
@@ -143,4 +143,4 @@ def name_within(name: str, room: float, font: QFont) -> str:
 
 
 def _widest(metrics: QFontMetricsF, texts: list[str]) -> float:
-    return max((metrics.horizontalAdvance(text) for text in texts[:2000]), default=0.0) * 1.06 + 2
+    return max((metrics.horizontalAdvance(text) for text in texts[:2000]), default=0.0) * 1.08 + 2

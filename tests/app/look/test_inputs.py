@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from app.look.boxes import ChoiceBox
 from app.look.inputs import ComboBox, DoubleSpinBox, Slider, SpinBox
 from app.main_window import MainWindow
 from app.page_stack import PAGES
@@ -90,3 +91,17 @@ def test_the_wheel_changes_what_has_the_keyboard(qtbot: QtBot, kind: type[QWidge
     qtbot.waitUntil(widget.hasFocus)
     turn_wheel(widget)
     assert value_of(widget) != before
+
+
+def test_an_arrow_key_in_a_closed_box_goes_past_no_choice_into_an_action(qtbot: QtBot) -> None:
+    box, done, heard = ChoiceBox("box", "A box"), [], []
+    qtbot.addWidget(box)
+    box.show()
+    for name in ("one", "two"):
+        box.add_choice(name, name)
+    box.add_action("Choose a file…", lambda: done.append(1))
+    box.setCurrentIndex(0)
+    box.chosen.connect(heard.append)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_End, Qt.Key.Key_Up, Qt.Key.Key_End):
+        qtbot.keyClick(box, key)
+    assert heard == ["two", "one", "two"] and not done
