@@ -212,7 +212,8 @@ class LectureEditor(QDialog):
         for mark in dict.fromkeys(scene.models.values()):
             said = self.tr("{name}, sha256 {fingerprint}")
             lines.append(said.format(name=mark.name, fingerprint=mark.fingerprint))
-        lines += [words.shorten(text, 200) for text in (scene.text, scene.text_pair) if text.strip()]
+        asked = str(scene.values.get("question", ""))  # of a family
+        lines += [words.shorten(text, 200) for text in (scene.text, scene.text_pair, asked) if text.strip()]
         return "\n".join(lines)
 
     @Slot()

@@ -94,7 +94,9 @@ class Lectures(QObject):
         name = figures[0].title if figures else ""
         if not name and isinstance(page, Page):
             name = page.header.title_label.text()
-        text = PART.join(" ".join(one.split()) for one in (state.text, state.text_pair) if one.strip())
+        asked = str(state.values.get("question", ""))  # of a family
+        texts = (state.text, state.text_pair, asked)
+        text = PART.join(" ".join(one.split()) for one in texts if one.strip())
         return words.shorten(f"{name}: {text}" if text else name, LONGEST_SUGGESTION)
 
     # ---- the editor
