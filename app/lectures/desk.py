@@ -228,7 +228,8 @@ class LectureDesk(QObject):
                 draft, partial(read_lecture, draft), heard=self._take_draft, refused=self._forget_draft
             )
             return
-        last = Path(self._session.settings.value(IN_HAND, "") or ".")
+        newest = str(self.recent[0]) if self.recent else ""
+        last = Path(self._session.settings.value(IN_HAND, newest) or ".")
         if last.is_file():
             self.is_reading = True
             heard = partial(self._take_opened, last)

@@ -170,6 +170,8 @@ class LectureEditor(QDialog):
     def _file_words(self) -> str:
         """Return where the lecture is, and which of its models are not here."""
         desk = self._desk
+        if desk.path is None and not desk.lecture.scenes:
+            return ""
         parts = [self.tr("Not saved in a file yet; it is kept until you do.")]
         if desk.path is not None:
             parts = [str(desk.path)]
