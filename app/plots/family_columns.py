@@ -84,8 +84,10 @@ class FamilyColumns(PointedFigure):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether not all columns have their usual room."""
-        return self.width() < LEFT + LEAST * len(self.columns)
+        """Whether not all columns have nearly their usual room: a scroll bar beside them alone does not make
+        it so.
+        """
+        return self.width() < LEFT + (LEAST - 4) * len(self.columns)
 
     @property
     def left(self) -> int:
