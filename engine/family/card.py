@@ -92,8 +92,8 @@ def claims_lines(claims: list[dict[str, Any]]) -> Iterator[str]:
 
 
 _ABOUT_TEXT = (
-    "All learned from {text}, each for {minutes:.3g} minutes, with one vocabulary of whole words; every "
-    "other word is [UNK] to each of them. What they reached has 95 % intervals. "
+    "All learned from {text}, each for up to about {minutes:.3g} minutes, with one vocabulary of whole "
+    "words; every other word is [UNK] to each of them. What they reached has 95 % intervals. "
     "Perplexity from the left and pseudo-perplexity from both sides are not to be compared: one foresees a "
     "word from what stands before it, the other from all the rest."
 )
