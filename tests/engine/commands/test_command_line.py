@@ -215,14 +215,15 @@ def test_a_mistake_costs_one_sentence_and_exit_code_2(place: Path, engine: Engin
 
 @pytest.mark.slow
 def test_mistakes_of_other_commands_are_sentences_too(place: Path, engine: Engine) -> None:
+    (place / "unlike.csv").write_text("a,b\n" + "what is said here,never a label\n" * 3)
     for words, says in (
         (("resume", "none"), "is not a run folder"),
         (("resume", "start"), "is not a run folder"),
-        (("evaluate", "--model", "start", "--data", "reviews.csv"), "Which column holds the label?"),
         (
-            ("evaluate", "--model", "start", "--data", "reviews.csv", "--label", "label"),
-            "Which column holds the text?",
+            ("evaluate", "--model", "start", "--data", "unlike.csv", "--text", "a"),
+            "Which column holds the label?",
         ),
+        (("evaluate", "--model", "start", "--data", "reviews.csv", "--label", "9"), "has no column 9"),
         (
             ("predict", "--model", "start", "--data", "reviews.csv", "--out", "o.csv", "--text", "9"),
             "has no column 9",
