@@ -223,7 +223,10 @@ def test_mistakes_of_other_commands_are_sentences_too(place: Path, engine: Engin
             ("evaluate", "--model", "start", "--data", "unlike.csv", "--text", "a"),
             "Which column holds the label?",
         ),
-        (("evaluate", "--model", "start", "--data", "reviews.csv", "--label", "9"), "has no column 9"),
+        (
+            ("evaluate", "--model", "start", "--data", "reviews.csv", "--text", "text", "--label", "9"),
+            "has no column 9",
+        ),
         (
             ("predict", "--model", "start", "--data", "reviews.csv", "--out", "o.csv", "--text", "9"),
             "has no column 9",
