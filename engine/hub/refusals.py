@@ -185,13 +185,13 @@ def _of_cut(error: Cut) -> UserError:
     return UserError(
         marked(
             "engine",
-            "{host} stops sending {file} after {done} of {size} bytes. What is here is kept: go on later, or "
-            "choose a mirror.",
+            "{host} stops sending {file} after {done:,} of {size:,} bytes. What is here is kept: go on later, "
+            "or choose a mirror.",
         ),
         host=error.host,
         file=error.file,
-        done=f"{error.done}",
-        size=f"{error.size}",
+        done=error.done,
+        size=error.size,
     )
 
 
