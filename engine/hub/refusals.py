@@ -185,8 +185,8 @@ def _of_cut(error: Cut) -> UserError:
     return UserError(
         marked(
             "engine",
-            "{host} stops sending {file} after {done:,} of {size:,} bytes. What is here is kept: go on later, "
-            "or choose a mirror.",
+            "{host} stops sending {file} after {done:,} of {size:,} bytes. What is here is kept: go on "
+            "later, or choose a mirror.",
         ),
         host=error.host,
         file=error.file,

@@ -131,7 +131,7 @@ def test_after_a_cut_only_what_is_missing_is_read(hub: LocalHub, published: Path
     out = tmp_path / "out"
     found = look_at()
     hub.faults[WEIGHTS] = Fault(cut_at=200_001)
-    assert f"stops sending {WEIGHTS} after 200001 of" in refusal(out, look=found)
+    assert f"stops sending {WEIGHTS} after 200,001 of" in refusal(out, look=found)
     hub.faults[WEIGHTS] = Fault(cut_at=333_333, times=1)
     fetch(out)  # looked at again, cut once more, and gone on with by itself
     assert hub.served == {file: len(data) for file, data in hub.models[NAME].items()}
@@ -193,7 +193,7 @@ def _faults(hub: LocalHub) -> dict[str, tuple[str, Fault, str]]:
         "no hub": ("api", Fault(status=200, body=b"<html>"), "does not answer as a model hub"),
         "deep": ("api", Fault(status=200, body=b"[" * 200_000), "does not answer as a model hub"),
         "a list": ("api", Fault(status=200, body=b"[1]"), "does not answer as a model hub"),
-        "stall": (WEIGHTS, Fault(stall_at=99_999), f"{far} stops sending {WEIGHTS} after 99999 of"),
+        "stall": (WEIGHTS, Fault(stall_at=99_999), f"{far} stops sending {WEIGHTS} after 99,999 of"),
         "lost": (WEIGHTS, Fault(to="http://127.0.0.1:9/x"), "127.0.0.1:9 cannot be reached"),
         "nowhere": (WEIGHTS, Fault(to="file:///etc/passwd"), "sends to an address that is none"),
         "loop": (WEIGHTS, Fault(to=f"{hub.url}/cdn/{NAME.replace('/', '--')}/{WEIGHTS}"), "without end"),
