@@ -78,7 +78,7 @@ class BinDialog(QDialog):
         self.setMinimumWidth(460)
         size = words.file_size(sum(facts.size for facts in runs))
         if len(runs) == 1:
-            text = self.tr("Move the run {name} to the bin? That is {size}, its model among it.")
+            text = self.tr("Move the run “{name}” to the bin? That is {size}, its model among it.")
             said = text.format(name=titles[0], size=size)
         else:
             text = self.tr(
