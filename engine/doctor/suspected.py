@@ -37,7 +37,9 @@ _WORDS, _SMOOTH = 2.0, 1.5  # how much shared words count beside vectors, and ho
 _TRIED = 2_000  # rows on which it is seen whether vectors help
 _CHUNK = 512
 _SHARPNESS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # of probabilities; what fits the labels best is taken
-_TAUGHT = 3.0  # how much a taught model's answers count beside likeness; those in training half of it
+# how much a taught model's answers count beside likeness, those in training half of it: chosen on one
+# flipping of SST-2 (benchmarks/README.md)
+_TAUGHT = 3.0
 _LEARNING = marked("engine", "Learning from the other rows")
 _SEED = 0
 
