@@ -386,7 +386,7 @@ class FamilyColumns(PointedFigure):
     def _value(self, column: Column, entry: Entry) -> str:
         if not column.is_likeness:
             return words.probability(entry.value)
-        return words.decimal(round(entry.value, 2) + 0.0, 2).replace("-", "−")  # never −0.00
+        return words.decimal(round(entry.value, 2), 2)
 
     def _paint_entries(self, painter: QPainter, number: int, column: Column, x: float, width: float) -> None:
         colors = theme.current()

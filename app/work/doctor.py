@@ -136,9 +136,11 @@ class Doctor(QObject):
             self.apart = paths
             self.changed.emit()
 
-    def suspect(self, roles: Roles, model: Path | None, max_length: int, *, closely: bool = False) -> None:
+    def suspect(
+        self, roles: Roles, model: Path | None, max_length: int, *, by: str, closely: bool = False
+    ) -> None:
         """Look for labels that are wrong, which takes minutes; closely, with a model that is taught for that:
-        what was found before stays meanwhile.
+        what was found before stays meanwhile. Args: by: what the model is called.
         """
         if self._table is None or self.recipe is None:
             return
@@ -148,7 +150,7 @@ class Doctor(QObject):
         self._suspected.ask(
             (id(self._table), roles, model, max_length, self.recipe, closely),
             partial(suspect, self._table, self.recipe, roles, model, max_length, closely=closely),
-            heard=partial(self._take_suspected, closely),
+            heard=partial(self._take_suspected, by, closely),
             refused=self._refuse,
             progress=self._show_progress,
             ended=self._end,
@@ -171,8 +173,8 @@ class Doctor(QObject):
         self.findings = tuple(found)
         self.changed.emit()
 
-    def _take_suspected(self, closely: bool, found: Suspected | None) -> None:
-        self.suspected, self.is_close = found, closely
+    def _take_suspected(self, by: str, closely: bool, found: Suspected | None) -> None:
+        self.suspected, self.suspected_by, self.is_close = found, by, closely
         self.changed.emit()
 
     def _show_progress(self, event: Event) -> None:

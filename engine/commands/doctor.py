@@ -60,7 +60,7 @@ def add_doctor_command(commands: Any) -> None:
         "--closely",
         action="store_true",
         help="fine-tune the model, too, three times without a third of the rows, to find wrong labels by its "
-        "answers: finds more, and takes as long as four epochs of training",
+        "answers, which takes as long as four epochs of training",
     )
     doctor.add_argument("--recipe", type=Path, help="mends to begin from")
     doctor.add_argument(

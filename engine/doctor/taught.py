@@ -1,7 +1,7 @@
 """What a model answers of rows that it was not taught: fine-tuned several times, each time without some rows.
 
-Slower than any comparison of vectors, and better: it learns which words decide. What it answered in training,
-before it learned from a row again, is kept too: a label that the others contradict is learned late.
+Slower than any comparison of vectors, and often better: it learns which words decide. What it answered in
+training, before it learned from a row again, is kept too: a label that the others contradict is learned late.
 
 Source: Northcutt et al. 2021, Confident Learning (out of sample, by folds); Swayamdipta et al. 2020, Dataset
 Cartography (confidence in training).
@@ -49,7 +49,8 @@ Shares = npt.NDArray[np.float64]
 class Taught:
     """What models answered of each example, as probabilities (E, C) float64, each a mean over the epochs.
 
-    unseen: by the one that was not taught it. met: by the others, each time before they learned from it.
+    unseen: by the one that was not taught it. met: by the others, each time before they learned from it
+    in that epoch.
     """
 
     unseen: Shares

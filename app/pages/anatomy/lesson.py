@@ -285,7 +285,7 @@ class WeightDialog(QDialog):
 
 
 def _exactly(x: float) -> str:
-    return words.decimal(x, DIGITS).replace("-", "−")
+    return words.decimal(x, DIGITS)
 
 
 def _strip_picture(title: str, hint: str, values: np.ndarray, number: int, top: float) -> VectorPicture:

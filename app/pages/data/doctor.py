@@ -58,8 +58,8 @@ class DoctorCard(Card):
         self.review_button.clicked.connect(self.review_wanted)
         self.closer_button = button(self.tr("Look closer"), name="look_closer")
         self.closer_button.clicked.connect(self._suspect_closely)
-        asked = (self.suspect_button, self.stop_button, self.review_button, self.closer_button)
-        self.body.addLayout(row(*asked, gap=6))
+        self.body.addLayout(row(self.suspect_button, self.stop_button, self.review_button, gap=6))
+        self.body.addWidget(self.closer_button)
         self.against_button = button(self.tr("Compare…"), "link", name="compare_with_file")
         self.against_button.setToolTip(self.tr("Look for texts that also stand in a test or validation file"))
         self.against_button.clicked.connect(self._ask_against)
@@ -169,8 +169,8 @@ class DoctorCard(Card):
     def _look(self, *, closely: bool) -> None:
         folder, roles, doctor = self._folder(), self._session.roles, self._session.doctor
         if roles is not None:
-            doctor.suspected_by = folder.name if folder is not None else self.tr("nothing else")
-            doctor.suspect(roles, folder, self._session.max_length, closely=closely)
+            by = folder.name if folder is not None else self.tr("nothing else")
+            doctor.suspect(roles, folder, self._session.max_length, by=by, closely=closely)
 
     @Slot()
     def _ask_against(self) -> None:

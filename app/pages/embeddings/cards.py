@@ -259,8 +259,8 @@ class PoolingsCard(Card):
             "points": words.decimal(100 * abs(difference.value), 1),
             "low": words.decimal(100 * min(abs(difference.low), abs(difference.high)), 1),
             "high": words.decimal(100 * max(abs(difference.low), abs(difference.high)), 1),
-            "from": words.decimal(100 * difference.low, 1).replace("-", "−"),
-            "to": words.decimal(100 * difference.high, 1).replace("-", "−"),
+            "from": words.decimal(100 * difference.low, 1),
+            "to": words.decimal(100 * difference.high, 1),
         }
         first = self.tr(
             "With the mean of all pieces {mean} of the nearest neighbours are of the same class, with "

@@ -128,8 +128,8 @@ def shift_words(shift: Shift, titles: tuple[str, str], group: str) -> str:
         "points": words.decimal(100 * abs(shift.difference.value), 1),
         "low": words.decimal(100 * min(abs(shift.difference.low), abs(shift.difference.high)), 1),
         "high": words.decimal(100 * max(abs(shift.difference.low), abs(shift.difference.high)), 1),
-        "from": words.decimal(100 * shift.difference.low, 1).replace("-", "−"),
-        "to": words.decimal(100 * shift.difference.high, 1).replace("-", "−"),
+        "from": words.decimal(100 * shift.difference.low, 1),
+        "to": words.decimal(100 * shift.difference.high, 1),
     }
     said = {
         1: words.translate("PairCard", "That is {points} points more (95 %: {low} to {high})."),

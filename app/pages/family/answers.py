@@ -253,7 +253,7 @@ def _senses(told: Told, about: About, head: Mapping[str, Any]) -> Column:
     apart, scores = told.apart.get(about.name), tuple[Cell, ...]()
     if apart is not None:
         nearest = Line("", "", PERCENT, {about.name: asdict(share(np.array(apart.hits)))})
-        ways = (words.decimal(one, 2).replace("-", "−") for one in (apart.within, apart.between))
+        ways = (words.decimal(one, 2) for one in (apart.within, apart.between))
         scores = (*map(Cell, ways), _cell(nearest, about.name))
     elif any(one is not None for one in told.apart.values()):
         scores = (Cell(""), Cell(""), Cell(""))
@@ -295,7 +295,7 @@ def _cell(line: Line, name: str) -> Cell:
     times, digits = (100, 1) if line.unit == PERCENT else (1, 2 if line.unit == RANKS else 1)
     half = times * (one["high"] - one["low"]) / 2
     few = 0 if line.unit != RANKS and (half >= 10 or times * one["value"] >= 1000) else digits
-    value = words.decimal(round(times * one["value"], few), few).replace("-", "−")  # as in the card
+    value = words.decimal(round(times * one["value"], few), few)  # as in the card
     return Cell(value, f"± {words.decimal(half, few)}", is_best)
 
 

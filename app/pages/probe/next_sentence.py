@@ -220,7 +220,7 @@ def sum_words(found: Influence) -> str:
 
 
 def _log_odds(x: float) -> str:
-    return words.decimal(x, 2).replace("-", "−")
+    return words.decimal(x, 2)
 
 
 def verdict(found: Follows) -> str:

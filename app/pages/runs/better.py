@@ -128,7 +128,7 @@ def points_words(found: Versus, value: float, *, unit: bool = True) -> str:
     """Return a difference in points of a share, or in the metric's own unit."""
     if not in_percent(found.metric):
         return words.decimal(value)
-    number = words.decimal(100 * value, 1).replace("-", "−")
+    number = words.decimal(100 * value, 1)
     return translate("runs", "{number} points").format(number=number) if unit else number
 
 
