@@ -118,8 +118,7 @@ class Attention(nn.Module):
             count, length, _ = qkv.shape
             context = attend(qkv.flatten(0, 1), [(count, length)], self.num_heads)
             return context.view(count, length, -1), rows
-        # so few rows are each text's first token, as classifiers want them: only these ask
-        of_firsts = rows is not None and len(rows) == len(bounds)
+        of_firsts = rows is bounds.firsts  # as classifiers want them: only these ask
         context = attend(qkv, bounds.runs, self.num_heads, of_firsts)
         return context, None if of_firsts else rows
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.model.bert import compile_blocks
+from engine.model.heads import TokenClassifier
 from engine.model.weights import load_classifier, load_encoder
 from engine.text.batch import Bounds
 from tests.fakes import LABELS, scramble, tiny_classifier, tiny_config
@@ -213,3 +214,14 @@ def test_rows_asked_for_are_those_of_the_whole_batch(inputs: Any) -> None:
     some = model.bert(**batch, rows=rows)
     assert_close(some.last_hidden_state, whole.last_hidden_state[rows])
     assert_close(some.pooled_output, whole.pooled_output)
+
+
+@pytest.mark.parametrize("count", [31, 32, 33, 64])
+@torch.no_grad()
+def test_asked_tokens_that_are_as_many_as_texts_are_not_taken_for_their_first_ones(count: int) -> None:
+    model = TokenClassifier(tiny_config(id2label=LABELS)).eval()
+    scramble(model, seed=3)
+    ids = torch.randint(5, 37, (count, 3), generator=torch.Generator().manual_seed(1))  # [CLS] word [SEP]
+    words = torch.arange(1, 3 * count, 3)
+    logits = model(ids.flatten(), bounds=Bounds((3,) * count), rows=words)
+    assert_close(logits, model(ids)[:, 1])
