@@ -163,7 +163,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     if report.is_of_classes:
         code, baselines = _baselines(options, model, scored, heard)
         if not code and not options.quick:
-            code, slices, num_tried = _slices(scored, heard, _folder(model) if options.meaning else None)
+            code, slices, num_tried = _slices(report, heard, _folder(model) if options.meaning else None)
     if code:
         return code
     notes = [str(event.sentence) for event in heard if isinstance(event, Noted)]
@@ -198,16 +198,16 @@ def _baselines(
     return code, [*found, *([words] if words is not None else [])]
 
 
-def _slices(scored: Scored, heard: list[Event], model: Path | None) -> tuple[int, tuple[Slice, ...], int]:
-    code, found = _done(_worse(scored, model), heard)
+def _slices(report: Report, heard: list[Event], model: Path | None) -> tuple[int, tuple[Slice, ...], int]:
+    code, found = _done(_worse(report, model), heard)
     return (code, (), 0) if found is None else (code, *found)
 
 
-def _worse(scored: Scored, model: Path | None) -> Steps[tuple[tuple[Slice, ...], int]]:
+def _worse(report: Report, model: Path | None) -> Steps[tuple[tuple[Slice, ...], int]]:
     """Return slices that are worse than the rest, and how many were tried. Args: model: groups by meaning."""
     from engine.evaluation.slices import LANGUAGE, MEANING, finding_worse, languages
 
-    listed = scored.listed
+    scored, listed = report.scored, report.scored.listed
     columns = {LANGUAGE: (yield from languages(listed.texts))}
     if model is not None:
         from engine.evaluation.meaning import groups_by_meaning
@@ -215,7 +215,7 @@ def _worse(scored: Scored, model: Path | None) -> Steps[tuple[tuple[Slice, ...],
         columns[MEANING] = yield from groups_by_meaning(model, listed)
     columns = {name: values for name, values in columns.items() if values}
     right, sizes = scored.each.right > 0.5, listed.sizes()
-    return (yield from finding_worse(listed.texts, listed.pairs, right, sizes, columns))
+    return (yield from finding_worse(listed.texts, listed.pairs, right, sizes, columns, report.groups))
 
 
 def report_document(

@@ -24,7 +24,7 @@ from app.plots.slice_rows import SliceRow, SliceRowsPlot
 from app.work.text_filter import ANSWER, COLUMN, CONFIDENCE, LENGTH, WORD, Filter
 from engine.evaluation.comparing import chance_words
 from engine.evaluation.report import Report
-from engine.evaluation.slices import LANGUAGE, MEANING, Slice
+from engine.evaluation.slices import ALARM, LANGUAGE, MEANING, Slice
 
 LEAST = 96  # px of a picture
 MOST_POINTS = 60  # of the curve of coverage
@@ -351,12 +351,11 @@ class ScoresBy(Card):
     def _length_words(self) -> str:
         if len(self._lengths) < 2:
             return ""
-        worst = min(self._lengths, key=lambda one: one.accuracy)
-        apart = worst.interval[1] < worst.other_accuracy
-        if not apart:
+        worst = min(self._lengths, key=lambda one: (one.p_value, one.accuracy))
+        if worst.p_value >= ALARM:
             return self.tr("No length is clearly worse than the others.")
         text = self.tr(
-            "Texts of {low} to {high} characters are worst: {share}, beside {others} for the others."
+            "Texts of {low} to {high} characters are worse: {share} right, beside {others} of the others."
         )
         return text.format(
             low=words.number(worst.low),
@@ -389,6 +388,8 @@ class ScoresBy(Card):
             text = self.tr(
                 "{count} of {tried} that were tried are worse than the rest; corrected for so many tries."
             )
+        if self._opened is not None and self._opened.report.num_repeating:
+            text += " " + self.tr("To the test, texts that repeat one another are one.")
         self.searched.setText(text.format(tried=tried, count=words.number(len(found.slices))))
 
     def _ask_meaning(self) -> None:

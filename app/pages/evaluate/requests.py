@@ -94,7 +94,8 @@ def score(source: Source) -> Steps[Opened]:
     yield from _counted(report)
     simple = majority(scored, source.model) if report.is_of_classes else None
     sizes = scored.listed.sizes()
-    lengths = by_length(sizes, scored.each.right >= 1) if report.is_of_classes else ()
+    is_of_classes, right = report.is_of_classes, scored.each.right >= 1
+    lengths = by_length(sizes, right, groups=report.groups) if is_of_classes else ()
     yield Beat()
     seconds = time.perf_counter() - start
     can_count = can_count_words(scored, source.model)
@@ -225,7 +226,9 @@ def find_slices(opened: Opened, meaning: tuple[str, ...] = ()) -> Steps[Found]:
     made = {LANGUAGE: (yield from languages(scored.listed.texts)), MEANING: meaning}
     columns |= {name: values for name, values in made.items() if values}
     listed, right = scored.listed, scored.each.right >= 1
-    slices, tried = yield from finding_worse(listed.texts, listed.pairs, right, opened.sizes, columns)
+    slices, tried = yield from finding_worse(
+        listed.texts, listed.pairs, right, opened.sizes, columns, opened.report.groups
+    )
     by_column = {}
     for name, values in columns.items():
         by_column[name] = by_value(name, values, right)

@@ -57,6 +57,67 @@ def test_a_model_without_a_weak_side_is_left_in_peace() -> None:
     assert alarms <= 5
 
 
+COPIES = {
+    "each three times": np.repeat(np.arange(200), 3),
+    "a tenth five times": np.concatenate([np.arange(430), np.repeat(np.arange(43), 4)]),
+    "thirty in a hundred twice": np.concatenate([np.arange(460), np.arange(140)]),
+    "all twice": np.tile(np.arange(300), 2),
+}
+
+
+@pytest.mark.parametrize("places", COPIES.values(), ids=COPIES)
+def test_copies_of_texts_make_no_weak_slice(places: np.ndarray) -> None:
+    rng, alarms = np.random.default_rng(4), 0
+    for _ in range(20):
+        own = texts_of(rng, int(places.max()) + 1)
+        right = rng.random(len(own)) < 0.85
+        lengths = np.array([len(text) for text in own])[places]
+        texts, source = [own[place] for place in places], np.where(places % 3, "web", "book").tolist()
+        found, _ = result_of(finding_worse(texts, None, right[places], lengths, {"source": source}))
+        alarms += bool(found)
+    assert alarms <= 3  # more than 3 of 20 come once in 60 times at one in twenty
+
+
+def test_a_weak_slice_is_told_with_the_counts_of_all_its_texts_and_tested_on_the_different_ones() -> None:
+    rng = np.random.default_rng(5)
+    own = texts_of(rng, 600)
+    weak = np.array(["w7" in text.split() for text in own])
+    right = rng.random(600) < np.where(weak, 0.3, 0.9)
+    places = np.concatenate([np.arange(600), np.arange(600)])
+    texts = [own[place].upper() if place % 2 else own[place] for place in places]
+    alone, _ = result_of(finding_worse(own, None, right, np.full(600, 8), {}))
+    found, _ = result_of(finding_worse(texts, None, right[places], np.full(1200, 8), {}))
+    assert [one.value for one in alone] == [one.value for one in found] == ["w7"]
+    assert found[0].count == 2 * weak.sum() and found[0].hits == 2 * (weak & right).sum()
+    assert found[0].other_hits == 2 * (~weak & right).sum()
+    assert found[0].p_value == alone[0].p_value
+
+
+def test_a_text_in_a_slice_and_its_copy_outside_are_one_text_of_the_slice() -> None:
+    rng = np.random.default_rng(6)
+    right = rng.random(100) < 0.9
+    right[:30] = rng.random(30) < 0.3
+    texts = [f"text {place}" for place in range(100)]
+    alone, _ = result_of(finding_worse(texts, None, right, [9] * 100, {"of": ["a"] * 30 + ["b"] * 70}))
+    texts, twice = texts + texts[:30], np.append(right, right[:30])
+    source = ["a"] * 30 + ["b"] * 100
+    found, _ = result_of(finding_worse(texts, None, twice, [9] * 130, {"of": source}))
+    assert alone[0].p_value == found[0].p_value and (found[0].count, found[0].others) == (30, 100)
+
+
+def test_a_length_is_called_worse_only_where_chance_seldom_makes_the_worst_of_all_so_bad() -> None:
+    rng = np.random.default_rng(7)
+    alarms = 0
+    for _ in range(200):
+        lengths, right = np.repeat(rng.integers(3, 90, 200), 2), np.repeat(rng.random(200) < 0.8, 2)
+        found = by_length(lengths, right, groups=np.repeat(np.arange(200), 2))
+        alarms += any(one.p_value < 0.05 for one in found)
+    assert alarms <= 18  # ten of 200 at one in twenty
+    lengths = np.repeat(np.arange(10, 90), 5)
+    found = by_length(lengths, (lengths > 20) | (rng.random(400) < 0.2))
+    assert min(found, key=lambda one: one.p_value) is found[0] and found[0].p_value < 0.001
+
+
 def test_lengths_and_values_make_slices_that_cover_all_texts() -> None:
     rng = np.random.default_rng(3)
     lengths, right = rng.integers(3, 90, 400), rng.random(400) < 0.8
