@@ -27,8 +27,8 @@ class BeforeRun(EmptyState):
         self._session, self._chooser = session, chooser
         self._data_problem: BaseException | None = None
         self.button.setObjectName("empty_action")
-        self._random = button(self.tr("Start from random weights"), "link", name="random_weights")
-        self._starter = button(self.tr("Start from the starter model"), "primary", name="starter_weights")
+        self._random = button(self.tr("Use random weights"), "link", name="random_weights")
+        self._starter = button(self.tr("Use the starter model"), "primary", name="starter_weights")
         column = cast(QVBoxLayout, self.layout())
         column.insertWidget(1, self._starter, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(self._random, 0, Qt.AlignmentFlag.AlignHCenter)

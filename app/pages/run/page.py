@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from PySide6.QtCore import QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QStackedWidget, QWidget
 
 from app import words
 from app.look.banner import Banner
@@ -194,6 +194,7 @@ class TrainingPage(Page):
     def refresh(self) -> None:
         """Show the run or the form, and the actions that fit the moment."""
         session, reason = self.session, self.reason()
+        keyboard = QApplication.focusWidget()
         running, can_resume, finished = self.is_running, self.can_resume, self.is_finished
         elsewhere = session.is_training and not running
         state = session.training.state if running else ""
@@ -221,6 +222,20 @@ class TrainingPage(Page):
         if self._has_run:
             self._show_run_card()
         self.show_state()
+        if keyboard in (*self._actions(), self.run_card):
+            self._keep_keyboard(keyboard)
+
+    def _keep_keyboard(self, before: QWidget) -> None:
+        """Move the keyboard on from an action that is gone, never to one that ends the run: left to Qt, a
+        second press of Space after Pause would stop it. While it is being saved nothing is offered.
+        """
+        if before.isVisible() and before.isEnabled() and before is not self.run_card:
+            before.setFocus()  # Qt may have moved on while others were hidden
+            return
+        onwards = (self.pause_button, self.go_on_button, self.try_button, self.new_button)
+        is_told = self.is_running or bool(self._outcome)  # how it ended is told a moment after that it has
+        able = (action for action in onwards if is_told and action.isVisible() and action.isEnabled())
+        next(able, self.run_card).setFocus()
 
     def _show_run_card(self) -> None:
         card, state = self.run_card, self._outcome

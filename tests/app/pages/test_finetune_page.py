@@ -562,3 +562,27 @@ def test_a_run_that_a_time_bounds_says_how_many_of_the_rows_it_learns_from(
     )  # fmt: skip
     said = {fact.caption: fact.value for fact in facts_of(config, started)}
     assert (said["Rows"], said["Epochs"]) == (rows, epochs)
+
+
+@pytest.mark.slow
+def test_the_space_bar_pauses_and_resumes_and_never_stops_a_run(
+    begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
+) -> None:
+    run = InventedRun(FIVE, num_steps=30, hold_at=13)
+    page = begin(run)
+    page.activateWindow()
+    page.pause_button.setFocus()
+    for state in ("paused", "running", "paused", "running"):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+        qtbot.waitUntil(lambda state=state: page.session.training.state == state)  # type: ignore[misc]
+    page.stop_button.setFocus()
+    qtbot.keyClick(page.stop_button, Qt.Key.Key_Space)
+    if page.session.is_training:
+        assert QApplication.focusWidget() is page.run_card
+    qtbot.waitUntil(lambda: not page.session.is_training)
+    assert run.closed and QApplication.focusWidget() is page.go_on_button
+
+
+def test_a_button_that_only_chooses_a_model_does_not_say_start(page: FineTunePage) -> None:
+    said = [page.findChild(QPushButton, name).text() for name in ("starter_weights", "random_weights")]
+    assert not any(text.startswith("Start") for text in said)
