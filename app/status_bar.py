@@ -107,10 +107,10 @@ class StatusBar(QStatusBar):
             self.job.setText(queue_words(queue))
             return
         self.bar.setVisible(active or bool(busy))
-        unknown = not active or (not state.started and not state.stage_total)
+        unknown = not active or state.started is None  # the share of a stage is none of the run
         self.bar.setRange(0, 0 if unknown else SCALE)
         if active:
-            self.bar.setValue(round(SCALE * _share(state)))
+            self.bar.setValue(round(SCALE * state.share))
             self.job.setText(job_words(state))
         else:
             self.job.setText(busy or result_words(state))
@@ -149,12 +149,6 @@ def result_words(state: TrainingState) -> str:
     return (
         words.translate("status", "{name} has failed").format(name=name) if state.outcome == "failed" else ""
     )
-
-
-def _share(state: TrainingState) -> float:
-    if state.started is None and state.stage_total:
-        return state.stage_done / state.stage_total
-    return state.share
 
 
 def _reached(state: TrainingState, best: float) -> str:

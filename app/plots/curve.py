@@ -75,9 +75,9 @@ class CurvePlot(StepsPlot):
     def series(self) -> Sequence[Series]:
         return self._train, self._validation
 
-    def append(self, steps: Any, values: Any) -> None:
-        """Add training points; both arrays, or both numbers. Steps ascend."""
-        self._add(self._train, steps, values)
+    def append(self, steps: Any, values: Any, weights: Any = 1.0) -> None:
+        """Add training points; both arrays, or both numbers. Steps ascend. Args: weights: in the mean."""
+        self._add(self._train, steps, values, weights)
 
     def append_validation(self, steps: Any, values: Any) -> None:
         """Add validation points; both arrays, or both numbers."""
@@ -192,9 +192,9 @@ class CurvePlot(StepsPlot):
         small = self.kind == "plain" and not 0.01 <= abs(value) < 1000
         return words.scientific(float(value)) if small else words.decimal(float(value))
 
-    def _add(self, series: Series, steps: Any, values: Any) -> None:
+    def _add(self, series: Series, steps: Any, values: Any, weights: Any = 1.0) -> None:
         new_steps = np.atleast_1d(np.asarray(steps, dtype=np.float64))
-        series.append(new_steps, np.atleast_1d(np.asarray(values, dtype=np.float64)))
+        series.append(new_steps, np.atleast_1d(np.asarray(values, dtype=np.float64)), weights)
         self.soon()
 
     def _show_range(self) -> None:

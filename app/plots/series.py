@@ -10,9 +10,9 @@ class Series:
 
     def __init__(self, smoothing: float = 0.0) -> None:
         self.size = 0
-        self._data = np.empty((3, 1024))  # step, value, smoothed
+        self._data = np.empty((4, 1024))  # step, value, smoothed, weight in the mean
         self.smoothing = smoothing
-        self._mean, self._weight = 0.0, 0.0
+        self._sum, self._weight = 0.0, 0.0
 
     @property
     def steps(self) -> np.ndarray:
@@ -26,23 +26,26 @@ class Series:
     def smoothed(self) -> np.ndarray:
         return self._data[2, : self.size]
 
-    def append(self, steps: np.ndarray, values: np.ndarray) -> None:
-        """Add points; their smoothed values follow from the running mean."""
+    def append(self, steps: np.ndarray, values: np.ndarray, weights: np.ndarray | float = 1.0) -> None:
+        """Add points; their smoothed values follow from the running mean, in which the value of a small
+        batch counts as little as it knows.
+        """
         end = self.size + len(steps)
         if end > self._data.shape[1]:
-            grown = np.empty((3, max(end, 2 * self._data.shape[1])))
+            grown = np.empty((4, max(end, 2 * self._data.shape[1])))
             grown[:, : self.size] = self._data[:, : self.size]
             self._data = grown
         self._data[0, self.size : end] = steps
         self._data[1, self.size : end] = values
-        self._data[2, self.size : end] = self._smooth(values)
+        self._data[3, self.size : end] = weights
+        self._data[2, self.size : end] = self._smooth(values, self._data[3, self.size : end])
         self.size = end
 
     def set_smoothing(self, smoothing: float) -> None:
         """Smooth everything anew."""
         self.smoothing = smoothing
-        self._mean, self._weight = 0.0, 0.0
-        self._data[2, : self.size] = self._smooth(self.values)
+        self._sum, self._weight = 0.0, 0.0
+        self._data[2, : self.size] = self._smooth(self.values, self._data[3, : self.size])
 
     def nearest(self, step: float) -> int:
         """Return the index of the point nearest to `step`; -1 when there is none. Steps must ascend."""
@@ -53,14 +56,14 @@ class Series:
         after = min(after, self.size - 1)
         return before if abs(self.steps[before] - step) <= abs(self.steps[after] - step) else after
 
-    def _smooth(self, values: np.ndarray) -> np.ndarray:
+    def _smooth(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the exponential mean, free of the pull towards 0 at its start; NaN is passed over."""
         result = np.array(values, dtype=np.float64)
         known = np.isfinite(result)
-        result[known] = self._smooth_known(result[known])
+        result[known] = self._smooth_known(result[known], weights[known])
         return result
 
-    def _smooth_known(self, values: np.ndarray) -> np.ndarray:
+    def _smooth_known(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         keep = self.smoothing
         if keep <= 0 or not len(values):
             return values
@@ -68,10 +71,10 @@ class Series:
         powers = keep ** np.arange(1, block + 1)
         result = np.empty_like(values)
         for start in range(0, len(values), block):
-            part = values[start : start + block]
+            part, weight = values[start : start + block], weights[start : start + block]
             decay = powers[: len(part)]
-            means = decay * (self._mean + (1 - keep) * np.cumsum(part / decay))
-            weights = 1 - decay * (1 - self._weight)
-            result[start : start + block] = means / weights
-            self._mean, self._weight = float(means[-1]), float(weights[-1])
+            sums = decay * (self._sum + np.cumsum(weight * part / decay))
+            totals = decay * (self._weight + np.cumsum(weight / decay))
+            result[start : start + block] = sums / totals
+            self._sum, self._weight = float(sums[-1]), float(totals[-1])
         return result

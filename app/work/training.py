@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -17,6 +18,7 @@ from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 
 CALM_MS = 250
+PACE_STEPS = 32  # that the told tokens a second are the mean of: a step alone may be half as fast as the next
 
 TrainConfig = FineTuneConfig | PretrainConfig | ComparisonConfig | FamilyConfig
 
@@ -49,6 +51,7 @@ class TrainingState:
     evaluated: Evaluated | None = None  # the last on validation data
     test: Evaluated | None = None
     finished: Finished | None = None
+    _paces: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=PACE_STEPS))
 
     @property
     def num_steps(self) -> int:
@@ -68,7 +71,7 @@ class TrainingState:
     def take(self, event: Event) -> None:
         """Remember what an event says."""
         if isinstance(event, Step):
-            self.step, self.stage = event, ""
+            self.step, self.stage = self._paced(event), ""
         elif isinstance(event, Progress):
             self.stage, self.stage_done, self.stage_total = event.stage, event.done, event.total
         elif isinstance(event, Started):
@@ -81,6 +84,12 @@ class TrainingState:
                 self.evaluated = event
         elif isinstance(event, Finished):
             self.finished, self.stage = event, ""
+
+    def _paced(self, step: Step) -> Step:
+        """Return a step that tells the pace of the last ones together."""
+        self._paces.append((step.num_tokens, step.num_tokens / max(step.tokens_per_s, 1e-9)))
+        tokens, seconds = map(sum, zip(*self._paces, strict=True))
+        return replace(step, tokens_per_s=tokens / max(seconds, 1e-9))
 
 
 class Training(QObject):

@@ -26,13 +26,11 @@ _FORMAT = 1
 _MOST_BYTES = 2**28
 _NOT_ONE = marked("engine", "{path} is not a recipe: {reason}.")
 _REASONS = {  # why a row is left out, by the kind of finding
-    "exact_duplicates": marked("engine", "Line {line} is left out by the recipe: it repeats an earlier row."),
-    "near_duplicates": marked(
-        "engine", "Line {line} is left out by the recipe: it nearly repeats an earlier row."
-    ),
-    "leaks": marked("engine", "Line {line} is left out by the recipe: its text stands in another part."),
-    SUSPECTED: marked("engine", "Line {line} is left out by the recipe: its label is in doubt."),
-    "": marked("engine", "Line {line} is left out by the recipe."),
+    "exact_duplicates": marked("engine", "Line {line} was left out: it repeats an earlier row."),
+    "near_duplicates": marked("engine", "Line {line} was left out: it nearly repeats an earlier row."),
+    "leaks": marked("engine", "Line {line} was left out: its text is also in another part."),
+    SUSPECTED: marked("engine", "Line {line} was left out: its label is in doubt."),
+    "": marked("engine", "Line {line} was left out."),
 }
 
 

@@ -138,11 +138,12 @@ class FineTuneCharts(RunCharts):
 
     def _add_steps(self, steps: Sequence[Step]) -> None:
         numbers = np.array([step.step for step in steps], dtype=np.float64)
-        self.loss.append(numbers, np.array([step.loss for step in steps]))
-        measured = [(step.step, step.accuracy) for step in steps if step.accuracy is not None]
-        if measured:
-            places, values = zip(*measured, strict=True)
-            self.accuracy.append(np.array(places, dtype=np.float64), np.array(values))
+        sizes = np.array([max(1, step.num_tokens) for step in steps], dtype=np.float64)
+        self.loss.append(numbers, np.array([step.loss for step in steps]), sizes)
+        is_measured = np.array([step.accuracy is not None for step in steps])
+        if is_measured.any():
+            values = np.array([step.accuracy for step in steps if step.accuracy is not None])
+            self.accuracy.append(numbers[is_measured], values, sizes[is_measured])
 
     def _add_evaluation(self, event: Evaluated) -> None:
         self.loss.append_validation(event.step, event.loss)

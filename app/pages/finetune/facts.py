@@ -14,7 +14,8 @@ from engine.settings.setting import settings_of
 translate = QCoreApplication.translate
 
 SHOWN = (  # settings that have rows of their own
-    *("task", "data", "validation_data", "test_data", "text", "text_pair", "label", "model", "vocab"),
+    *("task", "data", "validation_data", "test_data", "recipe"),
+    *("text", "text_pair", "label", "model", "vocab"),
     "learning_rate",
 )
 
@@ -27,6 +28,10 @@ def facts_of(config: FineTuneConfig, started: Started | None) -> list[Fact]:
         found.append(file_fact(translate("FineTuneFacts", "Validation data"), data.validation_data))
     if data.test_data:
         found.append(file_fact(translate("FineTuneFacts", "Test data"), data.test_data))
+    if data.recipe:
+        found.append(
+            Fact(translate("FineTuneFacts", "Mends"), translate("FineTuneFacts", "yes"), data.recipe)
+        )
     if started is not None and started.task != CLASSIFICATION.name:
         found.append(Fact(translate("FineTuneFacts", "Task"), views_of(started.task).title()))
     if data.text:

@@ -43,7 +43,7 @@ class RunProgress(QWidget):
         if step is None or state.stage:
             done, total = state.stage_done, state.stage_total
             words = f"{tr_engine(state.stage)} {share(done / total, 0)}" if total else tr_engine(state.stage)
-            self._show(words, done / total if total and step is None else None, paused=paused)
+            self._show(words, None, paused=paused)  # how much of the run this is, nobody knows
         if step is not None:
             self._show(step_words(step, state.num_steps), state.share, paused=paused)
             if stopping:

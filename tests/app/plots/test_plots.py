@@ -478,3 +478,10 @@ def test_names_are_shortened_where_they_do_not_differ(qtbot) -> None:
     ):
         found = telling_elision(names, metrics, metrics.horizontalAdvance("intent number 00 of"))
         assert found is getattr(Qt.TextElideMode, mode)
+
+
+def test_a_last_batch_of_three_rows_hardly_moves_the_smoothed_line() -> None:
+    series = Series(0.8)
+    series.append(np.arange(20.0), np.full(20, 0.67), np.full(20, 32.0))
+    series.append(np.array([20.0]), np.array([0.0]), np.array([3.0]))
+    assert series.smoothed[-1] > 0.65

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.errors import ConfigError, DataError
-from engine.events import result_of
+from engine.events import Noted, result_of
 from engine.text.recipe import DROP, RELABEL, TOGETHER, Recipe, Step
 from engine.text.table import read_table
 from engine.train.finetune import FineTuning, fine_tune
@@ -55,3 +55,10 @@ def test_a_recipe_of_other_data_is_refused(tmp_path: Path, recipe: Path) -> None
     with pytest.raises((ConfigError, DataError), match="another state"):
         list(fine_tune(tiny_config(tmp_path, recipe=str(recipe)), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
+
+
+def test_rows_that_a_person_left_out_are_no_warning(tmp_path: Path, recipe: Path) -> None:
+    steps = FineTuning(tiny_config(tmp_path, recipe=str(recipe))).prepare()
+    said = {str(event.sentence): event.level for event in steps if isinstance(event, Noted)}
+    assert said["2 rows of reviews.csv are left out, as you chose."] == "fine"
+    assert not any("recipe" in sentence or "cannot be used: 5" in sentence for sentence in said)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import ConfigError, DataError, marked
+from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Event, Noted, Progress, Steps
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import EncodedSet
@@ -133,9 +133,21 @@ def _report(found: Examples, table: Table) -> Iterator[Event]:
     if found.spellings:
         note = spelling_note(table, found.spellings, is_merged=found.is_merged)
         yield Noted(sentence=note, level="fine" if found.is_merged else "look")
-    lost = (*table.reported, *found.reported)
+    meant = {int(table.lines[row]) for row in table.left_out}
+    chosen = sum(bad.line in meant for bad in found.reported)
+    if chosen:
+        yield Noted(sentence=_left_out(chosen, table.path.name), level="fine")
+    lost = (*table.reported, *(bad for bad in found.reported if bad.line not in meant))
     if lost:
         yield Noted(sentence=reported_note(table.path.name, lost))
+
+
+def _left_out(count: int, name: str) -> Sentence:
+    """Return what to tell of rows that a person has left out."""
+    template = marked("engine", "{count:,} rows of {name} are left out, as you chose.")
+    if count == 1:
+        template = marked("engine", "One row of {name} is left out, as you chose.")
+    return Sentence(template, {"count": count, "name": name})
 
 
 def _reported(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
