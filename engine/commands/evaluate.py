@@ -189,9 +189,9 @@ def _evaluate(options: argparse.Namespace) -> int:
 def _baselines(
     options: argparse.Namespace, model: Path, scored: Scored, heard: list[Event]
 ) -> tuple[int, list[Baseline]]:
-    from engine.evaluation.baselines import can_count_words, counting_words, majority
+    from engine.evaluation.baselines import can_count_words, counting_words, one_label
 
-    found = [majority(scored, model)]
+    found = list(one_label(scored, model))
     if options.quick or not can_count_words(scored, model):
         return 0, found
     code, words = _done(counting_words(scored, model, options.part or ""), heard)
@@ -301,8 +301,10 @@ def report_lines(
         found.append(f"{report.scored.metric} {report.value:.4f} (95 %: {low:.4f} to {high:.4f})")
     if not report.is_of_classes:
         return found
+    from engine.evaluation.markdown import NAMES
+
     for one in baselines:
-        name = "TF-IDF with logistic regression" if one.name == "tfidf" else f"always {one.label[:40]}"
+        name = NAMES[one.name].format(label=one.label[:40])
         low, high = one.interval
         found.append(
             f"{name}: {one.accuracy:.4f} (95 %: {low:.4f} to {high:.4f}); the model less it: "

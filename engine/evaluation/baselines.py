@@ -1,4 +1,5 @@
-"""What any model has to beat: always the commonest label, and words counted without understanding.
+"""What any model has to beat: always one label, the commonest of these texts or of those that it learned
+from, and words counted without understanding.
 
 Words are weighted by how rare they are (TF-IDF), and a logistic regression learns from them on the rows that
 the model itself has learned from, cut as it reads them.
@@ -27,6 +28,7 @@ from engine.train.run.setup import read_setup
 from engine.train.scored import Scored
 from engine.train.tasks.known import task_named
 
+MAJORITY, TRAINING_MAJORITY, TFIDF = "majority", "training_majority", "tfidf"
 LEAST_ROWS = 2  # with a word or a pair of words, so that it counts, of many rows
 MANY_ROWS = 2000
 STRENGTH = 10.0  # of scikit-learn's C: little is held back, as is usual for TF-IDF
@@ -39,11 +41,11 @@ class Baseline:
     it.
     """
 
-    name: str  # "majority" or "tfidf"
+    name: str  # MAJORITY, TRAINING_MAJORITY or TFIDF
     label: str  # that is always answered; "" for words
     hits: npt.NDArray[np.bool_]
     difference: Difference
-    num_rows: int  # that it has learned from; 0: the scored ones themselves
+    num_rows: int  # that it has learned from; 0: the scored ones themselves, of which it is the commonest
 
     @property
     def accuracy(self) -> float:
@@ -54,14 +56,24 @@ class Baseline:
         return wilson_interval(int(self.hits.sum()), len(self.hits))
 
 
-def majority(scored: Scored, model: Path) -> Baseline:
-    """Return what always answering one label reaches: the commonest that the model learned from, if known."""
+def one_label(scored: Scored, model: Path) -> tuple[Baseline, ...]:
+    """Return what always answering one label reaches: the commonest of the scored texts; and that of the rows
+    that the model learned from, where these are known and it is another one.
+    """
     each, targets = scored.each, _training_targets(model)
-    counted = each.true if targets is None else targets
-    most = int(np.bincount(counted, minlength=len(each.names)).argmax())
+    found = [_always(scored, MAJORITY, each.true, 0)]
+    if targets is not None:
+        learned = _always(scored, TRAINING_MAJORITY, targets, len(targets))
+        found += [learned] if learned.label != found[0].label else []
+    return tuple(found)
+
+
+def _always(scored: Scored, name: str, targets: npt.NDArray[np.int64], num_rows: int) -> Baseline:
+    """Return what always answering the commonest of some labels reaches on the scored texts."""
+    each = scored.each
+    most = int(np.bincount(targets, minlength=len(each.names)).argmax())
     hits = each.true == most
-    num_rows = 0 if targets is None else len(targets)
-    return Baseline("majority", each.names[most], hits, compared_hits(hits, each.right > 0.5), num_rows)
+    return Baseline(name, each.names[most], hits, compared_hits(hits, each.right > 0.5), num_rows)
 
 
 def can_count_words(scored: Scored, model: Path) -> bool:
@@ -103,7 +115,7 @@ def counting_words(scored: Scored, model: Path, split: str = "") -> Steps[Baseli
         yield Progress(stage=marked("engine", "Counting words"), done=2, total=3)
         predicted = fitted.predict(counter.transform(asked))
     hits = np.asarray(predicted == scored.each.true)
-    return Baseline("tfidf", "", hits, compared_hits(hits, scored.each.right > 0.5), len(train))
+    return Baseline(TFIDF, "", hits, compared_hits(hits, scored.each.right > 0.5), len(train))
 
 
 def _part(run: Path, split: str) -> EncodedSet | None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.evaluation.baselines import Baseline
+from engine.evaluation.baselines import MAJORITY, TFIDF, TRAINING_MAJORITY, Baseline
 from engine.evaluation.report import Report
 from engine.evaluation.slices import Slice
 
 MOST_CLASSES, MOST_SLICES = 200, 30
-NAMES = {"majority": "always “{label}”", "tfidf": "TF-IDF with logistic regression"}
+NAMES = {
+    MAJORITY: "always “{label}”, the largest class of these texts",
+    TRAINING_MAJORITY: "always “{label}”, the largest class of the training rows",
+    TFIDF: "TF-IDF with logistic regression",
+}
 
 
 def report_markdown(

@@ -195,7 +195,7 @@ def finding_worse(
     for name, values in columns.items():
         tried += [(one, once.counted(one, own)) for one, own in _values(name, values, hits)]
     most = max(LEAST_TEXTS, int(len(hits) * LARGEST_SHARE))
-    tried = [(one, counted) for one, counted in tried if LEAST_TEXTS <= counted.count and one.count <= most]
+    tried = [(one, counted) for one, counted in tried if counted.count >= LEAST_TEXTS and one.count <= most]
     if not tried:
         return (), 0
     named = [one for one in _corrected(tried) if one.p_value < ALARM]

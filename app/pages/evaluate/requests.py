@@ -31,7 +31,7 @@ from app.work.text_filter import (
 from engine.commands.evaluate import write_rows
 from engine.durable import write_text
 from engine.errors import UserError
-from engine.evaluation.baselines import Baseline, can_count_words, counting_words, majority
+from engine.evaluation.baselines import Baseline, can_count_words, counting_words, one_label
 from engine.evaluation.comparing import compare_scored
 from engine.evaluation.markdown import report_markdown
 from engine.evaluation.meaning import groups_by_meaning, groups_of_near
@@ -92,7 +92,7 @@ def score(source: Source) -> Steps[Opened]:
     scored = yield from _scored(source)
     report = Report(scored, temperature_in(read_info(source.model)))
     yield from _counted(report)
-    simple = majority(scored, source.model) if report.is_of_classes else None
+    always = one_label(scored, source.model) if report.is_of_classes else ()
     sizes = scored.listed.sizes()
     is_of_classes, right = report.is_of_classes, scored.each.right >= 1
     lengths = by_length(sizes, right, groups=report.groups) if is_of_classes else ()
@@ -101,7 +101,7 @@ def score(source: Source) -> Steps[Opened]:
     can_count = can_count_words(scored, source.model)
     is_learned, file = _is_learned(source), _file_of(source)
     shared = _shared(source)
-    return Opened(source, report, simple, sizes, lengths, is_learned, shared, can_count, file, seconds)
+    return Opened(source, report, always, sizes, lengths, is_learned, shared, can_count, file, seconds)
 
 
 def _shared(source: Source) -> int | None:
@@ -451,7 +451,7 @@ def save_report(
 ) -> Path:
     """Write a report as Markdown. Args: titles: of model and texts. said: of a second model."""
     report = opened.report
-    baselines = [one for one in (opened.majority, counted) if one is not None]
+    baselines = [*opened.always, *([counted] if counted is not None else [])]
     intervals = result_of(f1_intervals(report)) if report.is_of_classes else ()
     slices, tried = ((), 0) if found is None else (found.slices, found.num_tried)
     write_text(path, report_markdown(report, *titles, baselines, slices, tried, intervals, said))

@@ -14,8 +14,10 @@ from app.look.widgets import Card, LevelMark, button
 from app.pages.evaluate.state import Opened
 from app.pages.tasks.known import views_of
 from app.plots.score_scale import ScoreLine, ScoreScalePlot
-from engine.evaluation.baselines import Baseline
+from engine.evaluation.baselines import TRAINING_MAJORITY, Baseline
 from engine.evaluation.comparing import chance_words
+
+LONGEST = 12  # characters of a label in the name of a line
 
 
 class ScoreCard(Card):
@@ -148,14 +150,13 @@ class ScoreCard(Card):
         if self._words is not None:
             note = self.tr("TF-IDF with logistic regression, learned from {count} rows.")
             lines.append(self._line(self.tr("TF-IDF"), self._words, note))
-        if opened.majority is not None:
-            name = words.shorten(opened.majority.label, 40)
-            known = self.tr(
-                "Always “{name}”, the commonest label of the {count} rows that it has learned from."
-            )
-            unknown = self.tr("Always “{name}”, the commonest label of these texts.")
-            note = (known if opened.majority.num_rows else unknown).replace("{name}", name)
-            lines.append(self._line(self.tr("largest class"), opened.majority, note))
+        for one in opened.always:
+            label, name = words.shorten(one.label, 40), self.tr("largest class")
+            note = self.tr("Always “{name}”, the commonest label of these texts.")
+            if one.name == TRAINING_MAJORITY:
+                name = self.tr("always “{name}”").replace("{name}", words.shorten(one.label, LONGEST))
+                note = self.tr("Always “{name}”, the commonest label of the {count} training rows.")
+            lines.append(self._line(name, one, note.replace("{name}", label)))
         self.scale.set_lines(lines, as_share=_is_share(opened))
         self._say(lines)
 
@@ -168,7 +169,7 @@ class ScoreCard(Card):
         """Say how far the model is above the best of what it has to beat, and what chance has in that."""
         opened = self._opened
         assert opened is not None
-        best = self._words or opened.majority
+        best = self._words or next(iter(opened.always), None)
         if best is None:
             self._set_mark("")
             self.sentence.setText(self._without_baseline())

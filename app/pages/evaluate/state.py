@@ -41,7 +41,7 @@ class Opened:
 
     source: Source
     report: Report
-    majority: Baseline | None
+    always: tuple[Baseline, ...]  # the commonest class of these texts; of the training rows, if it is another
     sizes: Indices  # (E,) characters of each text
     lengths: tuple[Slice, ...]
     is_learned: bool  # whether the model has learned from the file

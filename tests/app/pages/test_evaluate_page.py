@@ -234,6 +234,23 @@ def test_baselines_stand_beside_the_score(page: EvaluatePage, hand: Hand) -> Non
     assert "TF-IDF" in hand.said("evaluate_sentence")
 
 
+def test_the_distance_is_told_from_the_largest_class_of_these_texts(
+    page: EvaluatePage, hand: Hand, tmp_path: Path
+) -> None:
+    rows, names = reviews(80, seed=6), list[str]()
+    for most, least in (("bad", "good"), ("good", "bad")):
+        some = [row for row in rows if row[1] == most][:30] + [row for row in rows if row[1] == least][:10]
+        page.open_file(write_table(tmp_path / f"{most}.csv", some))
+        settle(page)
+        lines = page.score.scale.lines
+        assert (lines[1].name, lines[1].value) == ("largest class", 0.75) and f"“{most}”" in lines[1].note
+        apart = abs(100 * scored_of(page).each.right.mean() - 75)
+        said = hand.said("evaluate_sentence")
+        assert f"{apart:.1f} points" in said if apart else said.startswith("No difference from the largest")
+        names += [f"{one.name} {one.value}" for one in lines[2:]]
+    assert names in (["always “good” 0.25"], ["always “bad” 0.25"])  # where training has another largest one
+
+
 def test_a_second_model_is_asked_about_the_same_texts(page: EvaluatePage, hand: Hand, qtbot: QtBot) -> None:
     hand.click("evaluate_compare")
     page.compare(page.session.runs_root / "run-2" / "model")

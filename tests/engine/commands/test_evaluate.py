@@ -52,14 +52,49 @@ def test_evaluate_tells_intervals_baselines_calibration_and_slices(place: Path, 
     assert found["accuracy_interval"] == pytest.approx([theirs.low, theirs.high])
     assert found["score"]["metric"] == "accuracy" and found["score"]["interval"] == found["accuracy_interval"]
     assert found["num_repeating"] >= 1 and len(found["score"]["interval_by_group"]) == 2
-    assert [one["name"] for one in found["baselines"]] == ["majority", "tfidf"]
-    assert all(one["trained_on"] == 37 and 0 <= one["p_value"] <= 1 for one in found["baselines"])
+    assert [(one["name"], one["trained_on"]) for one in found["baselines"]] == [
+        ("majority", 0),
+        ("tfidf", 37),
+    ]
+    assert all(0 <= one["p_value"] <= 1 for one in found["baselines"])
     assert sum(one["count"] for one in found["calibration"]["bins"]) == 41
     low, high = found["macro_f1_interval"]
     assert 0 <= low <= found["macro_f1"] <= high <= 1
     assert set(found["f1_intervals"]) == {"bad", "good"} and found["slices"]["worse"] == []
     code, _, err = engine("evaluate", "--model", model, "--data", data, "--quick")
     assert code == 0 and "accuracy" in err and "calibration error" in err and "TF-IDF" not in err
+
+
+def test_the_largest_class_is_that_of_these_texts_and_that_of_training_is_called_so(
+    place: Path, engine: Engine, tmp_path: Path
+) -> None:
+    run, rows, num_told = place / "run-1", reviews(80, seed=6), 0
+    for most, least in (("bad", "good"), ("good", "bad")):
+        some = [row for row in rows if row[1] == most][:30] + [row for row in rows if row[1] == least][:10]
+        write_table(tmp_path / f"{most}.csv", some)
+        words = (
+            "evaluate",
+            "--model",
+            str(run / "model"),
+            "--data",
+            str(tmp_path / f"{most}.csv"),
+            "--quick",
+        )
+        code, out, err = engine(*words, "--json", "--report", str(tmp_path / f"{most}.md"))
+        assert code == 0, err
+        found = json.loads(out)
+        largest = found["baselines"][0]
+        assert (largest["label"], largest["accuracy"], largest["name"]) == (most, 0.75, "majority")
+        assert largest["difference"] == pytest.approx(found["accuracy"] - 0.75)
+        assert found["majority_baseline"] == {"label": most, "accuracy": 0.75}
+        said = (tmp_path / f"{most}.md").read_text(encoding="utf-8")
+        assert f"always “{most}”, the largest class of these texts | 0.7500" in said
+        learned = found["baselines"][1:]
+        assert [one["name"] for one in learned] == ["training_majority"] * len(learned)
+        assert all((one["label"], one["accuracy"], one["trained_on"]) == (least, 0.25, 37) for one in learned)
+        assert (f"always “{least}”, the largest class of the training rows | 0.2500" in said) == bool(learned)
+        num_told += len(learned)
+    assert num_told == 1  # where it is another class than that of the texts
 
 
 def test_evaluate_reads_a_runs_own_part_and_writes_its_rows(
