@@ -1,4 +1,8 @@
-"""The pages of the window: each is made at its first visit, of modules that a thread has imported before.
+"""The pages of the window: each is made at its first visit, of modules that were imported before.
+
+What takes long and knows no Qt is imported on a thread; the pages' own modules on the window's thread, a few
+milliseconds at a time. A Qt class that is made on another thread while the window works off its events ends
+the program now and then.
 
 A page hears nothing before it is made. So what it shows, it has to read from the session then, and not only
 to hear of; a training is the one exception: its page is made as it begins.
@@ -6,9 +10,11 @@ to hear of; a training is the one exception: its page is made as it begins.
 
 from __future__ import annotations
 
-from collections import deque
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, cast
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -19,8 +25,7 @@ from app.look.labels import label
 from app.session import Session
 from app.work import garbage
 from app.work.job import Job
-from app.work.worker import Answer
-from engine.events import Event
+from engine.events import Beat, Event
 from engine.settings.family import FamilyConfig
 from engine.settings.pretrain import PretrainConfig
 
@@ -42,13 +47,25 @@ PAGES = {  # folder in app/pages -> class in its page.py; in the order of the ra
 }
 START_MS = 150  # after the first paint began: what is on screen comes first
 AT_ONCE = "welcome"  # stands on nothing that takes long to import
+LIBRARIES = (  # what takes longest of all that the pages stand on; none of them knows Qt
+    "torch",
+    "safetensors.torch",
+    "tokenizers",
+    "engine.train.resume",
+    "engine.family.train",
+    "engine.evaluation.report",
+    "engine.inspect.anatomy.effect",
+    "engine.inspect.attention.views",
+    "engine.runs.index",
+)
+SLICE_S = 0.008  # the window's thread imports for so long, and a module more, before it looks at its events
 
 
 class PageStack(QStackedWidget):
     """The pages that have been visited, one of them in view.
 
-    Args: ahead: import the modules of all pages on a thread, once the window is on screen; a page that is
-    asked for before has a word in its place. Without, a page's modules are imported as it is made.
+    Args: ahead: import the modules of all pages once the window is on screen; a page that is asked for before
+    has a word in its place. Without, a page's modules are imported as it is made.
     """
 
     made = Signal(str, QWidget)
@@ -63,14 +80,18 @@ class PageStack(QStackedWidget):
         self._pages: dict[str, QWidget] = {}
         self._ready = {AT_ONCE} if ahead else set(PAGES)  # whose modules are there
         self._waiting: list[tuple[str, Callable[[Any], object]]] = []
-        self._wanted: deque[str] = deque()  # whose modules are to come first
+        self._wanted: list[str] = []  # whose modules are to come first
+        self._left: dict[str, list[str]] = {}  # page -> modules that are still to be imported
+        self._no_garbage = ExitStack()
         self.current = ""  # the key of the page that was asked for last
         self._soon = label(self.tr("One moment…"), "muted", name="page_soon")
         self._soon.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.addWidget(self._soon)
-        self._imports = Job(lambda: import_pages(self._wanted), self, name="imports")
-        self._imports.heard.connect(self._hear)
+        self._imports = Job(import_libraries, self, name="imports")
         self._imports.failed.connect(self._fail)
+        self._imports.ended.connect(self._begin_modules)
+        self._slices = QTimer(self, interval=0)
+        self._slices.timeout.connect(self._import_some)
         self._rest = QTimer(self, singleShot=True, interval=START_MS)
         self._rest.timeout.connect(self.painted)
         self._rest.timeout.connect(self._imports.start)
@@ -117,6 +138,7 @@ class PageStack(QStackedWidget):
     def close_imports(self) -> None:
         """Import nothing more."""
         self._rest.stop()
+        self._end_modules()
         if self._imports.is_running:
             self._imports.stop()
 
@@ -125,18 +147,40 @@ class PageStack(QStackedWidget):
         if not self.is_ready and self._imports.state == "new" and not self._rest.isActive():
             self._rest.start()
 
-    @Slot(list)
-    def _hear(self, events: list[Event]) -> None:
-        for event in events:
-            if isinstance(event, Answer):
-                self._take(event.value)
+    @Slot()
+    def _begin_modules(self) -> None:
+        if self._imports.outcome == "finished":
+            self._left = {key: modules_of(key) for key in PAGES if key not in self._ready}
+            self._no_garbage.enter_context(garbage.put_off())  # looking through all that comes: half a second
+            self._slices.start()
+
+    @Slot()
+    def _import_some(self) -> None:
+        """Import modules of pages for a moment, those of a page that is wanted first."""
+        try:
+            end = time.perf_counter() + SLICE_S
+            while self._left and time.perf_counter() < end:
+                key = next((key for key in self._wanted if key in self._left), next(iter(self._left)))
+                import_module(self._left[key].pop(0))
+                if not self._left[key]:
+                    del self._left[key]
+                    self._take(key)
+        except Exception as error:
+            self._end_modules()
+            self._fail(error)
+        else:
+            if not self._left:
+                self._end_modules()
+                self.imported.emit()
 
     def _take(self, key: str) -> None:
         self._ready.add(key)
         if key == self.current or key in [wanted for wanted, _call in self._waiting]:
             self.page(key)
-        if self.is_ready:
-            self.imported.emit()
+
+    def _end_modules(self) -> None:
+        self._slices.stop()
+        self._no_garbage.close()
 
     @Slot(object)
     def _fail(self, error: BaseException) -> None:
@@ -163,15 +207,16 @@ def module_of(key: str) -> str:
     return f"app.pages.{key}.page"
 
 
-def import_pages(wanted: deque[str]) -> Iterator[Event]:
-    """Import the modules of all pages, those that are `wanted` first, and tell of each.
+def modules_of(key: str) -> list[str]:
+    """Return what is imported for a page, step by step: what charts stand on, charts, its folder, itself."""
+    page = module_of(key)
+    folders = ("app.plots", page.removesuffix(".page"))
+    names = [f"{name}.{one.name}" for name in folders for one in iter_modules(import_module(name).__path__)]
+    return ["pyqtgraph", *(name for name in names if name != page), page]
 
-    Without looking for garbage among all that comes, which would hold the window up for half a second.
-    """
-    left = [key for key in PAGES if key != AT_ONCE]
-    with garbage.put_off():
-        while left:
-            key = next((key for key in wanted if key in left), left[0])
-            import_module(module_of(key))
-            left.remove(key)
-            yield Answer(value=key)
+
+def import_libraries() -> Iterator[Event]:
+    """Import what the pages stand on, knows no Qt, and takes long."""
+    for name in LIBRARIES:
+        import_module(name)
+        yield Beat()

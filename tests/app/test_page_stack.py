@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -100,11 +101,83 @@ def test_the_modules_of_the_pages_bring_nothing_that_is_loaded_at_its_first_use(
 import sys
 from app.qt_import import import_qt
 import_qt()
-from collections import deque
-from app.page_stack import import_pages
-list(import_pages(deque()))
+from importlib import import_module
+from app.page_stack import PAGES, import_libraries, modules_of
+list(import_libraries())
+for key in PAGES:
+    list(map(import_module, modules_of(key)))
 print(*[name for name in {AT_FIRST_USE} if name in sys.modules])"""
     assert in_a_process_of_its_own(code) == ""
+
+
+WATCH_QT_CLASSES = """
+import builtins, sys, threading
+from app.qt_import import import_qt
+import_qt()
+from shiboken6 import Shiboken
+plain, elsewhere, num_here = builtins.__build_class__, [], 0
+
+def build_class(function, name, *bases, **values):
+    global num_here
+    made = plain(function, name, *bases, **values)
+    if isinstance(made, type) and issubclass(made, Shiboken.Object):
+        if threading.current_thread() is threading.main_thread():
+            num_here += 1
+        else:
+            elsewhere.append(f"{threading.current_thread().name}: {made.__module__}.{name}")
+    return made
+
+builtins.__build_class__ = build_class
+"""
+
+
+@pytest.mark.slow
+def test_qt_classes_are_made_on_the_thread_of_the_window_alone(tmp_path: Path) -> None:
+    """As the command opens the window, with a table and a run to be found; each page is visited at once."""
+    table, ini = a_table(tmp_path / "films.csv"), tmp_path / "settings.ini"
+    code = f"""{WATCH_QT_CLASSES}
+import os, time
+from app.application import make_application
+from app.main_window import MainWindow
+from app.page_stack import PAGES
+from app.session import Session
+from app.settings import AppSettings
+
+settings = AppSettings({str(ini)!r})
+application = make_application(["cloze"], settings)
+window = MainWindow(Session(settings))
+window.session.open_table({str(table)!r})
+window.show()
+end = time.monotonic() + 240
+for key in PAGES:
+    window.show_page(key)
+    while window.findChild(object, key + "_page") is None and time.monotonic() < end:
+        application.processEvents()
+while not (window.is_ready and window.session.wait_idle()) and time.monotonic() < end:
+    application.processEvents()
+print(num_here > 400, window.is_ready, elsewhere, flush=True)
+os._exit(0)"""
+    assert in_a_process_of_its_own(code) == "True True []"
+
+
+@pytest.mark.slow
+def test_what_workers_import_at_their_first_call_makes_no_qt_class() -> None:
+    named = {
+        module
+        for path in (ROOT / "app").rglob("*.py")
+        for module in re.findall(r'later\("([\w.]+)"', path.read_text(encoding="utf-8"))
+    }
+    on_the_window = {"app.lectures.room", "app.tour.steps", "app.pages.tasks.known"}
+    assert on_the_window < named
+    code = f"""{WATCH_QT_CLASSES}
+from importlib import import_module
+import app.session
+for module in {sorted(named - on_the_window)}:
+    thread = threading.Thread(target=import_module, args=(module,), name=module)
+    thread.start()
+    thread.join()
+print(elsewhere)"""
+    assert in_a_process_of_its_own(code) == "[]"
 
 
 def test_importing_qt_leaves_python_its_own_import() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from engine.train.run.runs import read_config as read_run_config
 if TYPE_CHECKING:
     from app.pages.tasks.known import metric_words
 else:
-    metric_words = later("app.pages.tasks.known", "metric_words")  # it brings torch with it
+    metric_words = later("app.pages.tasks.known", "metric_words")  # it stands on torch
 
 MOST_RUNS, MOST_TABLES = 6, 6
 LONGEST_NAME = 60
@@ -78,6 +79,8 @@ def look(wanted: Wanted) -> Generator[Event, None, Found]:
     yield Progress(stage=stage, done=0, total=0)
     runs, num_runs, problem = _runs(wanted.runs_root)
     yield Progress(stage=stage, done=num_runs, total=0)
+    if runs:
+        import_module("torch")  # here, not on the window's thread: the words for some metrics stand on it
     tables = [path for path in map(Path, wanted.tables) if path.is_file()]
     return Found(
         runs=runs,
