@@ -497,6 +497,11 @@ class Session(QObject):
         self._begin(task, run_dir, config, is_pretraining=questions is not None)
         return run_dir
 
+    def queue_training(self, config: FineTuneConfig | PretrainConfig) -> None:
+        """Put a run at the end of the queue. Raises: UserError."""
+        self.doctor.save()
+        self.queue.add([config], run_name(config))
+
     def resume_training(self, run_dir: Path) -> None:
         """Go on with a run that crashed or was stopped. Raises: RunError if one is under way; ConfigError."""
         self._training.refuse_second()

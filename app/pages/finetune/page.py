@@ -19,6 +19,7 @@ from app.pages.finetune.before import BeforeRun
 from app.pages.finetune.charts import FineTuneCharts
 from app.pages.finetune.comparison import ComparisonCard
 from app.pages.finetune.facts import facts_of
+from app.pages.finetune.meanwhile import Meanwhile
 from app.pages.finetune.setup import APART, FineTuneSetup
 from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
@@ -60,6 +61,8 @@ class FineTunePage(TrainingPage):
         self.lay_out(card)
         self.comparison = ComparisonCard(session)
         self.stack.addWidget(self.comparison)
+        self.meanwhile = Meanwhile(session)
+        self.stack.addWidget(self.meanwhile)
         self._compares = False  # whether a comparison is shown
         self.comparison.closed.connect(self._close_comparison)
         self.setup.compare.start_wanted.connect(self.compare)
@@ -77,15 +80,20 @@ class FineTunePage(TrainingPage):
         focused = QApplication.focusWidget()
         had_focus = focused is not None and self.before.isAncestorOf(focused)
         self.before.refresh()
-        self.stack.setCurrentIndex(0 if self.before.missing() and not self._has_run else 1)
-        if self._compares and not self._has_run:
+        at_form = not self.shows_run
+        self.stack.setCurrentIndex(0 if self.before.missing() and at_form else 1)
+        if self._compares and at_form:
             self.stack.setCurrentWidget(self.comparison)
+        elif self._has_run and at_form and not self.before.missing():
+            self.stack.setCurrentWidget(self.meanwhile)
         self.setup.compare.start.setEnabled(not self.reason() and not self.session.is_training)
         if had_focus and not self.before.isVisible():
             self.setup.chooser.box.setFocus()  # what was chosen; Qt would go on to the rail
         if not self._has_run:
             self.charts.set_task(self.session.task_name)
-        self.charts.show_before([] if self._has_run else self.setup.remarks())
+        remarks = self.setup.remarks() if at_form else []
+        self.charts.show_before([] if self._has_run else remarks)
+        self.meanwhile.show_remarks(remarks)
 
     @Slot()
     def _setup_changed(self) -> None:

@@ -109,7 +109,7 @@ class PretrainPage(TrainingPage):
 
     def _ask_workers(self) -> None:
         """Find out about the settings as they are, where somebody looks at the page."""
-        if not self.isVisible() or self._has_run:
+        if not self.isVisible() or self.shows_run:
             return
         text = whole = None
         if self.setup.text.has_text:

@@ -34,7 +34,7 @@ from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
 from engine.runs.follow import News, news
-from engine.train.run.runs import CONFIG, RunInfo
+from engine.train.run.runs import CONFIG, RunInfo, run_info
 
 FOLLOW_MS = 1000  # between two looks at a run that another process trains
 
@@ -57,7 +57,8 @@ class TrainingPage(Page):
         self.session = session
         self.run_dir: Path | None = None  # of the run that is shown
         self._outcome = ""
-        self._has_run = False  # whether the page shows a run, and not the form for a new one
+        self._has_run = False  # whether the page has a run, and not the form for a new one alone
+        self._at_form = False  # whether the form is in view though a run of this page goes on
         self.run_config: Any = None  # of the run that is shown
         self._started: Started | None = None
         self._step: Step | None = None  # the last that was heard of it
@@ -118,7 +119,7 @@ class TrainingPage(Page):
         """Show the cards that fit the moment, after the actions do. (A slot must not be overridden: PySide
         would call the one on top even when the page is gone.)
         """
-        self.stack.setCurrentIndex(1 if self._has_run else 0)
+        self.stack.setCurrentIndex(1 if self.shows_run else 0)
 
     def _make_actions(self) -> None:
         self.copy_button = CopyCommandButton()
@@ -127,11 +128,12 @@ class TrainingPage(Page):
         self.start_button = button(self.tr("Start"), "primary", name="start")
         self.stop_button = button(self.tr("Stop and keep"), name="stop")
         self.try_button = button("", "primary", name="try_it")
+        self.back_button = button(self.tr("Show the run in training"), name="show_running")
         self.pause_button.setToolTip(self.tr("Stand still after this step; the window stays usable."))
         self.stop_button.setToolTip(
             self.tr("End after this step and keep what was learned; it can be resumed later.")
         )
-        for action in (self.copy_button, self.start_button, self.try_button):
+        for action in (self.copy_button, self.back_button, self.start_button, self.try_button):
             self.header.add_action(action)
         self.run_card.add_controls((self.pause_button, self.go_on_button), self.stop_button)
         self.new_button = self.run_card.new_button
@@ -144,11 +146,12 @@ class TrainingPage(Page):
         self.start_button.clicked.connect(self.start)
         self.stop_button.clicked.connect(self.session.stop_training)
         self.try_button.clicked.connect(self._try)
+        self.back_button.clicked.connect(self._show_running)
 
     def _actions(self) -> tuple[QPushButton, ...]:
         return (
             self.copy_button, self.pause_button, self.go_on_button, self.start_button, self.stop_button,
-            self.try_button, self.new_button,
+            self.try_button, self.new_button, self.back_button, self.run_card.form_button,
         )  # fmt: skip
 
     def _hear_session(self) -> None:
@@ -175,6 +178,11 @@ class TrainingPage(Page):
         return self.is_mine and self.session.is_training
 
     @property
+    def shows_run(self) -> bool:
+        """Whether a run is in view, and not the form."""
+        return self._has_run and not self._at_form
+
+    @property
     def is_finished(self) -> bool:
         """Whether the run that is shown has come to its end and left a model."""
         return (
@@ -199,7 +207,8 @@ class TrainingPage(Page):
         elsewhere = session.is_training and not running
         state = session.training.state if running else ""
         paused, stopping = state == "paused", state == "stopping"
-        self.left.setCurrentIndex(1 if self._has_run else 0)
+        shows_run = self.shows_run
+        self.left.setCurrentIndex(1 if shows_run else 0)
         self.pause_button.setVisible(running and not paused)
         self.pause_button.setEnabled(not stopping)
         self.go_on_button.setVisible(paused or can_resume)
@@ -208,16 +217,22 @@ class TrainingPage(Page):
         self.stop_button.setVisible(running)
         self.stop_button.setEnabled(not stopping)
         self.stop_button.setText(self.tr("Stopping…") if stopping else self.tr("Stop and keep"))
-        self.start_button.setVisible(not self._has_run)
-        self.start_button.setEnabled(not reason and not elsewhere)
+        self.start_button.setVisible(not shows_run)
+        self.start_button.setEnabled(not reason)
+        self.start_button.setText(self.tr("Add to the queue") if session.is_training else self.tr("Start"))
+        self.back_button.setVisible(self._at_form)
         self.try_button.setVisible(finished)
-        self.copy_button.setEnabled(self._has_run or not reason)
+        self.copy_button.setEnabled(shows_run or not reason)
         waiting = self.tr("Another model is in training. It can start when that has ended.")
-        self.start_button.setToolTip(tip(waiting if elsewhere else reason))
+        queued = self.tr("It begins when the training under way has ended, even if the window is closed.")
+        self.start_button.setToolTip(tip(reason or (queued if session.is_training else "")))
         self.go_on_button.setToolTip(waiting if elsewhere else "")
         self.run_card.controls.setVisible(running or can_resume)
         self.new_button.setVisible(self._has_run and not running)
-        self.run_card.form_button.setVisible(self._has_run and not running)
+        self.run_card.form_button.setVisible(self._has_run)
+        self.run_card.form_button.setText(
+            self.tr("Prepare another run") if running else self.tr("Back to the form")
+        )
         set_role(self.new_button, "primary" if not can_resume and not finished else "")
         if self._has_run:
             self._show_run_card()
@@ -250,13 +265,24 @@ class TrainingPage(Page):
 
     @Slot()
     def start(self) -> None:
-        """Start training with the settings as they stand; a refusal appears beside its field."""
+        """Start training with the settings as they stand, or put the run into the queue while another goes
+        on; a refusal appears beside its field.
+        """
         self._set_failure(None)
         self.setup.clear_refusals()
+        is_second = self.session.is_training
         try:
-            self.session.start_training(self.setup.config())
+            if is_second:
+                self.session.queue_training(self.setup.config())
+            else:
+                self.session.start_training(self.setup.config())
         except UserError as error:
             self._refuse(error)
+        else:
+            if is_second:
+                said = self.tr("It is in the queue, and begins when the training under way has ended.")
+                show = partial(self.session.page_requested.emit, "runs")
+                self.failure.show_text("fine", said, [(self.tr("Show the queue"), show)])
 
     @Slot()
     def _go_on(self) -> None:
@@ -279,7 +305,9 @@ class TrainingPage(Page):
     def show_run(self, info: RunInfo, config: Any) -> None:
         """Show an earlier run as its files tell it; one that was not finished can be resumed."""
         if self.is_running:
-            if info.path != self.run_dir:
+            if info.path == self.run_dir:
+                self._show_running()
+            else:
                 text = self.tr("{name} can be looked at when the run in training has ended.")
                 self.failure.show_text("note", text.format(name=run_title(info.path)))
             return
@@ -339,7 +367,7 @@ class TrainingPage(Page):
             self._again.start()
 
     def _take_run(self, run_dir: Path, outcome: str, config: Any) -> None:
-        self.run_dir, self._outcome, self._has_run = run_dir, outcome, True
+        self.run_dir, self._outcome, self._has_run, self._at_form = run_dir, outcome, True, False
         self._following, self._said_running = None, False
         self._again.stop()
         for figure in self.findChildren(Figure):
@@ -353,21 +381,31 @@ class TrainingPage(Page):
 
     @Slot()
     def leave_run(self) -> None:
-        """Show the form for a new run, as it was left."""
+        """Show the form for a new run, as it was left; a run under way goes on meanwhile."""
         if self.is_running:
+            self._at_form = True
+            self.refresh()
             return
         self._past.drop()
         self._following = None
         self._again.stop()
         self._waiting = None
         self._has_run, self.run_dir, self.run_config, self._outcome = False, None, None, ""
+        self._at_form = False
         self.charts.clear()
+        self.refresh()
+
+    @Slot()
+    def _show_running(self) -> None:
+        """Show the run under way again."""
+        self._at_form = False
+        self._set_failure(None)
         self.refresh()
 
     @Slot(str)
     def _page_requested(self, key: str) -> None:
         """Show the form to who comes with data or a model to train: an ended run is not what they want."""
-        if key == self.key and self._has_run:
+        if key == self.key and self._has_run and not self.is_running:
             self.leave_run()
 
     @Slot()
@@ -429,7 +467,11 @@ class TrainingPage(Page):
 
     @Slot(object)
     def _run_failed(self, error: BaseException) -> None:
-        if isinstance(error, UserError | MemoryError) and self.is_mine:  # all else is the window's to show
+        if not isinstance(error, UserError | MemoryError) or not self.is_mine:
+            return  # it is the window's to show
+        if self._at_form:
+            self._set_failure(error)  # its fields are those of another run
+        else:
             self._refuse(error)
 
     @Slot()
@@ -441,10 +483,28 @@ class TrainingPage(Page):
             if step is None and not self._left_something():
                 self.leave_run()  # refused or stopped before there was a run: the form says why
                 return
+            if self._at_form:
+                self._leave_ended()
+                return
             self._show_end(
                 training.finished.seconds if training.finished else step.elapsed_s if step else 0.0
             )
         self.refresh()
+
+    def _leave_ended(self) -> None:
+        """Say that a run has ended, and leave the form in view in which another one is prepared."""
+        ended, config, outcome = self.run_dir, self.run_config, self._outcome
+        assert ended is not None
+        self.leave_run()
+        if outcome == "failed":
+            return  # why is said already
+        template = self.tr("{name} has ended: {state}.")
+        text = template.format(name=run_title(ended), state=state_words(outcome))
+        show = partial(self._show_ended, ended, config)
+        self.failure.show_text("note", text, [(self.tr("Show it"), show)])
+
+    def _show_ended(self, path: Path, config: Any) -> None:
+        self.show_run(run_info(path), config)
 
     def _show_end(self, seconds: float) -> None:
         has_model = self.model_folder is not None
@@ -478,7 +538,7 @@ class TrainingPage(Page):
     def copy_command(self) -> None:
         """Put the command that does the same without a window on the clipboard."""
         try:
-            command = self.command(self.run_config if self._has_run else self.setup.config())
+            command = self.command(self.run_config if self.shows_run else self.setup.config())
         except UserError as error:
             self._refuse(error)
             return

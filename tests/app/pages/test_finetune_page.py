@@ -586,3 +586,30 @@ def test_the_space_bar_pauses_and_resumes_and_never_stops_a_run(
 def test_a_button_that_only_chooses_a_model_does_not_say_start(page: FineTunePage) -> None:
     said = [page.findChild(QPushButton, name).text() for name in ("starter_weights", "random_weights")]
     assert not any(text.startswith("Start") for text in said)
+
+
+@pytest.mark.slow
+def test_a_second_run_is_queued_from_the_form_while_one_goes(
+    hand: Hand, begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = InventedRun(FIVE, num_steps=30, hold_at=13)
+    page = begin(run)
+    queued: list[Any] = []
+    monkeypatch.setattr(page.session.queue, "add", lambda configs, name: queued.append((configs, name)))
+    hand.click("back_to_form")
+    assert hand.shown("setup_card", "run_card", "start", "show_running") == [
+        "setup_card", "start", "show_running",
+    ]  # fmt: skip
+    page.setup.form.set_values({"num_epochs": 7})
+    assert hand.said("start") == "Add to the queue"
+    hand.click("start")
+    ((configs, name),) = queued
+    assert configs[0].training.num_epochs == 7 and name == "news" and "queue" in page.failure.text()
+    assert page.session.is_training and page.session.training.step.step == 13  # type: ignore[union-attr]
+    hand.click("show_running")
+    assert page.run_card.isVisible() and page.charts.loss.num_points == 13
+    hand.click("back_to_form")
+    run.let_go()
+    qtbot.waitUntil(lambda: not page.session.is_training)
+    assert page.setup.isVisible() and hand.said("start") == "Start" and "finished" in page.failure.text()
+    assert page.setup.form.values()["num_epochs"] == 7
