@@ -23,7 +23,24 @@ MOST_JSON = 10 * 2**20  # of a document that people and programs exchange; real 
 MOST_VALUES = 300_000  # in such a document; each takes up to 200 bytes of memory
 _MOST_DEPTH = 100  # of lists in lists; json.dumps gives up at some 300
 _HALF = re.compile("[\ud800-\udfff]")  # lone surrogates: half a character, which no file can hold as text
+LONGEST_NAME = 255  # bytes of a name in a folder, on all systems
+_NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')  # on one system or another
+_DEVICES = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\..*)?", re.IGNORECASE | re.DOTALL
+)
 _OPENING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # no pipe makes it wait
+
+
+def is_bare_name(text: str) -> bool:
+    """Whether a text names something in a folder, and nothing elsewhere, on every system: no path, no device,
+    nothing hidden.
+    """
+    try:
+        fits = 0 < len(text.encode()) <= LONGEST_NAME
+    except UnicodeEncodeError:  # half a character
+        return False
+    is_plain = not _NOT_IN_NAMES.search(text) and text == text.strip(" .")
+    return fits and is_plain and not _DEVICES.fullmatch(text)
 
 
 def open_regular(path: Path, *, most: int | None = None, kind: type[UserError] = UserError) -> BufferedReader:

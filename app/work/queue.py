@@ -1,7 +1,8 @@
 """The queue of runs as the window knows it: looked at while there is work in it, kept at work by a process.
 
 The process is not the window's: it goes on when the window is closed. A window that finds work that nobody
-does, though nobody has stopped it, starts a process for it.
+does, though nobody has stopped it, starts a process for it; not for work that was not put into the queue on
+this computer, and not again where the process ended and said why: then it waits for a person.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ WATCH_MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """What is in the queue. step, num_steps: of the run under way. waits: for a training beside the queue."""
+    """What is in the queue. step, num_steps: of the run under way. waits: for a training beside the queue.
+
+    trouble: why nobody works, though somebody should; "" where that is not so.
+    """
 
     jobs: tuple[Job, ...] = ()
     is_working: bool = False
@@ -35,6 +39,7 @@ class QueueState:
     step: int = 0
     num_steps: int = 0
     waits: bool = False
+    trouble: str = ""
 
     @property
     def running(self) -> Job | None:
@@ -43,7 +48,21 @@ class QueueState:
 
     @property
     def num_waiting(self) -> int:
-        return sum(job.state == queue.WAITING for job in self.jobs)
+        return sum(job.state == queue.WAITING and job.is_own for job in self.jobs)
+
+    @property
+    def num_foreign(self) -> int:
+        """How many runs wait that were not put into the queue on this computer."""
+        return sum(job.is_open and not job.is_own for job in self.jobs)
+
+    @property
+    def has_own(self) -> bool:
+        """Whether there is anything to do that may be done unasked."""
+        return any(job.is_open and job.is_own for job in self.jobs)
+
+    @property
+    def failed(self) -> tuple[Job, ...]:
+        return tuple(job for job in self.jobs if job.state == queue.FAILED)
 
     @property
     def is_open(self) -> bool:
@@ -96,8 +115,13 @@ class QueueWatch(QObject):
 
     @Slot()
     def go_on(self) -> None:
-        """Go on where it was stopped."""
-        self._do(partial(queue.go_on, self._root()))
+        """Go on where it was stopped, or where its process ended."""
+        self._do(partial(_go_on, self._root(), self._process))
+
+    @Slot()
+    def accept(self) -> None:
+        """Let what came from elsewhere be done, too."""
+        self._do(partial(queue.accept, self._root()))
 
     def close(self) -> None:
         """Look no more; the process goes on."""
@@ -129,20 +153,25 @@ class QueueWatch(QObject):
         if state != self.state:
             self.state = state
             self.changed.emit()
-        if state.is_open and not (state.is_paused and not state.is_working):
+        if state.is_working or (state.has_own and not (state.is_paused or state.trouble)):
             self._timer.start()
 
 
 def look(root: Path, started: list[subprocess.Popen[bytes]]) -> QueueState:
     """Return what is in the queue; start a process where there is work that nobody does. Raises: UserError.
 
-    Args: started: the processes that this window has started; those that have ended are taken out.
+    Args: started: the processes that this window has started; those that have ended well are taken out.
     """
     jobs = tuple(queue.jobs_in(root))
-    started[:] = [process for process in started if process.poll() is None]
-    if any(job.is_open for job in jobs) and not started and queue.needs_worker(root):
+    needs = queue.needs_worker(root)
+    ends = {process: process.poll() for process in started}
+    has_failed = needs and any((code or 0) > 0 for code in ends.values())
+    started[:] = [process for process in started if ends[process] is None or has_failed]
+    if needs and not started:
         started.append(queue.start_worker(root))
-    state = QueueState(jobs, queue.is_working(root) or bool(started), queue.is_paused(root))
+    is_working = queue.is_working(root) or any(process.poll() is None for process in started)
+    trouble = queue.last_words(root) if has_failed and not is_working else ""
+    state = QueueState(jobs, is_working, queue.is_paused(root), trouble=trouble)
     if state.running is not None and queue.waits_its_turn(root):
         return replace(state, waits=True)
     if state.running is not None and (root / state.running.run).is_dir():
@@ -151,28 +180,64 @@ def look(root: Path, started: list[subprocess.Popen[bytes]]) -> QueueState:
     return state
 
 
+def _go_on(root: Path, started: list[subprocess.Popen[bytes]]) -> None:
+    """Let another process begin where the last one ended."""
+    started[:] = [process for process in started if process.poll() is None]
+    queue.go_on(root)
+
+
 def _done(what: Callable[[], object]) -> bool:
     what()
     return True
 
 
 def queue_words(state: QueueState) -> str:
-    """Return what the queue does, in one line."""
-    waiting = words.counted(
-        state.num_waiting, translate("runs", "1 run waits"), translate("runs", "{count} runs wait")
-    )
-    job = state.running
+    """Return what the queue does, in one line; "" where there is nothing to say of it."""
     if state.is_paused and state.is_working:
         return translate("runs", "The queue stops; the run under way is being saved")
+    if not state.is_open:
+        return _failed_words(state.failed)
     if state.is_paused:
-        return PART.join([translate("runs", "The queue is stopped"), waiting])
+        return PART.join([translate("runs", "The queue is stopped"), *_waiting_words(state)])
+    if not state.has_own:
+        return words.counted(
+            state.num_foreign,
+            translate(
+                "runs",
+                "This queue of one run was written elsewhere, or by an older Cloze, and is not started",
+            ),
+            translate(
+                "runs",
+                "This queue of {count} runs was written elsewhere, or by an older Cloze, and is not started",
+            ),
+        )
+    if state.trouble:
+        return translate("runs", "The queue ended: {reason}").format(reason=state.trouble)
+    job = state.running
     if job is None or not state.is_working:
-        return PART.join([translate("runs", "The queue begins"), waiting])
+        return PART.join([translate("runs", "The queue begins"), *_waiting_words(state)])
     if state.waits:
-        return PART.join([translate("runs", "The queue waits until another training has ended"), waiting])
+        said = translate("runs", "The queue waits until another training has ended")
+        return PART.join([said, *_waiting_words(state)])
     template = translate("runs", "In the queue: {name}, seed {seed}")
-    parts = [template.format(name=job.name, seed=job.values.get("seed", ""))]
+    parts = [template.format(name=job.name, seed=job.seed)]
     if state.num_steps:
         template = translate("runs", "step {step} of {total}")
         parts.append(template.format(step=words.number(state.step), total=words.number(state.num_steps)))
-    return PART.join([*parts, *([waiting] if state.num_waiting else [])])
+    return PART.join([*parts, *_waiting_words(state)])
+
+
+def _waiting_words(state: QueueState) -> list[str]:
+    """Return what waits: this computer's own, and what came from elsewhere."""
+    own, foreign = state.num_waiting, state.num_foreign
+    said = [words.counted(own, translate("runs", "1 run waits"), translate("runs", "{count} runs wait"))]
+    one = translate("runs", "1 run from elsewhere has not been started")
+    many = translate("runs", "{count} runs from elsewhere have not been started")
+    return [*(said if own else []), *([words.counted(foreign, one, many)] if foreign else [])]
+
+
+def _failed_words(failed: Sequence[Job]) -> str:
+    """Return what was not done of a queue in which nothing waits any more."""
+    if len(failed) == 1:
+        return translate("runs", "1 run of the queue failed: {reason}").format(reason=failed[0].why)
+    return translate("runs", "{count} runs of the queue failed").format(count=len(failed)) if failed else ""

@@ -36,7 +36,12 @@ def add_run_commands(commands: Any) -> None:
     listing.add_argument("--json", action="store_true", help="print all that is known of each as JSON")
     ending = _add_queue(inner, "cancel", _queue_cancel, "end a job; its run is stopped and kept")
     ending.add_argument("number", type=int, metavar="NUMBER", help="as the list has it")
-    _add_queue(inner, "run", _queue_run, "work the queue off, here and now")
+    working = _add_queue(inner, "run", _queue_run, "work the queue off, here and now")
+    working.add_argument(
+        "--own",
+        action="store_true",
+        help="leave jobs waiting that were not put into the queue on this computer",
+    )
     _add_queue(inner, "stop", _queue_stop, "stop and keep the run under way; nothing goes on until `run`")
     _add_queue(inner, "clear", _queue_clear, "forget the jobs that have ended; their runs stay")
 
@@ -96,8 +101,8 @@ def _queue_list(options: argparse.Namespace) -> int:
     elif jobs:
         rows = [("job", "name", "state", "seed", "run", "why")]
         for job in jobs:
-            seed = str(job.values.get("seed", ""))
-            rows.append((str(job.number), job.name, job.state, seed, job.run, job.why[:80]))
+            why = job.why or ("" if job.is_own or not job.is_open else "not queued on this computer")
+            rows.append((str(job.number), job.name, job.state, job.seed, job.run, why))
         print("\n".join(aligned(rows)))
     else:
         print("The queue is empty.")
@@ -114,7 +119,7 @@ def _queue_run(options: argparse.Namespace) -> int:
 
     root = _root(options)
     queue.go_on(root)
-    return show(queue.work(root, train_job))
+    return show(queue.work(root, train_job, only_own=options.own))
 
 
 def _queue_stop(options: argparse.Namespace) -> int:

@@ -9,19 +9,25 @@
 
 The files are the truth. A worker that was killed left a job that says "running": the next worker goes on with
 its run from its folder.
+
+A folder of runs may come from somebody else. Every field of a job is held to what it can be; one that cannot
+be done counts as failed, with its reason, and the others go on. A job bears a seal (see origin.py): one that
+was not put here on this computer is begun by nobody until a person has said so.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +35,17 @@ import engine
 from engine.durable import explained, write_text
 from engine.errors import RunError, UserError, marked
 from engine.events import Event, Noted, Step
-from engine.files import read_json_object
+from engine.files import is_bare_name, open_regular, read_json_object
 from engine.runs.facts import read_facts
-from engine.runs.marks import set_marks
+from engine.runs.marks import Marks, set_marks, tidy
+from engine.runs.origin import is_sealed, seal_of
 from engine.runs.turn import COMPUTING, in_turn
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.lock import holder, is_locked, locked
-from engine.train.run.runs import CONFIG, LOCK, AnyConfig, new_run_dir, read_status
+from engine.train.run.records import kinds_of
+from engine.train.run.runs import CONFIG, LOCK, AnyConfig, kind_of, new_run_dir, read_status
 
 QUEUE, PAUSED, LOG = ".queue", "paused", "log.txt"
 WAITING, RUNNING, DONE, FAILED, CANCELLED, DROPPED = (
@@ -50,10 +58,17 @@ WAITING, RUNNING, DONE, FAILED, CANCELLED, DROPPED = (
 )
 STATES = (WAITING, RUNNING, DONE, FAILED, CANCELLED, DROPPED)
 OPEN = (WAITING, RUNNING)
+KINDS = ("finetune", "pretrain")
 MOST_TRIES = 3  # of a job whose worker is killed each time before the run has come any further
 LOOK_S = 0.3  # between two looks at what is wanted
 TAKE_S = 5.0  # that a worker waits for another one that is about to end
 SHARES, KEPT = (1 / 9, 1 / 3, 1.0), 3  # of halving: of a run's steps, and one of so many goes on
+MOST_JOBS = 5_000  # that a queue may hold, those that have ended among them
+MOST_JOB, MOST_JOB_VALUES = 2**20, 20_000  # bytes of a job's file; values in it
+LONGEST_WHY, LONGEST_TEXT, MOST_TAGS = 1000, 300, 100
+LAST_BYTES = 4096  # of the log, in which the last line is looked for
+_JOB_FILE = re.compile(r"\d{5,9}")
+_SEAL = "seal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,21 +76,24 @@ class Job:
     """A run to be made. until: the share of its steps after which it stops; 1.0: all.
 
     sweep: of halving, what all jobs that are ranked together have alike; rung: how often it has stayed in.
+    begun: its run's folder was there. is_own: it was put here on this computer, or a person has allowed it.
     """
 
     number: int
     name: str
-    run: str  # the name of the run's folder; "" until it is begun
-    kind: str
-    values: dict[str, Any]
+    run: str = ""  # the name of the run's folder; "" until it is begun
+    kind: str = KINDS[0]
+    values: dict[str, Any] = field(default_factory=dict)
     state: str = WAITING
     why: str = ""
-    tags: list[str] = field(default_factory=list)
+    tags: tuple[str, ...] = ()
     sweep: str = ""
     rung: int = 0
+    begun: bool = False
     tries: int = 0
     reached: int = 0  # the step at which a worker took it up the last time
     added: float = 0.0
+    is_own: bool = True
 
     @property
     def is_open(self) -> bool:
@@ -86,11 +104,34 @@ class Job:
         return SHARES[min(self.rung, len(SHARES) - 1)] if self.sweep else 1.0
 
     @property
+    def seed(self) -> str:
+        seed = self.values.get("seed")
+        return str(seed) if type(seed) is int else ""
+
+    @property
     def config(self) -> AnyConfig:
         """Return the settings. Raises: ConfigError."""
         return with_values(
             PretrainConfig() if self.kind == "pretrain" else FineTuneConfig(), dict(self.values)
         )
+
+
+_CAN_BE: dict[str, Callable[[Any], bool]] = {  # what a field may say, where its type is right
+    "number": lambda number: number > 0,
+    "name": lambda name: len(name) <= LONGEST_TEXT,
+    "run": lambda run: not run or is_bare_name(run),
+    "kind": lambda kind: kind in KINDS,
+    "values": lambda values: "\\u0000" not in json.dumps(values),
+    "state": lambda state: state in STATES,
+    "why": lambda why: len(why) <= LONGEST_WHY,
+    "tags": lambda tags: len(tags) <= MOST_TAGS and all(len(tag) <= LONGEST_TEXT for tag in tags),
+    "sweep": lambda sweep: not sweep or is_bare_name(sweep),
+    "rung": lambda rung: 0 <= rung < len(SHARES),
+    "begun": lambda _: True,
+    "tries": lambda tries: 0 <= tries <= MOST_TRIES,
+    "reached": lambda reached: reached >= 0,
+    "added": lambda added: math.isfinite(added),
+}
 
 
 def folder_of(root: Path) -> Path:
@@ -99,14 +140,58 @@ def folder_of(root: Path) -> Path:
 
 
 def jobs_in(root: Path) -> list[Job]:
-    """Return all jobs, the first first; a file that is none is passed over."""
+    """Return all jobs, the first first; one that cannot be done, for its file or its settings, has failed."""
     found = []
-    for path in sorted(folder_of(root).glob("*.json")):
-        with suppress(UserError, TypeError, ValueError):
-            job = Job(**read_json_object(path))
-            if job.state in STATES and path.stem == _stem(job.number):
-                found.append(job)
+    for number in _numbers(root)[:MOST_JOBS]:
+        path = _file(root, number)
+        with suppress(OSError):  # it was forgotten this moment
+            about = path.lstat()
+            found.append(_read(path, (about.st_ino, about.st_ctime_ns, about.st_mtime_ns, about.st_size)))
     return found
+
+
+def _numbers(root: Path) -> list[int]:
+    """Return the numbers of all jobs."""
+    stems = (path.stem for path in folder_of(root).glob("*.json"))
+    return sorted({int(stem) for stem in stems if _JOB_FILE.fullmatch(stem) and stem == _stem(int(stem))})
+
+
+@lru_cache(MOST_JOBS)  # a window looks every second
+def _read(path: Path, _version: tuple[int, ...]) -> Job:
+    """Return the job in a file, as it is in one version of it."""
+    number, name = int(path.stem), path.name
+    try:
+        document = read_json_object(path, most=MOST_JOB, most_values=MOST_JOB_VALUES)
+        seal = document.pop(_SEAL, None)
+        job = _job(document, path)
+        number, name = job.number, job.name
+        if job.is_open:  # those that have ended may be of an older version
+            _ = job.config
+        return replace(job, is_own=is_sealed(document, path.parent, seal))
+    except UserError as error:
+        return Job(number=number, name=name, state=FAILED, why=str(error))
+
+
+def _job(document: dict[str, Any], path: Path) -> Job:
+    """Return the job that a file holds, each of its fields held to what it can be. Raises: RunError."""
+    values = {"number": None, "name": None, **document}
+    for name in values:
+        try:
+            values |= kinds_of(Job, {name: values[name]})
+            fits = name in _CAN_BE and _CAN_BE[name](values[name])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            fits = False
+        if not fits:
+            raise RunError(
+                marked("engine", "The job {path} was not begun: its “{field}” is missing or invalid."),
+                path=path.name,
+                field=name,
+            )
+    job = Job(**values)
+    if int(path.stem) != job.number or ((job.rung or job.begun) and not job.run):
+        template = marked("engine", "The job {path} was not begun: what it says contradicts itself.")
+        raise RunError(template, path=path.name)
+    return job
 
 
 def add(
@@ -116,34 +201,49 @@ def add(
     folder = folder_of(root)
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    sweep = f"{time.time_ns()}" if halving else ""
-    for config in configs:
-        kind = "pretrain" if isinstance(config, PretrainConfig) else "finetune"
-        values, now = values_of(config), time.time()
-        job = Job(
-            number=0, name=name, run="", kind=kind, values=values, tags=list(tags), sweep=sweep, added=now
+    if len(_numbers(root)) + len(configs) > MOST_JOBS:
+        raise RunError(
+            marked("engine", "A queue holds {most} jobs at most. Forget those that have ended first."),
+            most=MOST_JOBS,
         )
-        made.append(_create(root, job))
-    return made
+    called = tidy(Marks(name=name, tags=tuple(tags)))
+    sweep = f"{time.time_ns()}" if halving else ""
+    job = Job(number=0, name=called.name, tags=called.tags, sweep=sweep)
+    return [
+        _create(root, replace(job, kind=kind_of(config), values=values_of(config), added=time.time()))
+        for config in configs
+    ]
 
 
 def _create(root: Path, job: Job) -> Job:
     """Write a job under the next number that nobody has."""
-    number = max((one.number for one in jobs_in(root)), default=0)
+    number = max(_numbers(root), default=0)
     while True:
         number += 1
-        path = folder_of(root) / f"{_stem(number)}.json"
+        claim = _file(root, number, "new")  # held by whoever is about to write under this number
         try:
-            with explained(path), path.open("x"):
+            with explained(claim), claim.open("x"):
                 pass
         except UserError as error:
             if isinstance(error.__cause__, FileExistsError):
                 continue
             raise
-        job = replace(job, number=number)
-        _save(root, job)
-        return job
+        try:
+            if not os.path.lexists(_file(root, number)):
+                job = replace(job, number=number)
+                _save(root, job)
+                return job
+        finally:
+            claim.unlink(missing_ok=True)
+
+
+def accept(root: Path) -> None:
+    """Let all jobs be done that wait here, wherever they were put into the queue. Raises: UserError."""
+    folder = folder_of(root)
+    seal_of({}, folder)  # where no key can be kept, that is said
+    for job in jobs_in(root):
+        if job.is_open and not job.is_own:
+            _save(root, job)
 
 
 def cancel(root: Path, number: int) -> None:
@@ -155,7 +255,7 @@ def cancel(root: Path, number: int) -> None:
             number=number,
             path=root,
         )
-    path = folder_of(root) / f"{_stem(number)}.cancel"
+    path = _file(root, number, "cancel")
     with explained(path):
         path.touch()
     if job.state == WAITING and not is_working(root):
@@ -167,8 +267,9 @@ def clear(root: Path) -> None:
     """Forget the jobs that have ended; their runs stay."""
     for job in jobs_in(root):
         if not job.is_open:
-            for ending in ("json", "cancel"):
-                (folder_of(root) / f"{_stem(job.number)}.{ending}").unlink(missing_ok=True)
+            for path in (_file(root, job.number), _file(root, job.number, "cancel")):
+                with suppress(OSError):  # it is gone, or a folder
+                    path.unlink()
 
 
 def pause(root: Path) -> None:
@@ -194,8 +295,9 @@ def is_working(root: Path) -> bool:
 
 
 def needs_worker(root: Path) -> bool:
-    """Whether there is work that nobody does, though somebody should."""
-    return not is_paused(root) and any(job.is_open for job in jobs_in(root)) and not is_working(root)
+    """Whether there is work of this computer's own that nobody does, though somebody should."""
+    has_work = any(job.is_open and job.is_own for job in jobs_in(root))
+    return has_work and not is_paused(root) and not is_working(root)
 
 
 def waits_its_turn(root: Path) -> bool:
@@ -205,7 +307,10 @@ def waits_its_turn(root: Path) -> bool:
 
 
 def start_worker(root: Path) -> subprocess.Popen[bytes]:
-    """Start a process that works the queue off, and does not end with this one. Raises: UserError."""
+    """Start a process that works off what is this computer's own, and does not end with this one.
+
+    Raises: UserError.
+    """
     folder = folder_of(root)
     places = [str(Path(engine.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
@@ -214,9 +319,10 @@ def start_worker(root: Path) -> subprocess.Popen[bytes]:
         apart = {"creationflags": 0x00000008 | 0x00000200}  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / LOG).open("wb") as log:
+        (folder / LOG).unlink(missing_ok=True)  # a link would be followed
+        with (folder / LOG).open("xb") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "engine", "queue", "run", "--runs", str(root)],
+                [sys.executable, "-m", "engine", "queue", "run", "--own", "--runs", str(root)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -226,10 +332,23 @@ def start_worker(root: Path) -> subprocess.Popen[bytes]:
             )
 
 
-def work(root: Path, train: Callable[[Job, Path], Iterator[Event]]) -> Generator[Event, None, int]:
+def last_words(root: Path) -> str:
+    """Return the last line that the last worker said; "" for none."""
+    try:
+        with open_regular(folder_of(root) / LOG) as log:
+            log.seek(max(0, os.fstat(log.fileno()).st_size - LAST_BYTES))
+            lines = log.read(LAST_BYTES).decode(errors="replace").split("\n")
+    except (UserError, OSError):
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def work(
+    root: Path, train: Callable[[Job, Path], Iterator[Event]], *, only_own: bool = False
+) -> Generator[Event, None, int]:
     """Work the queue off, job by job, until nothing waits or it is paused; return how many runs were made.
 
-    Args:   train: trains a job in its run's folder, or goes on there.
+    Args:   train: trains a job in its run's folder, or goes on there. only_own: leave others' jobs waiting.
     Raises: RunError if another process works.
     """
     folder, count = folder_of(root), 0
@@ -237,7 +356,7 @@ def work(root: Path, train: Callable[[Job, Path], Iterator[Event]]) -> Generator
         folder.mkdir(parents=True, exist_ok=True)
     _await_turn(root)
     with locked(folder / LOCK):
-        while (job := _next(root)) is not None:
+        while (job := _next(root, only_own)) is not None:
             count += 1
             yield from _do(root, job, train)
     return count
@@ -250,17 +369,36 @@ def _await_turn(root: Path) -> None:
         time.sleep(LOOK_S)
 
 
-def _next(root: Path) -> Job | None:
+def _next(root: Path, only_own: bool) -> Job | None:
     """Return the job to do now; one that was cut off comes first."""
     if is_paused(root):
         return None
-    for job in jobs_in(root):
-        if job.is_open and _is_cancelled(root, job):
+    for job in _left(root, only_own):
+        if _is_cancelled(root, job):
             _end(root, job, CANCELLED)
-    _drop_the_worse(root)
-    left = [job for job in jobs_in(root) if job.is_open]
-    left.sort(key=lambda job: (job.state != RUNNING, job.rung, job.number))
-    return left[0] if left else None
+        elif why := _unfit(root, job):
+            _end(root, job, FAILED, why)
+    _drop_the_worse(root, only_own)
+    return min(
+        _left(root, only_own), key=lambda job: (job.state != RUNNING, job.rung, job.number), default=None
+    )
+
+
+def _left(root: Path, only_own: bool) -> list[Job]:
+    """Return the jobs that are to be done."""
+    return [job for job in jobs_in(root) if job.is_open and (job.is_own or not only_own)]
+
+
+def _unfit(root: Path, job: Job) -> str:
+    """Return why a job's run cannot be gone on with, as far as its folder tells; "" where it can."""
+    place = root / job.run
+    if job.run and Path(os.path.realpath(place)).parent != Path(os.path.realpath(root)):
+        return marked("engine", "Its run {run} is a link to another place, and was left alone.").format(
+            run=job.run
+        )
+    if (job.begun or job.rung) and not (place / CONFIG).is_file():
+        return marked("engine", "Its run {run} was deleted or moved.").format(run=job.run)
+    return ""
 
 
 def _do(root: Path, job: Job, train: Callable[[Job, Path], Iterator[Event]]) -> Generator[Event, None, None]:
@@ -270,10 +408,8 @@ def _do(root: Path, job: Job, train: Callable[[Job, Path], Iterator[Event]]) -> 
     step = _step_of(place)
     tries = job.tries + 1 if job.state == RUNNING and step == job.reached else 1
     if tries > MOST_TRIES:
-        why = marked("engine", "It ended {count} times in the middle without telling why.").format(
-            count=MOST_TRIES
-        )
-        _save(root, replace(job, state=FAILED, why=why))
+        why = marked("engine", "It ended {count} times in the middle without telling why.")
+        _end(root, job, FAILED, why.format(count=MOST_TRIES))
         return
     if read_status(place).get("state") == "finished":  # it was killed before it could write that down
         _end(root, job, DONE)
@@ -281,15 +417,15 @@ def _do(root: Path, job: Job, train: Callable[[Job, Path], Iterator[Event]]) -> 
     job = replace(job, state=RUNNING, tries=tries, reached=step)
     _save(root, job)
     outcome, why, num_steps, looked = DONE, "", 0, 0.0
-    has_marks = not job.tags
     try:
         with closing(in_turn(root, partial(train, job, place))) as events:  # type: ignore[type-var]
             for event in events:
                 yield event
                 num_steps = getattr(event, "num_steps", num_steps)
-                if not has_marks and (place / CONFIG).is_file():
-                    set_marks(place, tags=tuple(job.tags))
-                    has_marks = True
+                if not job.begun and (place / CONFIG).is_file():
+                    job = replace(job, begun=True)
+                    _save(root, job)
+                    set_marks(place, tags=job.tags)
                 if (
                     isinstance(event, Step)
                     and job.until < 1
@@ -315,29 +451,30 @@ def _do(root: Path, job: Job, train: Callable[[Job, Path], Iterator[Event]]) -> 
         traceback.print_exc()
         outcome, why = FAILED, repr(error)
     was_stopped_early = outcome == WAITING and not is_paused(root)
-    rung = job.rung + 1 if was_stopped_early else job.rung
-    _save(root, replace(job, state=outcome, why=why, rung=rung, tries=0))
-    if outcome != WAITING:
-        (folder_of(root) / f"{_stem(job.number)}.cancel").unlink(missing_ok=True)
+    job = replace(job, rung=job.rung + 1 if was_stopped_early else job.rung, tries=0)
+    if outcome == WAITING:
+        _save(root, replace(job, state=WAITING))
+    else:
+        _end(root, job, outcome, why)
 
 
-def _drop_the_worse(root: Path) -> None:
+def _drop_the_worse(root: Path, only_own: bool) -> None:
     """Of each sweep by halving whose runs all stand at one rung, let the best third go on."""
-    jobs = jobs_in(root)
-    for sweep in {job.sweep for job in jobs if job.sweep and job.state == WAITING and job.rung > 0}:
-        own = [job for job in jobs if job.sweep == sweep and job.is_open]
+    jobs, left = jobs_in(root), _left(root, only_own)
+    for sweep in {job.sweep for job in left if job.sweep}:
+        own = [job for job in left if job.sweep == sweep]
         rung = min(job.rung for job in own)
-        beside = [job for job in jobs if job.sweep == sweep and job.state == DROPPED and job.rung == rung]
-        if rung == 0 or len({job.rung for job in own}) > 1 or beside or len(own) < 2:
-            continue
         marker = folder_of(root) / f"{sweep}-{rung}.ranked"
-        if marker.exists():
+        if rung == 0 or any(job.rung > rung for job in own) or marker.exists():
             continue
+        # a worker that was killed in the middle of this has left some out already
+        gone = sum(job.sweep == sweep and job.state == DROPPED and job.rung == rung for job in jobs)
+        count = len(own) + gone
         ranked = sorted(own, key=lambda job: goodness(root / job.run), reverse=True)
-        kept = max(1, len(ranked) // KEPT)
-        for place, job in enumerate(ranked[kept:], start=kept + 1):
-            _leave_out(root, job, place, len(ranked))
-        marker.touch()
+        for place in range(len(own), max(1, count // KEPT), -1):
+            _leave_out(root, ranked[place - 1], place, count)
+        with explained(marker):
+            marker.touch()
 
 
 def _leave_out(root: Path, job: Job, place: int, count: int) -> None:
@@ -348,9 +485,9 @@ def _leave_out(root: Path, job: Job, place: int, count: int) -> None:
         "engine", "Left out by halving: number {place} of {count} after {share:.0%} of its steps."
     )
     why = template.format(place=place, count=count, share=SHARES[job.rung - 1])
-    with Run.reopen(root / job.run) as run:
+    with suppress(UserError), Run.reopen(root / job.run) as run:  # where that says no, the queue still knows
         run.set_status("stopped", reason=why)
-    _end(root, replace(job, why=why), DROPPED)
+    _end(root, job, DROPPED, why)
 
 
 def goodness(run_dir: Path) -> tuple[int, float]:
@@ -362,13 +499,13 @@ def goodness(run_dir: Path) -> tuple[int, float]:
     return 0, -facts.loss if facts.loss is not None and facts.loss == facts.loss else float("-inf")
 
 
-def _end(root: Path, job: Job, state: str) -> None:
-    _save(root, replace(job, state=state))
-    (folder_of(root) / f"{_stem(job.number)}.cancel").unlink(missing_ok=True)
+def _end(root: Path, job: Job, state: str, why: str = "") -> None:
+    _save(root, replace(job, state=state, why=why[:LONGEST_WHY]))
+    _file(root, job.number, "cancel").unlink(missing_ok=True)
 
 
 def _is_cancelled(root: Path, job: Job) -> bool:
-    return (folder_of(root) / f"{_stem(job.number)}.cancel").exists()
+    return _file(root, job.number, "cancel").exists()
 
 
 def _step_of(run_dir: Path) -> int:
@@ -377,9 +514,16 @@ def _step_of(run_dir: Path) -> int:
 
 
 def _save(root: Path, job: Job) -> None:
-    write_text(
-        folder_of(root) / f"{_stem(job.number)}.json", json.dumps(asdict(job), indent=1, ensure_ascii=False)
-    )
+    """Write a job with the seal of this computer; without one where no key can be kept."""
+    document = json.loads(json.dumps(asdict(job)))
+    del document["is_own"]
+    with suppress(UserError):
+        document[_SEAL] = seal_of(document, folder_of(root))
+    write_text(_file(root, job.number), json.dumps(document, indent=1))
+
+
+def _file(root: Path, number: int, ending: str = "json") -> Path:
+    return folder_of(root) / f"{_stem(number)}.{ending}"
 
 
 def _stem(number: int) -> str:

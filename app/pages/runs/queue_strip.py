@@ -6,7 +6,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QDialog, QFrame, QProgressBar, QWidget
 
 from app.look.cells import Cells
-from app.look.labels import ElidedLabel
+from app.look.labels import ElidedLabel, label, set_or_hide
 from app.look.layout import STRETCH, column, row
 from app.look.table_view import TableView
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, named, set_role
@@ -18,7 +18,7 @@ SCALE = 1000
 
 
 class QueueStrip(QFrame):
-    """Hidden while the queue is empty."""
+    """Hidden while nothing is to be done, and nothing has failed."""
 
     def __init__(self, queue: QueueWatch, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,11 +31,14 @@ class QueueStrip(QFrame):
         self.stop = button(self.tr("Stop the queue"), name="queue_stop")
         self.stop.setToolTip(self.tr("Stop and keep the run under way, and begin no other"))
         self.go_on = button(self.tr("Go on"), "primary", name="queue_go_on")
+        self.start = button(self.tr("Start it"), "primary", name="queue_start")
+        self.start.setToolTip(self.tr("Let these runs be made, too. The queue's list says what they read."))
         self.show_list = button(self.tr("Show the queue"), "link", name="queue_show")
         self.stop.clicked.connect(queue.stop)
         self.go_on.clicked.connect(queue.go_on)
+        self.start.clicked.connect(queue.accept)
         self.show_list.clicked.connect(self._show_list)
-        parts = ((self.said, 1), self.bar, self.show_list, self.stop, self.go_on)
+        parts = ((self.said, 1), self.bar, self.show_list, self.stop, self.start, self.go_on)
         row(*parts, gap=14, margins=(16, 6, 10, 6), parent=self)
         queue.changed.connect(self.refresh)
         self.refresh()
@@ -44,11 +47,13 @@ class QueueStrip(QFrame):
     def refresh(self) -> None:
         """Tell what is done now."""
         state = self._queue.state
-        self.setVisible(state.is_open)
+        is_stopped = (state.is_paused or bool(state.trouble)) and not state.is_working
+        self.setVisible(state.is_open or bool(state.failed))
         self.said.setText(queue_words(state))
-        self.stop.setVisible(state.is_working or not state.is_paused)
+        self.stop.setVisible(state.is_working or (state.has_own and not is_stopped))
         self.stop.setEnabled(not state.is_paused)
-        self.go_on.setVisible(state.is_paused and not state.is_working)
+        self.go_on.setVisible(state.is_open and is_stopped)
+        self.start.setVisible(state.num_foreign > 0 and not is_stopped)
         self.bar.setVisible(state.running is not None and state.num_steps > 0)
         self.bar.setValue(round(SCALE * min(1.0, state.step / max(1, state.num_steps))))
 
@@ -73,6 +78,7 @@ class QueueDialog(QDialog):
         self.table.setSelectionBehavior(TableView.SelectionBehavior.SelectRows)
         self.table.setModel(self._cells)
         self.table.verticalHeader().hide()
+        self.why = label("", "muted", wrap=True, name="queue_why")  # a cell may be too narrow for it
         self.cancel = button(self.tr("Cancel this run"), name="queue_cancel")
         self.clear = button(self.tr("Forget what has ended"), name="queue_clear")
         close = button(self.tr("Close"), "primary")
@@ -80,7 +86,7 @@ class QueueDialog(QDialog):
         self.clear.clicked.connect(queue.clear)
         close.clicked.connect(self.accept)
         foot = row(self.cancel, self.clear, STRETCH, close)
-        column((self.table, 1), foot, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
+        column((self.table, 1), self.why, foot, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
         queue.changed.connect(self._show)
         self.table.selectionModel().selectionChanged.connect(self._show_actions)
         self._show()
@@ -102,7 +108,7 @@ class QueueDialog(QDialog):
         if place >= len(jobs):
             return ""
         job = jobs[place]
-        return (job.name, str(job.values.get("seed", "")), job_state_words(job), job.why)[at]
+        return (job.name, job.seed, job_state_words(job), job_why_words(job))[at]
 
     def _current(self) -> Job | None:
         rows = self.table.selectionModel().selectedRows()
@@ -112,6 +118,8 @@ class QueueDialog(QDialog):
     @Slot()
     def _show_actions(self) -> None:
         job = self._current()
+        said = [job] if job is not None else self._queue.state.jobs
+        set_or_hide(self.why, next(filter(None, map(job_why_words, said)), ""))
         self.cancel.setEnabled(job is not None and job.is_open)
         self.clear.setEnabled(any(not one.is_open for one in self._queue.state.jobs))
 
@@ -132,3 +140,12 @@ def job_state_words(job: Job) -> str:
         "cancelled": translate("runs", "cancelled"),
         "dropped": translate("runs", "left out"),
     }.get(job.state, job.state)
+
+
+def job_why_words(job: Job) -> str:
+    """Return why a job is as it is; of one from elsewhere, what it would read."""
+    if job.is_own or not job.is_open:
+        return job.why
+    read = (job.values.get("data" if job.kind == "finetune" else "text"), job.values.get("model"))
+    template = translate("runs", "from elsewhere; reads {places}")
+    return template.format(places=", ".join(str(place) for place in read if place))

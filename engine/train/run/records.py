@@ -47,11 +47,10 @@ def event_from_record(record: Mapping[str, Any]) -> Event | None:
     kind = getattr(events, str(values.pop("event", "")).title(), None)
     if not isinstance(kind, type) or not issubclass(kind, Event):
         return None
-    hints = _hints(kind)
     if kind is events.Noted:
         values.pop("text", None)  # for people and other programs
     try:
-        made = kind(**{name: as_kind(hints[name], value) for name, value in values.items()})
+        made = kind(**kinds_of(kind, values))
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
     return made if _is_whole(made) else None
@@ -114,6 +113,12 @@ def _hints(kind: type) -> dict[str, Any]:
 _known_hints: dict[type, dict[str, Any]] = {}
 
 
+def kinds_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values, which JSON gave, as the fields of a dataclass declare them. Raises: as `as_kind`."""
+    hints = _hints(kind)
+    return {name: as_kind(hints[name], value) for name, value in values.items()}
+
+
 def as_kind(hint: Any, value: Any) -> Any:
     """Return `value`, which JSON gave, as the type `hint` says. Raises: ValueError, TypeError, KeyError."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
@@ -140,8 +145,7 @@ def as_kind(hint: Any, value: Any) -> Any:
     if hint is np.ndarray:
         return _matrix(value)
     if hint is events.Reading:
-        hints = _hints(events.Reading)
-        return events.Reading(**{name: as_kind(hints[name], item) for name, item in _object(value).items()})
+        return events.Reading(**kinds_of(events.Reading, _object(value)))
     if hint is int and (type(value) is not int or abs(value) >= _LARGEST):
         raise ValueError
     if hint not in (int, str, bool) or type(value) is not hint:

@@ -76,7 +76,10 @@ def default_root() -> Path:
 
 def new_run_dir(root: Path, name: str) -> Path:
     """Return a folder name `<time>-<name>` under root that does not exist yet."""
-    plain = "".join(c if c.isalnum() or c in "-_" else "-" for c in name).strip("-")[:60] or "run"
+    plain = "".join(c if c.isalnum() or c in "-_" else "-" for c in name).strip("-")[:60]
+    plain = (
+        plain.encode()[:200].decode(errors="ignore") or "run"
+    )  # a name in a folder has so many bytes at most
     stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{plain}"
     path, count = root / stem, 1
     while path.exists():

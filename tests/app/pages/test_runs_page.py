@@ -18,7 +18,7 @@ from app.session import Session
 from engine.runs import queue
 from engine.runs.marks import read_marks, set_marks
 from engine.train.run.lock import locked
-from engine.train.run.runs import LOCK
+from engine.train.run.runs import LOCK, read_config
 from tests.app.hand import Hand, ShowPage
 from tests.engine.made_runs import made_run
 
@@ -351,3 +351,67 @@ def test_all_of_it_goes_by_keys_alone(page: RunsPage, qtbot: QtBot, hand: Hand) 
         qtbot.keyClick(page.table, Qt.Key.Key_Return)
     qtbot.keyClick(page, Qt.Key.Key_Slash)
     assert page.search.hasFocus()
+
+
+def test_what_was_queued_elsewhere_waits_until_a_person_starts_it(
+    page: RunsPage, qtbot: QtBot, hand: Hand, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Path] = []
+    monkeypatch.setattr(queue, "start_worker", lambda root: started.append(root) or NoProcess())
+    (job,) = queue.add(root, [read_config(next(root.glob("*/config.toml")).parent)], "theirs")
+    path = queue.folder_of(root) / "00001.json"
+    path.write_text(path.read_text().replace(job.name, "evil"))
+    page.session.queue.look()
+    qtbot.waitUntil(lambda: hand.find("queue_start").isVisible())
+    assert hand.said("queue_said") == (
+        "This queue of one run was written elsewhere, or by an older Cloze, and is not started"
+    )
+    assert not hand.find("queue_stop").isVisible() and not started
+    hand.click("queue_show")
+    listed = dialog(page.window(), qtbot, "queue_dialog")
+    (line,) = Hand(listed, qtbot).rows("queue_table")
+    assert line[0] == "evil" and line[3].startswith("from elsewhere; reads ")
+    listed.accept()
+    hand.click("queue_start")
+    qtbot.waitUntil(lambda: started == [root])
+    qtbot.waitUntil(lambda: not hand.find("queue_start").isVisible())
+
+
+def test_a_job_that_failed_says_why_until_it_is_forgotten(
+    page: RunsPage, qtbot: QtBot, hand: Hand, root: Path
+) -> None:
+    folder = queue.folder_of(root)
+    folder.mkdir()
+    (folder / "00001.json").write_text("[")
+    page.session.queue.look()
+    qtbot.waitUntil(lambda: hand.find("queue_said").isVisible())
+    said = hand.said("queue_said")
+    assert said.startswith("1 run of the queue failed: ") and said.endswith("its JSON cannot be read.")
+    hand.click("queue_show")
+    listed = dialog(page.window(), qtbot, "queue_dialog")
+    assert listed.why.text() in said
+    listed.accept()
+    page.session.queue.clear()
+    qtbot.waitUntil(lambda: not hand.find("queue_said").isVisible())
+
+
+def test_a_process_that_cannot_work_is_told_and_not_started_again_unasked(
+    page: RunsPage, qtbot: QtBot, hand: Hand, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[NoProcess] = []
+
+    def start(root: Path) -> NoProcess:
+        started.append(NoProcess())
+        started[-1].returncode = 2
+        (queue.folder_of(root) / queue.LOG).write_text("Step 1\nThe disk is full.\n")
+        return started[-1]
+
+    monkeypatch.setattr(queue, "start_worker", start)
+    queue.add(root, [read_config(next(root.glob("*/config.toml")).parent)], "films")
+    page.session.queue.look()
+    qtbot.waitUntil(lambda: hand.said("queue_said") == "The queue ended: The disk is full.")
+    page.session.queue.look()
+    settle(page)
+    assert len(started) == 1 and hand.find("queue_go_on").isVisible()
+    hand.click("queue_go_on")
+    qtbot.waitUntil(lambda: len(started) == 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -201,13 +202,151 @@ def test_halving_lets_the_best_third_go_on_and_says_why_the_others_ended(tmp_pat
     assert runs[1e-4].state == "stopped" and runs[1e-4].why.startswith("Left out by halving: number 9 of 9")
 
 
-def test_files_of_strangers_in_the_queue_are_passed_over(tmp_path: Path) -> None:
-    (job,) = subject.add(tmp_path, rates(1e-4), "films")
+def edited(root: Path, number: int = 1, /, **changes: Any) -> None:
+    """Have somebody else write into a job's file."""
+    path = subject.folder_of(root) / f"{number:05d}.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def told(root: Path, number: int = 1) -> str:
+    return next(job.why for job in subject.jobs_in(root) if job.number == number)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../evil", "/tmp/evil", "..", ".", ".queue", "a/b", "a\\b", "C:evil", "x:stream", "NUL", "com1.txt",
+     "CON ", "evil.", " evil", "a\0b", "a\nb", "x" * 300, "\ud800", "*"],
+)  # fmt: skip
+@pytest.mark.parametrize("field", ["run", "sweep"])
+def test_no_job_reaches_outside_of_its_folder_of_runs(tmp_path: Path, field: str, name: str) -> None:
+    root = tmp_path / "runs"
+    subject.add(root, rates(1e-4), "films")
+    edited(root, **{field: name})
+    result_of(subject.work(root, trainer(root)))
+    assert states(root) == [FAILED] and f"“{field}”" in told(root)
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+    assert {path.name for path in root.iterdir()} == {subject.QUEUE}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"number": "1"}, {"number": True}, {"number": 2}, {"name": 5}, {"name": "x" * 1000}, {"run": 5},
+        {"run": {}}, {"kind": "family"}, {"kind": None}, {"values": []}, {"values": None},
+        {"values": {"speed": 1}},
+        {"values": {"data": "a\0b"}}, {"values": {"learning_rate": "fast"}}, {"values": {"seed": 1.5}},
+        {"state": "begun"}, {"state": ["waiting"]}, {"why": 5}, {"tags": "x"}, {"tags": [1]}, {"rung": 1},
+        {"sweep": ["x"]}, {"rung": 99}, {"rung": -1}, {"begun": 1}, {"tries": "x"}, {"tries": 99},
+        {"reached": -1}, {"added": "now"}, {"added": float("inf")}, {"is_own": True}, {"more": 1},
+    ],
+)  # fmt: skip
+def test_a_job_that_says_what_cannot_be_fails_alone_with_its_reason(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    subject.add(tmp_path, rates(1e-4, 2e-4), "films")
+    edited(tmp_path, **changes)
+    result_of(subject.work(tmp_path, trainer(tmp_path)))
+    assert states(tmp_path) == [FAILED, DONE] and told(tmp_path).endswith(".")
+    assert len(result_of(index_of(tmp_path))) == 1
+
+
+def test_a_file_that_is_no_job_fails_alone_and_can_be_forgotten(tmp_path: Path) -> None:
+    subject.add(tmp_path, rates(1e-4), "films")
     folder = subject.folder_of(tmp_path)
-    (folder / "00007.json").write_text('{"number": "7"}')
-    (folder / "00008.json").write_text("[" * 1000)
-    (folder / "00009.json").write_text((folder / "00001.json").read_text())  # a copy with another's number
-    assert subject.jobs_in(tmp_path) == [job]
+    copied = (folder / "00001.json").read_text()  # with another's number
+    for number, text in enumerate(("", "[" * 1000, "[]", "5", '{"number": "7"}', copied), start=2):
+        (folder / f"{number:05d}.json").write_text(text)
+    (folder / "00008.json").mkdir()
+    os.mkfifo(folder / "00009.json")
+    (folder / "00010.json").symlink_to("/dev/zero")
+    (folder / "notes.json").write_text("{}")
+    result_of(subject.work(tmp_path, trainer(tmp_path)))
+    assert states(tmp_path) == [DONE, *[FAILED] * 9]
+    assert all(told(tmp_path, number).endswith(".") for number in range(2, 11))
+    subject.clear(tmp_path)
+    assert [job.number for job in subject.jobs_in(tmp_path)] == [8]  # a folder is left alone
+    assert subject.add(tmp_path, rates(1e-4), "films")[0].number == 9
+
+
+def test_a_job_never_goes_on_with_a_run_that_lies_elsewhere(tmp_path: Path) -> None:
+    root, elsewhere = tmp_path / "runs", tmp_path / "mine"
+    run = made_run(elsewhere, "kept", state="stopped")
+    before = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
+    subject.add(root, rates(1e-4), "films")
+    (root / "kept").symlink_to(run)
+    edited(root, run="kept")
+    result_of(subject.work(root, trainer(root)))
+    assert states(root) == [FAILED] and "a link to another place" in told(root)
+    assert before == {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
+
+
+def test_only_what_was_queued_here_is_begun_unasked(tmp_path: Path) -> None:
+    root, copy = tmp_path / "runs", tmp_path / "copied"
+    subject.add(root, rates(1e-4, 2e-4), "films")
+    shutil.copytree(root, copy)
+    assert subject.needs_worker(root) and not subject.needs_worker(copy)
+    edited(root, 1, name="edited")  # and a seal is for all that a job says
+    assert [job.is_own for job in subject.jobs_in(root)] == [False, True]
+    result_of(subject.work(root, trainer(root), only_own=True))
+    assert states(root) == [WAITING, DONE] and not subject.needs_worker(root)
+    subject.accept(root)
+    assert subject.needs_worker(root)
+    result_of(subject.work(root, trainer(root), only_own=True))
+    assert states(root) == [DONE, DONE]
+    result_of(subject.work(copy, trainer(copy)))  # the command, which is a person's word
+    assert states(copy) == [DONE, DONE]
+
+
+def test_a_queue_of_an_older_version_is_asked_about_once_and_not_lost(tmp_path: Path) -> None:
+    subject.add(tmp_path, rates(1e-4), "films", tags=["kept"])
+    path = subject.folder_of(tmp_path) / "00001.json"
+    document = json.loads(path.read_text())
+    del document["seal"], document["begun"]
+    path.write_text(json.dumps(document))
+    (job,) = subject.jobs_in(tmp_path)
+    assert job.state == WAITING and job.tags == ("kept",) and not job.is_own
+    assert not subject.needs_worker(tmp_path)
+    subject.accept(tmp_path)
+    assert subject.needs_worker(tmp_path)
+
+
+def test_a_sweep_goes_on_without_a_run_that_was_deleted_and_leaves_as_many_in(tmp_path: Path) -> None:
+    rights = {n * 1e-4: 50 + n for n in range(1, 7)}
+    subject.add(tmp_path, rates(*rights), "films", halving=True)
+    subject.add(tmp_path, rates(9e-4), "other")
+
+    def train(job: Job, place: Path) -> Iterator[Event]:
+        if job.number == 6 and job.rung == 0:  # the last of its rung: now the best of the others goes
+            (best,) = (one for one in subject.jobs_in(tmp_path) if one.number == 5)
+            shutil.rmtree(tmp_path / best.run)
+        return trainer(tmp_path, {**rights, 9e-4: 50})(job, place)
+
+    result_of(subject.work(tmp_path, train))
+    assert states(tmp_path) == [DROPPED, DROPPED, DROPPED, DROPPED, FAILED, DONE, DONE]
+    assert "was deleted" in told(tmp_path, 5) and "number 5 of 5" in told(tmp_path, 1)
+
+
+def test_a_worker_killed_while_it_leaves_runs_out_is_followed_by_one_that_leaves_the_same_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rights = {n * 1e-4: 50 + n for n in range(1, 10)}
+    subject.add(tmp_path, rates(*rights), "films", halving=True)
+    whole = subject._leave_out
+
+    def killed(root: Path, job: Job, place: int, count: int) -> None:
+        if place == 6:
+            raise KeyboardInterrupt
+        whole(root, job, place, count)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subject, "_leave_out", killed)
+        with pytest.raises(KeyboardInterrupt):
+            result_of(subject.work(tmp_path, trainer(tmp_path, rights)))
+    result_of(subject.work(tmp_path, trainer(tmp_path, rights)))
+    assert states(tmp_path) == [*[DROPPED] * 8, DONE]
+    assert [told(tmp_path, n).split(" after")[0].split()[-3:] for n in range(1, 7)] == [
+        [str(10 - n), "of", "9"] for n in range(1, 7)
+    ]
 
 
 def test_a_sweep_is_every_combination_or_drawn_between_two_numbers() -> None:
