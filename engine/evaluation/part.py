@@ -33,10 +33,14 @@ from engine.train.run.records import event_from_record, whole_number
 from engine.train.run.runs import MODEL, SETUP, read_config, read_metrics
 from engine.train.run.setup import read_setup
 from engine.train.scored import Scored
-from engine.train.task import scored
+from engine.train.task import scored as told
 from engine.train.tasks.classification.kind import Classifying
 from engine.train.tasks.kind import StandIn
 from engine.train.tasks.known import task_named
+from engine.train.tasks.multi_label.details import set_details
+from engine.train.tasks.multi_label.task import MultiLabel, known_thresholds
+from engine.train.tasks.questions.details import used_threshold
+from engine.train.tasks.questions.task import QuestionTask
 from engine.train.tasks.rows.kept import RowSet
 
 PARTS = SPLITS[1:]  # that a run does not learn from
@@ -91,7 +95,7 @@ def scoring_part(
 
     What the training kept is read; of a run of before, or damaged, its result is asked again, and so is what
     `stand_in` makes to be measured in its place. Labels are as sure as the temperature makes them that was
-    kept with the result.
+    kept with the result, and are answered from the thresholds on that were.
     Raises: RunError if the run kept no such part or has no result; ModelError if its files are damaged.
     """
     start = time.perf_counter()
@@ -117,7 +121,8 @@ def scoring_part(
 def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
     """Return a part with the answers in the run's folder; None where there are none of its result."""
     about = read_setup(run_dir / SETUP, {"task": str})
-    trained = read_info(run_dir / MODEL).get("trained")
+    info = read_info(run_dir / MODEL)
+    trained = info.get("trained")
     step = whole_number(trained.get("step")) if isinstance(trained, dict) else None
     metric = str(trained.get("metric")) if isinstance(trained, dict) else ""
     if step is None:
@@ -130,7 +135,30 @@ def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
     if kind.has_marks and each.marks is None:  # kept before marks were
         return None
     listed = data.listed
-    return (data, Scored(kind.name, metric, event, listed, each)) if len(listed) == len(each) else None
+    if len(listed) != len(each):
+        return None
+    found = _as_it_answers(Scored(kind.name, metric, event, listed, each), data, info)
+    return None if found is None else (data, found)
+
+
+def _as_it_answers(found: Scored, data: EncodedSet, info: dict[str, Any]) -> Scored | None:
+    """Return answers with the thresholds that the model answers with: the training measured, and only then
+    chose some. None where what was kept does not say them.
+    """
+    event, each = found.evaluated, found.each
+    if found.task == QuestionTask.name:
+        used = used_threshold(event.details)
+        return found if used is None or used == float(info.get("threshold", 0.0)) else None
+    if found.task != MultiLabel.name:
+        return found
+    task = MultiLabel(event.labels, thresholds=known_thresholds(event.labels, info))
+    if set_details(event.details, event.labels).thresholds == task.used:
+        return found
+    if each.probabilities.shape != data.targets.shape:
+        return None
+    measures = task.measure(each.probabilities, data)
+    again = evaluated(event.step, event.epoch, event.split, measures, task)
+    return told(task, again, found.listed, measures)
 
 
 def _told(run_dir: Path, split: str, step: int) -> Evaluated | None:
@@ -160,7 +188,7 @@ def _asked_again(
     for note, level in task.remarks(measures, split):
         yield Noted(sentence=note, level=level)
     yield event
-    return data, scored(task, event, data.listed, measures)
+    return data, told(task, event, data.listed, measures)
 
 
 def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: EncodedSet) -> Steps[Listed]:

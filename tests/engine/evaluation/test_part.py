@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import shutil
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score
 
 from engine.errors import RunError
 from engine.evaluation.part import parts_of, run_behind, scoring_part
@@ -17,12 +19,14 @@ from engine.evaluation.report import Report
 from engine.events import Evaluated, Event, Noted, Progress, result_of
 from engine.inspect.predict import evaluate_file
 from engine.model.heads import Headed
+from engine.model.info import read_info
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune
 from engine.train.run.answers import answers_path, load_answers
 from engine.train.scored import Scored
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
+from tests.engine.train.tasks.test_multi_label import moods, moods_config
 from tests.engine.train.tasks.token_labels.tiny_words import tags_config
 from tests.fakes import scramble
 
@@ -122,6 +126,44 @@ def test_a_part_that_was_not_kept_apart_is_refused(tmp_path: Path) -> None:
         pass
     with pytest.raises(RunError, match="no validation texts apart"):
         result_of(scoring_part(tmp_path / "run", "validation"))
+
+
+@pytest.mark.slow
+def test_a_part_is_scored_with_the_thresholds_that_the_result_answers_with(tmp_path: Path) -> None:
+    write_table(tmp_path / "moods.csv", moods(160))
+    run = tmp_path / "run"
+    for _ in fine_tune(moods_config(tmp_path, validation_share=0.4, test_share=0.2, num_epochs=2), run):
+        pass
+    thresholds = read_info(run / "model")["thresholds"]
+    assert set(thresholds.values()) != {0.5}
+    for split in ("validation", "test"):
+        events, found = heard(scoring_part(run, split))
+        answered = found.each.probabilities >= [thresholds[name] for name in found.labels]
+        named = ["; ".join(np.array(found.labels, object)[row]) for row in answered]
+        assert [found.each.names[place] for place in found.each.predicted] == named
+        rows = [moods(160)[row] for row in found.listed.rows.tolist()]
+        truth = np.array([[name in labels.split("|") for name in found.labels] for _, labels in rows])
+        wanted = f1_score(truth, answered, average="micro", zero_division=0)
+        assert found.evaluated.metrics["micro_f1"] == Report(found).value == pytest.approx(wanted)
+        assert [event for event in events if isinstance(event, Evaluated)] == [found.evaluated]
+        own = write_table(tmp_path / f"{split}.csv", rows)
+        data = DataConfig(data=str(own), text="text", label="label")
+        by_file = result_of(evaluate_file(run / "model", data, "cpu"))
+        assert by_file.evaluated.metrics["micro_f1"] == pytest.approx(wanted)
+
+
+@pytest.mark.slow
+def test_questions_are_answered_from_the_threshold_on_that_is_kept(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    for _ in fine_tune(question_config(tmp_path, impossible=True, validation_share=0.3), run):
+        pass
+    path = run / "model" / "cloze.json"
+    about = json.loads(path.read_text(encoding="utf-8"))
+    for threshold in (-1e6, 1e6):  # none is answered; all are
+        path.write_text(json.dumps({**about, "threshold": threshold}), encoding="utf-8")
+        _, found = heard(scoring_part(run, "validation"))
+        said = [found.each.names[place] for place in found.each.predicted.tolist()]
+        assert len(said) > 4 and all(not answer for answer in said) == (threshold < 0)
 
 
 def other_weights(asked: list[str], model: Headed) -> Headed:

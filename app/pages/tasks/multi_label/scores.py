@@ -189,7 +189,8 @@ class MultiLabelScores(TaskScores):
 
 def _threshold_words(shown: Evaluated) -> str:
     """Return what thresholds do to the figures."""
-    chosen = set_details(shown.details, shown.labels).chosen
+    is_validation = shown.split == "validation"
+    chosen = set_details(shown.details, shown.labels).chosen if is_validation else None
     if chosen is not None:
         text = words.translate(
             "MultiLabelScores",
@@ -204,5 +205,10 @@ def _threshold_words(shown: Evaluated) -> str:
         text = words.translate(
             "MultiLabelScores", "With the thresholds of validation; at 0.5 micro F1 {usual}."
         )
+        if is_validation:
+            text = words.translate(
+                "MultiLabelScores",
+                "With the thresholds that half of these rows chose; at 0.5 micro F1 {usual}.",
+            )
         return text.format(usual=words.score(shown.metrics["micro_f1_at_half"]))
     return ""

@@ -134,7 +134,7 @@ class MultiLabel:
             "num_examples": len(targets),
             "num_without": int((~targets.any(1)).sum()),
             "predicted": scores.predicted.tolist(),
-            "thresholds": list(self.thresholds) or [USUAL] * len(self.labels),
+            "thresholds": self.used,
             "curves": self._curves(targets, answers, scores.support),
             "together": self._together(targets, scores.support),
         }
@@ -161,9 +161,14 @@ class MultiLabel:
         cells = [BETWEEN.join(names[kind]) for kind in kinds]
         return [cells[place] for place in places.reshape(-1).tolist()]
 
+    @property
+    def used(self) -> list[float]:
+        """From which probability on each label is answered."""
+        return list(self.thresholds) or [USUAL] * len(self.labels)
+
     def answered(self, answers: np.ndarray) -> np.ndarray:
         """Return (E, C), the labels that are answered. Args: answers: (E, C) probabilities."""
-        found: np.ndarray = answers >= (np.asarray(self.thresholds) if self.thresholds else USUAL)
+        found: np.ndarray = answers >= np.asarray(self.used)
         return found
 
     def _curves(self, targets: np.ndarray, answers: np.ndarray, support: np.ndarray) -> dict[str, Any]:
@@ -214,9 +219,12 @@ class MultiLabel:
         return False
 
     def remarks(self, measures: Measures | Evaluated, split: str) -> list[tuple[Sentence, str]]:
-        """Say that no label is answered, or that some never are; and what thresholds have been chosen."""
+        """Say that no label is answered, or that some never are; and what thresholds have been chosen: on
+        validation rows alone, of which some are kept.
+        """
         said: list[tuple[Sentence, str]] = []
         found = set_details(measures.details, self.labels)
+        chosen = found.chosen if split == "validation" else None
         predicted, rows = found.predicted, found.num_examples
         occur = {label: figures[3] for label, figures in (measures.per_label or {}).items()}
         never = [
@@ -226,7 +234,7 @@ class MultiLabel:
         ]
         if predicted and not any(predicted) and any(occur.values()):
             none = {"rows": rows, "split": split, "count": rows - found.num_without}
-            is_shy = found.chosen is not None and found.chosen.helps  # for 0.5, not for its own thresholds
+            is_shy = chosen is not None and chosen.helps  # for 0.5, not for its own thresholds
             said.append(
                 (Sentence(_NONE_AT_HALF, none), "look") if is_shy else (Sentence(NO_ANSWER, none), "wrong")
             )
@@ -234,8 +242,7 @@ class MultiLabel:
             names = [*(name[:40] for name in never[:_MOST_NAMES]), *(["..."] if never[_MOST_NAMES:] else [])]
             values = {"count": len(never), "total": sum(map(bool, occur.values())), "labels": names}
             said.append((Sentence(_NEVER, values), "look"))
-        if found.chosen is not None:
-            chosen = found.chosen
+        if chosen is not None:
             values = {"count": chosen.count, "total": len(occur), "chosen": chosen.micro_f1}
             template = _CHOSEN if chosen.helps else _NOT_CHOSEN
             said.append((Sentence(template, {**values, "usual": chosen.micro_f1_at_half}), "fine"))

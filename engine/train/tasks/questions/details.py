@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import marked
-from engine.train.run.records import as_kind
+from engine.train.run.records import as_kind, real_number
 
 Placed = tuple[str, int, int]  # an answer's text, and where it stands in its passage
 
@@ -97,6 +97,11 @@ def threshold_in(details: Mapping[str, Any]) -> dict[str, float]:
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     }
     return numbers if len(numbers) == len(_NUMBERS) else {}
+
+
+def used_threshold(details: Mapping[str, Any]) -> float | None:
+    """Return the threshold of "no answer" that an evaluation used; None where it had none."""
+    return real_number(_object(details.get("threshold")).get("used"))
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -301,6 +301,13 @@ def test_thresholds_are_kept_and_used_only_where_they_help() -> None:
     assert kind.reading.answering(labels, {"thresholds": {"a": "high"}}).thresholds == ()
 
 
+def test_thresholds_are_said_to_be_chosen_on_validation_rows_alone() -> None:
+    task, (targets, answers) = MultiLabel(tuple("abcde")), random_sets(2, rows=300)
+    for found in (answers, np.minimum(answers * 0.6, 0.45)):
+        said = [str(note) for note, _ in task.remarks(task.score(found, targets), "test")]
+        assert not [one for one in said if "threshold" in one], said
+
+
 @pytest.mark.slow
 def test_the_command_prints_the_figures_by_name(tmp_path: Path) -> None:
     config = moods_config(tmp_path, num_epochs=1)
