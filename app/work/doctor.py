@@ -41,6 +41,7 @@ class Doctor(QObject):
     changed = Signal()  # what was found, or what is under way
     progressed = Signal()  # how far that is
     recipe_changed = Signal()
+    compared = Signal()  # another part has been named
     refused = Signal(object)
 
     def __init__(
@@ -63,6 +64,7 @@ class Doctor(QObject):
         self.done: float | None = None  # 0..1 of what is under way, None where nothing is
         self._table: Table | None = None
         self._before: list[Recipe] = []
+        self._named: dict[Path, tuple[Path, ...]] = {}  # table -> the other parts that a person named
         self._examined = Channel(self, workers.files)
         self._suspected = Channel(self, workers.models)
         self._written = Channel(self, workers.quick)
@@ -79,7 +81,8 @@ class Doctor(QObject):
         for channel in (self._examined, self._suspected):
             channel.drop()
         self._table, self.recipe, self._before = table, recipe, []
-        self._looked_at, self.against, self.apart = recipe, (), ()
+        self._looked_at, self.apart = recipe, ()
+        self.against = self._named.get(table.path, ()) if table is not None else ()
         self._again.stop()
         self._forget()
         self.recipe_changed.emit()
@@ -126,9 +129,15 @@ class Doctor(QObject):
 
     def compare_with(self, path: Path) -> None:
         """Name another part, to look for what stands in both."""
-        if path not in self.against:
+        if path not in self.against and self._table is not None:
             self.against = (*self.against, path)
+            self.remember(self._table.path, self.against)
             self._examined.drop()
+            self.compared.emit()
+
+    def remember(self, table: Path, against: tuple[Path, ...]) -> None:
+        """Keep the other parts that were named for a table, for whenever it is opened."""
+        self._named[table] = against
 
     def set_apart(self, paths: tuple[Path, ...]) -> None:
         """Say which files of their own a training would validate and test on: they are looked at, too."""

@@ -19,6 +19,7 @@ from app.pages.advice.table import Counted
 from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split
 from app.pages.finetune.comparison import CompareButton
 from app.pages.finetune.model import ModelChooser
+from app.pages.finetune.test_file import SETTING, TestFileBox
 from app.pages.run.setup import SetupCard
 from app.pages.tasks.known import VIEWS, views_of
 from app.session import Session
@@ -30,14 +31,14 @@ from engine.train.tasks.known import TASKS
 
 NAMES = (
     "learning_rate", "batch_size", "num_epochs", "max_length", "warmup_ratio", "weight_decay",
-    "validation_share", "seed", "truncation", "test_share", "split_seed", "validation_data", "test_data",
+    "validation_share", "seed", "truncation", "test_share", "split_seed", "validation_data",
     "encoder", "frozen_layers", "layer_mix", "pooling", "layer_decay", "embedding_rate", "new_layers",
     "rare_labels",
     "label_smoothing", "minutes", "early_stopping_patience", "evaluate_every_steps", "checkpoint_every_steps",
     "hidden_dropout", "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device",
     "precision", "kernels", "num_threads", "micro_batch_tokens",
 )  # fmt: skip
-APART = ("validation_data", "test_data")  # files that belong to the table they were chosen for
+APART = ("validation_data", SETTING)  # files that belong to the table they were chosen for
 
 
 class FineTuneSetup(SetupCard):
@@ -55,6 +56,9 @@ class FineTuneSetup(SetupCard):
         self.task_label.setObjectName("task_words")
         self.file_refusal = label("", "refusal", wrap=True, name="refusal_file")
         self.file_refusal.hide()
+        self.test_file = TestFileBox(self)
+        self.test_refusal = label("", "refusal", wrap=True, name=f"refusal_{SETTING}")
+        self.test_refusal.hide()
         self.roles_link = button(self.tr("Change"), "link", name="change_roles")
         self.compare = CompareButton(session)
         self.form.setObjectName("settings")
@@ -72,6 +76,8 @@ class FineTuneSetup(SetupCard):
                 *self.chooser.rows(),
                 (self.tr("Task"), self.task_box),
                 (self.tr("Learns"), row((self.task_label, 1), self.roles_link, gap=0)),
+                (words.label_of(SETTING), self.test_file),
+                (None, self.test_refusal),
             )
         )
         self.body.addWidget(self.file_refusal)
@@ -88,6 +94,8 @@ class FineTuneSetup(SetupCard):
         self.roles_link.clicked.connect(self._lead_to_data)
         self.task_box.chosen.connect(session.set_task)
         self.form.changed.connect(self._form_changed)
+        self.test_file.changed.connect(self._timer.start)
+        session.doctor.compared.connect(self._compared)
         session.table_problem.connect(self._file_refused)
         session.table_changed.connect(self.file_refusal.hide)
         session.table_changed.connect(self._fill_data)
@@ -99,7 +107,7 @@ class FineTuneSetup(SetupCard):
 
     def config(self) -> FineTuneConfig:
         """Return the settings as they stand. Raises: ConfigError naming the field that is refused."""
-        config = with_values(FineTuneConfig(), {**self._session.values(), **self.form.values()})
+        config = with_values(FineTuneConfig(), {**self._session.values(), **self.values()})
         for name in APART:
             path = getattr(config.data, name)
             if path and not Path(path).is_file():
@@ -110,18 +118,29 @@ class FineTuneSetup(SetupCard):
                 )
         return config
 
+    def values(self) -> dict[str, Any]:
+        """Return what is set on this card, flat."""
+        return {**self.form.values(), SETTING: self.test_file.path}
+
     def take_apart(self, table: str, validation: str, test: str) -> None:
         """Remember the files that belong to a table, for when it is opened."""
         self._apart[table] = (validation, test)
         if table == self._table:
-            self.form.set_values(dict(zip(APART, (validation, test), strict=True)))
+            self._put_apart(validation, test)
 
     def show_refusal(self, error: UserError) -> bool:
         """Show a refusal beside its field; False where it belongs to no field on this card."""
         if isinstance(error, ConfigError) and error.field in ("model", "vocab", "lowercase"):
             self.chooser.show_refusal(words.say_error(error))
             return True
+        if isinstance(error, ConfigError) and error.field == SETTING:
+            set_or_hide(self.test_refusal, words.say_error(error))
+            return True
         return super().show_refusal(error)
+
+    def clear_refusals(self) -> None:
+        super().clear_refusals()
+        self.test_refusal.hide()
 
     def remarks(self) -> list[Remark]:
         """Return what to know of the data before training; nothing while it is not known."""
@@ -190,7 +209,7 @@ class FineTuneSetup(SetupCard):
 
     def _parts_words(self, found: Plan) -> list[str]:
         """Return which rows are learned from, and on which it is measured."""
-        values = self.form.values()
+        values = self.values()
         validation, test = (Path(str(values[name])).name for name in APART)
         train = words.number(found.num_train)
         kept = words.number(found.num_validation)
@@ -266,13 +285,26 @@ class FineTuneSetup(SetupCard):
         """Show the validation and test file of a table that was opened: those of another one mean nothing."""
         if table == self._table:
             return
-        values = self.form.values()
+        values, compared = self.values(), self._session.doctor.against
         if self._table:
             self._apart[self._table] = (str(values[APART[0]]), str(values[APART[1]]))
-            self.form.set_values(dict(zip(APART, self._apart.get(table, ("", "")), strict=True)))
-        elif table in self._apart:
-            self.form.set_values(dict(zip(APART, self._apart[table], strict=True)))
         self._table = table
+        self.test_file.offer(compared)
+        if table:
+            self._put_apart(*self._apart.get(table, ("", str(compared[0]) if compared else "")))
+
+    def _put_apart(self, validation: str, test: str) -> None:
+        self.form.set_values({APART[0]: validation})
+        self.test_file.put(test)
+
+    @Slot()
+    def _compared(self) -> None:
+        """Take the file that the table was compared with for the test, where no other was chosen."""
+        compared = self._session.doctor.against
+        self.test_file.offer(compared)
+        if not self.test_file.path and str(compared[-1]) != self.form.values()[APART[0]]:
+            self.test_file.put(str(compared[-1]))
+            self._timer.start()
 
     @Slot(int)
     def _data_chosen(self, index: int) -> None:
@@ -316,5 +348,7 @@ class FineTuneSetup(SetupCard):
     def set_values(self, values: dict[str, Any]) -> None:
         """Put values into the form as if a person had typed them, and predict at once."""
         self.form.set_values(values)
+        if SETTING in values:
+            self.test_file.put(str(values[SETTING]))
         self._form_changed()
         self.check()

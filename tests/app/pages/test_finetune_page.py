@@ -22,6 +22,7 @@ from app.pages.finetune.advice import FineTuneAdvice, ValidationRows, on_validat
 from app.pages.finetune.facts import facts_of
 from app.pages.finetune.page import FineTunePage
 from app.pages.run.advice import outcome_words
+from app.session import Session
 from app.settings import AppSettings
 from app.shipped import starter_model
 from engine.errors import Sentence
@@ -613,3 +614,29 @@ def test_a_second_run_is_queued_from_the_form_while_one_goes(
     qtbot.waitUntil(lambda: not page.session.is_training)
     assert page.setup.isVisible() and hand.said("start") == "Start" and "finished" in page.failure.text()
     assert page.setup.form.values()["num_epochs"] == 7
+
+
+def test_the_file_that_the_table_was_compared_with_is_the_test_file_of_the_first_form(
+    ready: FineTunePage, hand: Hand, tmp_path: Path
+) -> None:
+    other = write_table(tmp_path / "news_held_back_for_the_test.csv", FIVE, rows_a_label=2)
+    ready.session.doctor.compare_with(other)
+    ready.setup.check()
+    assert ready.setup.config().data.test_data == str(other)
+    assert hand.shown("setting_test_data") and hand.said("setting_test_data") == other.name
+    assert f"Tested at the end on {other.name}" in ready.setup.prediction.text()
+    ready.setup.test_file.put("")
+    ready.session.doctor.compare_with(other)
+    assert ready.setup.config().data.test_data == "", "what a person took out comes back"
+    ready.session.open_table(write_table(tmp_path / "films.csv", TWO, rows_a_label=7))
+    assert ready.session.wait_idle() and ready.setup.config().data.test_data == ""
+
+
+def test_a_page_that_is_made_after_the_comparison_has_its_file(
+    session: Session, show_page: ShowPage[FineTunePage], tmp_path: Path
+) -> None:
+    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    assert session.wait_idle()
+    other = write_table(tmp_path / "test.csv", FIVE, rows_a_label=2)
+    session.doctor.compare_with(other)
+    assert show_page(FineTunePage).setup.test_file.path == str(other)
