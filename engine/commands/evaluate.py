@@ -229,6 +229,8 @@ def report_document(
     }
     if report.interval_by_group is not None:
         document["score"]["interval_by_group"] = _ends(report.interval_by_group)
+    if report.scored.num_seen:
+        document["learned_from"] = {"rows": report.scored.num_seen, "unseen": _unseen_document(report)}
     if not report.is_of_classes:
         return document
     names, found, warmth = report.scored.each.names, report.calibration, report.temperature
@@ -257,6 +259,14 @@ def report_document(
     }  # fmt: skip
     document["slices"] = {"tried": num_tried, "worse": [_slice_document(one) for one in slices]}
     return document
+
+
+def _unseen_document(report: Report) -> dict[str, Any]:
+    """Return the score over the texts that are new to the model, where they are enough for one."""
+    found: dict[str, Any] = {"rows": report.count - report.scored.num_seen}
+    if report.unseen is not None:
+        found |= {"value": report.unseen.value, "interval": _ends(report.unseen.interval)}
+    return found
 
 
 def _baseline_document(one: Baseline) -> dict[str, Any]:
@@ -299,6 +309,12 @@ def report_lines(
     if report.interval is not None:
         low, high = report.interval
         found.append(f"{report.scored.metric} {report.value:.4f} (95 %: {low:.4f} to {high:.4f})")
+    if report.unseen is not None and report.unseen.interval is not None:
+        new, (low, high) = report.unseen, report.unseen.interval
+        found.append(
+            f"over the {new.count:,} texts that are new to the model: {new.scored.metric} {new.value:.4f} "
+            f"(95 %: {low:.4f} to {high:.4f})"
+        )
     if not report.is_of_classes:
         return found
     from engine.evaluation.markdown import NAMES

@@ -25,6 +25,7 @@ from engine.text.listed import Listed, Texts
 from engine.text.table import reading_table
 from engine.text.wordpiece import WordPiece
 from engine.train.evaluate import evaluate
+from engine.train.learned import blocks_of, telling_seen
 from engine.train.loop import evaluated
 from engine.train.prepare import SPLITS
 from engine.train.run.answers import load_answers
@@ -114,8 +115,9 @@ def scoring_part(
     if isinstance(task_named(answered.task), Classifying):  # what was kept knows of no temperature
         answered = with_temperature(answered, temperature_in(read_info(run_dir / MODEL)))
     listed = yield from _with_texts(run_dir, config, split, data)
+    seen = yield from _telling_seen(run_dir, config, split, listed)
     yield Finished(path=None, seconds=time.perf_counter() - start, metrics=answered.evaluated.metrics)
-    return replace(answered, listed=listed)
+    return replace(answered, listed=listed, seen=seen)
 
 
 def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
@@ -189,6 +191,15 @@ def _asked_again(
         yield Noted(sentence=note, level=level)
     yield event
     return data, told(task, event, data.listed, measures)
+
+
+def _telling_seen(run_dir: Path, config: FineTuneConfig, split: str, listed: Listed) -> Steps[np.ndarray]:
+    """Tell how many texts of a part the result has learned from all the same; return (E,) bool, which."""
+    about = read_setup(run_dir / SETUP, {"data": dict})
+    own = {"validation": config.data.validation_data, "test": config.data.test_data}[split]
+    sha256 = "" if own else str(about["data"].get("sha256"))
+    blocks = blocks_of(listed.texts, listed.pairs)
+    return (yield from telling_seen(run_dir / MODEL, blocks, len(listed), sha256, about.get("split")))
 
 
 def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: EncodedSet) -> Steps[Listed]:

@@ -6,7 +6,7 @@ All of it follows from the answers, so it is the same from a file, from a run's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -36,6 +36,8 @@ from engine.evaluation.statistics import (
     share_of,
 )
 from engine.model.info import HOTTEST, keep_temperature
+from engine.text.listed import folded
+from engine.train.learned import LEAST_UNSEEN
 from engine.train.metrics import ClassScores, score_classes, wilson_interval
 from engine.train.scored import F1, PEARSON, SHARE, Each, Scored
 from engine.train.tasks.regression.scores import pearson_interval
@@ -54,11 +56,6 @@ def groups_of(texts: Sequence[str], pairs: Sequence[str] | None = None) -> Group
         key = key if pairs is None else (key, folded(pairs[place]))
         found[place] = places.setdefault(key, len(places))
     return found
-
-
-def folded(text: str) -> str:
-    """Return a text without case and with single spaces."""
-    return " ".join(text.casefold().split())
 
 
 @dataclass(frozen=True)
@@ -115,6 +112,21 @@ class Report:
         if self.groups is None or not self.is_of_hits:
             return None
         return share_interval(float(each.right.sum()), self.count, each.adds, self.groups)
+
+    @cached_property
+    def unseen(self) -> Report | None:
+        """The same over the texts that the model has not learned from; None where it knows none of all, or
+        fewer than `LEAST_UNSEEN` are new to it. Of these the value and its intervals are meant.
+        """
+        scored = self.scored
+        new = ~scored.seen
+        if not scored.num_seen or new.sum() < LEAST_UNSEEN:
+            return None
+        near = None if self.near is None else self.near[new]
+        scored = replace(
+            scored, each=scored.each.take(new), listed=scored.listed.take(new), seen=scored.seen[new]
+        )
+        return Report(scored, self.kept, near)
 
     @cached_property
     def is_of_hits(self) -> bool:

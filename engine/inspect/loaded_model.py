@@ -325,7 +325,8 @@ class LoadedModel:
             kind = task_of(self.folder)  # labels side by side, or a number, are read from the folder again
             return (kind if isinstance(kind, OfRows) else CLASSIFICATION).predictor(self.folder)
         device = open_device(DeviceConfig(device=self.device.type))
-        return Predictor.over(CLASSIFICATION.reading, self.classifier, self.wordpiece, self.info, device)
+        parts = self.folder, self.classifier, self.wordpiece, self.info, device
+        return Predictor.over(CLASSIFICATION.reading, *parts)
 
 
 @contextmanager

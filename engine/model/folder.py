@@ -18,6 +18,7 @@ from engine.errors import ModelError, marked
 from engine.files import damaged, file_in, read_json_object, reading
 from engine.model.tensor_files import TensorFile, open_tensors
 
+LEARNED = "learned.safetensors"  # hashes of the texts that a model has learned from
 MODEL_FILES = {  # a folder that holds anything else is not written over
     "config.json",
     "model.safetensors",
@@ -26,6 +27,7 @@ MODEL_FILES = {  # a folder that holds anything else is not written over
     "tokenizer_config.json",
     "special_tokens_map.json",
     "cloze.json",
+    LEARNED,
 }
 _MOST_SHARDS = 200  # files of weights; real ones of BERT are one or two
 _OF_OTHERS = ("tf_model.h5", "flax_model.msgpack", "rust_model.ot", "model.onnx", "model.int8.onnx")

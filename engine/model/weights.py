@@ -22,7 +22,7 @@ from engine.files import file_in
 from engine.model import names
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
-from engine.model.folder import open_weights, read_json, refuse_other_files, write_json
+from engine.model.folder import LEARNED, open_weights, read_json, refuse_other_files, write_json
 from engine.model.heads import Headed, PreTraining, SequenceClassifier
 from engine.model.load_report import LoadReport, listed
 from engine.model.source import Source
@@ -196,12 +196,14 @@ def save_model(
     *,
     dtype: torch.dtype = torch.float32,
     words: torch.dtype | None = None,
+    learned: Mapping[str, torch.Tensor] | None = None,
 ) -> None:
     """Write a model folder that `transformers` opens too: beside, synced, then in the place of an older one.
 
     Args:   cloze: what cloze.json keeps beside config.json: task, roles, lengths and where it came from, or
             None for no such file. dtype: float16 takes half the room and rounds to three digits. words: that
             of the word vectors; float8_e4m3fn takes a byte for each value and rounds it by up to 6 %.
+            learned: what is kept of the texts that it has learned from, or None for no such file.
     Raises: ModelError if `folder` holds anything but a model; UserError if the disk is full or read-only.
     """
     folder = Path(os.path.realpath(folder))
@@ -212,6 +214,8 @@ def save_model(
         wordpiece.save(beside, model_max_length=model.config.max_position_embeddings)
         if cloze is not None:
             write_json(beside / "cloze.json", cloze)
+        if learned is not None:
+            save_tensors(beside / LEARNED, learned)
 
 
 def head_of(config: BertConfig) -> str:

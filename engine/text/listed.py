@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,15 @@ class Listed:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def take(self, places: npt.NDArray[Any]) -> Listed:
+        """Return some of them. Args: places: of them, or (E,) bool."""
+        kept = np.arange(len(self))[places].tolist()
+        texts, pairs = (
+            [side[place] for place in kept] if side is not None and len(side) else side
+            for side in (self.texts, self.pairs)
+        )
+        return Listed(self.rows[places], self.lines[places], self.lengths[places], texts or (), pairs)
+
     def sizes(self) -> Indices:
         """Return (E,) the characters of each text, both of a pair; of texts that were not kept, `lengths`."""
         if len(self.texts) != len(self):
@@ -95,6 +104,11 @@ class Listed:
         if not len(self.texts):
             return ""
         return self.texts[place] if self.pairs is None else f"{self.texts[place]} | {self.pairs[place]}"
+
+
+def folded(text: str) -> str:
+    """Return a text without case and with single spaces."""
+    return " ".join(text.casefold().split())
 
 
 def _sizes(texts: Sequence[str]) -> Indices:

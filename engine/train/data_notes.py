@@ -6,7 +6,7 @@ keeps what it noted, so what was counted then is what is shown of it ever after.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from engine.errors import Sentence, marked
 from engine.events import Beat, Event, Noted
@@ -77,25 +77,31 @@ def on_rows(
         yield _noted(contradicting[count == 1], count=count, name=name)
 
 
-def on_parts(parts: Mapping[str, ExampleRows]) -> Iterator[Event]:
-    """Tell how many texts any two of "train", "validation" and "test" share; some may be absent."""
+def on_parts(parts: Mapping[str, ExampleRows], known: Collection[str] = ()) -> Iterator[Event]:
+    """Tell how many texts any two of "train", "validation" and "test" share; some may be absent.
+
+    Args: known: those that the model to start from has learned from: of these it is not said that they are
+    kept apart.
+    """
     keys = {}
     for name, examples in parts.items() if len(parts) > 1 else ():
         keys[name] = yield from text_keys(examples, either_way=True)
-    yield from on_shared(keys, has_pair=any(examples.has_pair for examples in parts.values()))
+    yield from on_shared(keys, known, has_pair=any(examples.has_pair for examples in parts.values()))
 
 
-def on_shared(keys: Mapping[str, Keys], *, has_pair: bool = False) -> Iterator[Event]:
+def on_shared(
+    keys: Mapping[str, Keys], known: Collection[str] = (), *, has_pair: bool = False
+) -> Iterator[Event]:
     """Tell how many texts any two of "train", "validation" and "test" share; some may be absent.
 
-    Args: keys: (E,) each, equal where the texts are.
+    Args: keys: (E,) each, equal where the texts are. known: as `on_parts` has it.
     """
     validation, test = (keys.get(name) for name in ("validation", "test"))
     pairs = Sentence("")
     if has_pair:
         pairs = Sentence(marked("engine", " Pairs count with their sides swapped too."))
     if validation is not None:
-        yield _on_leaks(keys["train"], validation, *SHARED["validation"], pairs)
+        yield from _on_shared_with_training("validation", keys, known, pairs)
     else:
         template = marked(
             "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
@@ -108,7 +114,7 @@ def on_shared(keys: Mapping[str, Keys], *, has_pair: bool = False) -> Iterator[E
             )
         yield Noted(sentence=Sentence(template), level="wrong")
     if test is not None:
-        yield _on_leaks(keys["train"], test, *SHARED["test"], pairs)
+        yield from _on_shared_with_training("test", keys, known, pairs)
     if test is not None and validation is not None:
         flatters = marked(
             "engine",
@@ -163,6 +169,14 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
         else:
             found.append([number])
     return ["-".join(map(str, one)) for one in found]
+
+
+def _on_shared_with_training(
+    name: str, keys: Mapping[str, Keys], known: Collection[str], pairs: Sentence
+) -> Iterator[Event]:
+    note = _on_leaks(keys["train"], keys[name], *SHARED[name], pairs)
+    if note.level != "fine" or name not in known:
+        yield note
 
 
 def _on_leaks(above: Keys, held_out: Keys, flatters: str, fine: str, pairs: Sentence) -> Noted:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.device import Device, open_device
 from engine.errors import ConfigError, Sentence, marked
-from engine.events import Evaluated, Event, Finished, Noted, Started
+from engine.events import Evaluated, Event, Finished, Noted, Started, Steps
 from engine.model.bert import initialize, set_dropout
 from engine.model.fastest import fastest
 from engine.model.heads import Headed
@@ -25,6 +25,7 @@ from engine.train.adapt import REPEATED, adapted, mix_shares, on_mix, rates_of, 
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.frozen import with_states
+from engine.train.learned import learned_by, telling_start
 from engine.train.lifecycle import Training, noting, placed
 from engine.train.loop import Loop, evaluated
 from engine.train.optimizer import default_learning_rate
@@ -80,6 +81,18 @@ def resume(run_dir: Path) -> Iterator[Event]:
         check_ranks(config, ranks)
         go_on = lifecycle.resume if ranks.is_first else lifecycle.follow
         yield from go_on(FineTuning(config, ranks), Path(run_dir))
+
+
+def known_before(config: FineTuneConfig) -> Steps[list[Noted]]:
+    """Return what the model that a run would start from has already learned of its data.
+
+    The files are read where it has learned from any. Raises: UserError.
+    """
+    model, found = config.model.model, list[Noted]()
+    if learned_by(model):
+        parts, split = yield from guess_task(config.data)[0].apart(config)
+        yield from noting(telling_start(model, parts, split), found.append)
+    return found
 
 
 def check_ranks(config: FineTuneConfig, ranks: Ranks) -> None:
@@ -317,6 +330,8 @@ class FineTuning(Training[Setup]):
             setup,
             loop,
             data=setup.about["data"],
+            split=setup.about.get("split", {}),
+            num_hashed=_num_rows(setup, "train") if len(setup.learned) else 0,
             steps=at.step,
             seconds=round(at.elapsed_s, 1),
             learning_rate=loop.peak,

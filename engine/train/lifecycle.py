@@ -27,6 +27,7 @@ from engine.model.fastest import fastest, said_of
 from engine.model.heads import Headed, PreTraining
 from engine.model.weights import save_model
 from engine.settings.shared import DeviceConfig
+from engine.train.learned import as_tensors, kept_in, learned_by
 from engine.train.loop import Loop, progressed_at
 from engine.train.ranks import ALONE, PeerLost, Ranks, is_restarted
 from engine.train.run.checkpoint import Checkpoint
@@ -107,7 +108,7 @@ class Training(ABC, Generic[Setup]):
 
     def save(self, folder: Path, setup: Setup, model: Any, cloze: dict[str, Any]) -> None:
         """Write the result: the published layout, and what it came from. Raises: UserError."""
-        save_model(folder, model, setup.wordpiece, cloze)
+        save_model(folder, model, setup.wordpiece, cloze, learned=as_tensors(setup.learned))
 
     @abstractmethod
     def about(self, setup: Setup) -> dict[str, Any]:
@@ -260,7 +261,8 @@ def _anew(training: Training[Setup], run: Run, device: Device, setup: Setup | No
         yield Noted(sentence=said, level="fine")
     chain = chain_of(training.base_model)
     about = {"recipe": recipe_of(device), "chain": chain, "notes": notes_document(run.notes)}
-    setup = replace(setup, about={**setup.about, **about})
+    learned = learned_by(training.base_model).joined(setup.learned)
+    setup = replace(setup, about={**setup.about, **about}, learned=learned)
     setup.save(run.path / SETUP)
     yield from training.ranks.join(device)
     yield from _train(training, run, setup, device, None)
@@ -273,7 +275,7 @@ def _again(training: Training[Setup], run: Run) -> Iterator[Event]:
         ranks.check(device)
         yield from _anew(training, run, device, None)
         return
-    setup = yield from training.load(run.path / SETUP)
+    setup = yield from _loaded(training, run.path / SETUP)
     checkpoint = run.newest_checkpoint()
     if checkpoint is None:  # metrics.jsonl begins anew
         yield from notes_from(setup.about.get("notes"))
@@ -285,10 +287,16 @@ def _again(training: Training[Setup], run: Run) -> Iterator[Event]:
     yield from _train(training, run, setup, device, checkpoint)
 
 
+def _loaded(training: Training[Setup], folder: Path) -> Generator[Event, None, Setup]:
+    setup = yield from training.load(folder)
+    hashes = kept_in(folder)
+    return setup if hashes is None else replace(setup, learned=hashes)
+
+
 def _beside(training: Training[Setup], run: FollowedRun) -> Iterator[Event]:
     ranks = training.ranks
     device = yield from ranks.told(training.config.device)  # when the first one has settled everything
-    setup = yield from training.load(run.path / SETUP)
+    setup = yield from _loaded(training, run.path / SETUP)
     checkpoint = run.newest_checkpoint()
     yield from ranks.join(device)
     yield from _train(training, run, setup, device, checkpoint)

@@ -332,15 +332,20 @@ def about_data(
         "schema_version": 1,
         "max_length": data.max_length,
         "truncation": data.truncation,
-        "split": {
-            "validation_share": data.validation_share,
-            "test_share": data.test_share,
-            "seed": data.split_seed,
-            "rows": [len(part) for part in parts],
-            "sha256": _sha256(parts),
-        },
+        "split": about_split(data, parts),
         "data": {"name": name, "sha256": sha256, "rows": num_rows},
         "base_model": config.model.model,
+    }
+
+
+def about_split(data: DataConfig, parts: Sequence[np.ndarray]) -> dict[str, Any]:
+    """Return what cloze.json says of how the data were split. Args: parts: as above."""
+    return {
+        "validation_share": data.validation_share,
+        "test_share": data.test_share,
+        "seed": data.split_seed,
+        "rows": [len(part) for part in parts],
+        "sha256": _sha256(parts),
     }
 
 

@@ -80,6 +80,20 @@ class Each:
     def __len__(self) -> int:
         return len(self.true)
 
+    def take(self, places: np.ndarray) -> Each:
+        """Return what some of the texts got, without marks. Args: places: of them, or (E,) bool."""
+        kept = self.probabilities[places] if len(self.probabilities) else self.probabilities
+        return Each(
+            self.names,
+            self.true[places],
+            self.predicted[places],
+            self.right[places],
+            self.sure[places],
+            self.adds[places],
+            self.score,
+            kept,
+        )
+
     def fits(self, count: int) -> bool:
         """Whether the arrays belong together, and to so many texts; they may have come from a stranger."""
         places = (self.true, self.predicted)
@@ -100,17 +114,25 @@ class Each:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """Rows of a file or of a run's part with their answers, and what the whole came to."""
+    """Rows of a file or of a run's part with their answers, and what the whole came to.
+
+    seen: (E,) bool, which of them the model has learned from, as far as anybody knows; () where nobody asked.
+    """
 
     task: str
     metric: str
     evaluated: Evaluated
     listed: Listed
     each: Each
+    seen: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
 
     @property
     def labels(self) -> tuple[str, ...]:
         return self.evaluated.labels
+
+    @property
+    def num_seen(self) -> int:
+        return int(self.seen.sum())
 
 
 def coded(*sides: Sequence[str]) -> tuple[tuple[str, ...], list[np.ndarray]]:

@@ -6,7 +6,7 @@ The tasks of fine-tuning are in tasks/; masked words and next sentences are in p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -96,7 +96,10 @@ class Answering(Task, Protocol):
         """
 
 
-def scored(task: Task, measured: Evaluated, listed: Listed, measures: Measures) -> Scored:
-    """Return what every text got, beside what all of them came to."""
+def scored(
+    task: Task, measured: Evaluated, listed: Listed, measures: Measures, seen: np.ndarray | None = None
+) -> Scored:
+    """Return what every text got, beside what all of them came to. Args: seen: as `Scored` has it."""
     assert measures.each is not None, "only texts are asked about one by one"
-    return Scored(task.name, task.metric, measured, listed, measures.each())
+    found = Scored(task.name, task.metric, measured, listed, measures.each())
+    return found if seen is None else replace(found, seen=seen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,11 @@ from engine.durable import replaced_folder
 from engine.errors import ModelError, marked
 from engine.files import read_json_object
 from engine.model.config import BertConfig
+from engine.model.folder import LEARNED
+from engine.model.tensor_files import save_tensors
+from engine.text.example_rows import Keys
 from engine.text.wordpiece import WordPiece
+from engine.train.learned import NOTHING, as_tensors
 from engine.train.run.records import as_kind
 
 SETUP_FILE = "setup.json"
@@ -21,11 +25,16 @@ MOST_SETUP = 32 * 2**20  # bytes of it; it names every line of a table that is n
 
 @dataclass(frozen=True)
 class RunSetup:
-    """config: the model's shape. about: plain facts, for cloze.json and for going on."""
+    """config: the model's shape. about: plain facts, for cloze.json and for going on.
+
+    learned: hashes of the texts that are learned from; once the run has begun, also of those that the model
+    it starts from has learned from.
+    """
 
     config: BertConfig
     wordpiece: WordPiece
     about: dict[str, Any]
+    learned: Keys = field(default_factory=lambda: NOTHING.hashes, kw_only=True)
 
     def save(self, folder: Path) -> None:
         """Write setup/, whole or not at all."""
@@ -34,6 +43,8 @@ class RunSetup:
             for name, document in (("config.json", self.config.to_json()), (SETUP_FILE, self.about)):
                 text = json.dumps(document, indent=1, ensure_ascii=False)
                 (beside / name).write_text(text, encoding="utf-8")
+            if (hashes := as_tensors(self.learned)) is not None:
+                save_tensors(beside / LEARNED, hashes)
             self.write_data(beside)
 
     def write_data(self, folder: Path) -> None:

@@ -18,6 +18,7 @@ from engine.model.heads import Headed
 from engine.settings.finetune import USUAL_LENGTH, AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.batch import Batch
 from engine.text.table import BadLine
+from engine.train.learned import Apart
 from engine.train.prepare import Setup
 from engine.train.scored import Scored
 from engine.train.task import Answering
@@ -90,6 +91,13 @@ class Kind(ABC):
     @abstractmethod
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
         """Read, check, split and encode. Raises: DataError, ModelError, ConfigError, before long work."""
+
+    @abstractmethod
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, Apart], dict[str, Any]]]:
+        """Read and split alone: return what tells the texts of each part again, and how the data are split.
+
+        Raises: as `prepare`.
+        """
 
     @abstractmethod
     def task(self, setup: Setup, adapt: AdaptConfig) -> Answering:

@@ -11,12 +11,13 @@ from engine.events import Evaluated, Event, Steps
 from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.questions.reading import looks_like_questions
-from engine.train.prepare import Setup
+from engine.train.learned import Apart
+from engine.train.prepare import Setup, about_split
 from engine.train.scored import Scored
 from engine.train.tasks.kind import Kind, StandIn, text_in
 from engine.train.tasks.questions.details import threshold_in
 from engine.train.tasks.questions.predict import Predictor, evaluate_file, predict_file
-from engine.train.tasks.questions.prepare import QuestionSetup, prepare
+from engine.train.tasks.questions.prepare import QuestionSetup, hashes_of_parts, prepare, reading_parts
 from engine.train.tasks.questions.reading import OpenedQuestions, columns_named, opening
 from engine.train.tasks.questions.task import QuestionTask
 
@@ -40,6 +41,10 @@ class AnsweringQuestions(Kind):
 
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
         return prepare(config)
+
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, Apart], dict[str, Any]]]:
+        _, parts, places = yield from reading_parts(config)
+        return (yield from hashes_of_parts(parts)), about_split(config.data, places)
 
     def task(self, setup: Setup, adapt: AdaptConfig) -> QuestionTask:
         return QuestionTask(

@@ -28,13 +28,14 @@ from engine.text.questions.windows import check_room
 from engine.text.table import Table
 from engine.text.wordpiece import WordPiece
 from engine.train.evaluate import answers_of, evaluate
+from engine.train.learned import telling_seen
 from engine.train.loop import evaluated
 from engine.train.prepare import check_fit
 from engine.train.scored import Scored
 from engine.train.task import scored
 from engine.train.tasks.kind import StandIn
 from engine.train.tasks.questions.kept import QuestionSet
-from engine.train.tasks.questions.prepare import encoded
+from engine.train.tasks.questions.prepare import blocks_of_questions, encoded
 from engine.train.tasks.questions.reading import (
     known_answers,
     on_each,
@@ -74,8 +75,12 @@ class Reply:
 
 @dataclass(frozen=True)
 class Predictor:
-    """A model with a head for questions, ready to answer. info: its cloze.json, or nothing if it has none."""
+    """A model with a head for questions, ready to answer.
 
+    folder: that it was read from. info: its cloze.json, or nothing.
+    """
+
+    folder: Path
     model: QuestionAnswering
     wordpiece: WordPiece
     task: QuestionTask
@@ -92,7 +97,7 @@ class Predictor:
         model, _ = load_headed(Path(folder), QuestionAnswering)
         check_fit(model.config, wordpiece, with_pair=True)
         ready = fastest(ready, DeviceConfig(precision="float32"), model.config)
-        return cls(model.to(ready.device), wordpiece, _task(info, model), info, ready)
+        return cls(Path(folder), model.to(ready.device), wordpiece, _task(info, model), info, ready)
 
     @property
     def cut(self) -> DataConfig:
@@ -153,6 +158,7 @@ def evaluate_file(
         yield Noted(sentence=Sentence(template, values))
     yield on_rule(questions)
     task = predictor.task_for(questions)
+    seen = yield from _telling_seen(predictor, questions)
     windows = yield from encoded(questions, predictor.wordpiece, predictor.cut, is_scored=True)
     measures = yield from evaluate(measured, task, windows, predictor.device)
     event: Evaluated = evaluated(0, 1, "test", measures, task)
@@ -160,7 +166,7 @@ def evaluate_file(
         yield Noted(sentence=note, level=level)
     yield event
     yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
-    return scored(task, event, windows.listed, measures)
+    return scored(task, event, windows.listed, measures, seen)
 
 
 def predict_file(
@@ -186,11 +192,18 @@ def predict_file(
     yield from _write(predictor, questions, windows, scores, out, table, raw=raw)
     if any(one.answers is not None for one in questions.questions):
         yield on_rule(questions)
+        yield from _telling_seen(predictor, questions)
         measures = yield from predictor.task.measure(scores, windows)
         for note, level in predictor.task.remarks(measures, "test"):
             yield Noted(sentence=note, level=level)
         yield evaluated(0, 1, "test", measures, predictor.task)
     yield Finished(path=out, seconds=time.perf_counter() - start)
+
+
+def _telling_seen(predictor: Predictor, questions: Questions) -> Steps[np.ndarray]:
+    """Tell how many of some questions the model has learned from; return (Q,) bool, which."""
+    blocks, count = blocks_of_questions(questions), len(questions.questions)
+    return (yield from telling_seen(predictor.folder, blocks, count, questions.sha256))
 
 
 def _write(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,11 +12,13 @@ import numpy as np
 from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Noted, Progress, Steps
 from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.text.example_rows import Indices
 from engine.text.questions.decoding import longest_answer
 from engine.text.questions.question import Questions
 from engine.text.questions.splitting import split_questions
 from engine.text.questions.windows import check_room, cutting
 from engine.text.wordpiece import WordPiece
+from engine.train.learned import AT_ONCE, Apart, Block, hashes_of, telling_start
 from engine.train.prepare import SPLITS, Setup, about_data, check_fit, on_ignored, starting
 from engine.train.run.records import as_kind
 from engine.train.tasks.questions.kept import QuestionSet
@@ -76,6 +78,42 @@ def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
     yield from _on_cutting(data)
+    read, parts, places = yield from reading_parts(config)
+    own, train = read[0], parts["train"]
+    split = about_data(config, own.path.name, own.sha256, own.num_rows, places)
+    hashes = yield from hashes_of_parts(parts)
+    known = yield from telling_start(config.model.model, hashes, split["split"])
+    yield from _on_parts(parts, known)
+    yield on_rule(parts.get("validation", train))
+    sets: dict[str, QuestionSet] = {}
+    for name, questions in parts.items():
+        sets[name] = yield from encoded(questions, wordpiece, data, is_scored=name != "train")
+    about = {
+        "task": "questions",
+        "labels": [],
+        "roles": _roles(own),
+        **split,
+        "cut_share": 0.0,  # what is too long is read in windows
+        "stride": data.stride,
+        "max_question": data.max_question,
+        "longest_answer": min(longest_answer(sets["train"]), data.max_length),
+        "with_none": train.num_without_answer > 0,
+        "reported": remarks_document(read, "reported"),
+        "repaired": remarks_document(read, "repaired"),
+    }
+    shape, learned = dataclasses.replace(shape, id2label=()), hashes["train"].hashes
+    return QuestionSetup(shape, wordpiece, about, (), dict(sets), learned=learned)
+
+
+def reading_parts(
+    config: FineTuneConfig,
+) -> Steps[tuple[list[Questions], dict[str, Questions], Sequence[Indices]]]:
+    """Read and split; return the files, the data first; each part by name; and which of the data's questions
+    are in each of SPLITS.
+
+    Raises: DataError, ConfigError in one sentence.
+    """
+    data = config.data
     own = yield from opening(data, data.data, "data")
     yield from on_file(own)
     shares = (
@@ -93,27 +131,23 @@ def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
             yield from on_file(other)
             parts[name] = other.take(known_answers(other).tolist())
             read.append(other)
-    train = _learnable(parts.get("train"))
-    parts["train"] = train
-    yield from _on_parts(parts)
-    yield on_rule(parts.get("validation", train))
-    sets: dict[str, QuestionSet] = {}
-    for name, questions in parts.items():
-        sets[name] = yield from encoded(questions, wordpiece, data, is_scored=name != "train")
-    about = {
-        "task": "questions",
-        "labels": [],
-        "roles": _roles(own),
-        **about_data(config, own.path.name, own.sha256, own.num_rows, places),
-        "cut_share": 0.0,  # what is too long is read in windows
-        "stride": data.stride,
-        "max_question": data.max_question,
-        "longest_answer": min(longest_answer(sets["train"]), data.max_length),
-        "with_none": train.num_without_answer > 0,
-        "reported": remarks_document(read, "reported"),
-        "repaired": remarks_document(read, "repaired"),
-    }
-    return QuestionSetup(dataclasses.replace(shape, id2label=()), wordpiece, about, (), dict(sets))
+    parts["train"] = _learnable(parts.get("train"))
+    return read, parts, places
+
+
+def hashes_of_parts(parts: Mapping[str, Questions]) -> Steps[dict[str, Apart]]:
+    """Return what tells the questions of each part again, each with its passage."""
+    found = {}
+    for name, part in parts.items():
+        found[name] = Apart((yield from hashes_of(blocks_of_questions(part))), part.sha256)
+    return found
+
+
+def blocks_of_questions(questions: Questions) -> Iterator[Block]:
+    """Yield questions with their passages, some at a time."""
+    for start in range(0, len(questions.questions), AT_ONCE):
+        some = questions.questions[start : start + AT_ONCE]
+        yield [one.text for one in some], [questions.passage_of(one) for one in some]
 
 
 def encoded(
@@ -155,8 +189,11 @@ def _on_cutting(data: DataConfig) -> Iterator[Event]:
             yield Noted(sentence=Sentence(template, {"name": name, "reason": reason}))
 
 
-def _on_parts(parts: Mapping[str, Questions]) -> Iterator[Event]:
-    """Tell how many passages a part shares with the training data."""
+def _on_parts(parts: Mapping[str, Questions], known: Collection[str]) -> Iterator[Event]:
+    """Tell how many passages a part shares with the training data.
+
+    Args: known: the parts that the model to start from has learned from.
+    """
     learned = {" ".join(one.text.split()) for one in parts["train"].passages}
     if "validation" not in parts:
         yield Noted(sentence=Sentence(_NONE_APART), level="wrong")
@@ -171,5 +208,7 @@ def _on_parts(parts: Mapping[str, Questions]) -> Iterator[Event]:
             "part": name,
             "questions": len(parts[name].questions),
         }
+        if not leaks and name in known:
+            continue
         template = _LEAKS if leaks else _APART
         yield Noted(sentence=Sentence(template, values), level="look" if leaks else "fine")

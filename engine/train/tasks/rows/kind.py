@@ -12,11 +12,13 @@ from engine.events import Event, Steps
 from engine.model.heads import SequenceClassifier
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.table import Table, table_head
+from engine.train.learned import Apart
+from engine.train.prepare import about_split
 from engine.train.scored import Scored
 from engine.train.tasks.kind import Kind, StandIn, text_in
 from engine.train.tasks.rows.kept import RowSetup
 from engine.train.tasks.rows.predict import Predictor, evaluate_file, predict_file
-from engine.train.tasks.rows.prepare import prepare
+from engine.train.tasks.rows.prepare import prepare, reading_parts
 from engine.train.tasks.rows.reading import RowReading
 
 
@@ -42,6 +44,10 @@ class OfRows(Kind):
 
     def prepare(self, config: FineTuneConfig) -> Steps[RowSetup]:
         return prepare(config, self.reading, self.setup)
+
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, Apart], dict[str, Any]]]:
+        rows = yield from reading_parts(config, self.reading)
+        return (yield from rows.hashes()), about_split(config.data, rows.places)
 
     def predictor(self, folder: Path, device: str = "auto") -> Predictor:
         """Return a model folder ready to answer texts. Raises: ModelError if it holds no such head."""

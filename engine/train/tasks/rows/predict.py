@@ -29,6 +29,7 @@ from engine.text.table import Table, reading_table, write_csv
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.evaluate import answers_of, evaluate
+from engine.train.learned import AT_ONCE, telling_seen
 from engine.train.loop import evaluated
 from engine.train.prepare import check_fit, encode
 from engine.train.scored import Scored
@@ -45,8 +46,9 @@ ENOUGH_TO_WONDER = 10  # rows with one and the same answer
 
 @dataclass(frozen=True)
 class Predictor:
-    """A model ready to answer. info: its cloze.json, or nothing if it has none."""
+    """A model ready to answer. folder: that it was read from. info: its cloze.json, or nothing."""
 
+    folder: Path
     model: SequenceClassifier
     wordpiece: WordPiece
     reading: RowReading
@@ -62,12 +64,13 @@ class Predictor:
         check_weights(folder)  # before a vocabulary of the size that config.json names is built
         wordpiece = WordPiece.from_folder(folder)
         model, _ = load_classifier(Path(folder))
-        return cls.over(reading, model.to(ready.device), wordpiece, info, ready)
+        return cls.over(reading, Path(folder), model.to(ready.device), wordpiece, info, ready)
 
     @classmethod
     def over(
         cls,
         reading: RowReading,
+        folder: Path,
         model: SequenceClassifier,
         wordpiece: WordPiece,
         info: dict[str, Any],
@@ -76,7 +79,8 @@ class Predictor:
         """Take a model that is loaded already. Raises: ModelError if the vocabulary is not its own."""
         check_fit(model.config, wordpiece, with_pair=False)
         device = fastest(device, DeviceConfig(precision="float32"), model.config)
-        return cls(model, wordpiece, reading, reading.answering(model.config.id2label, info), info, device)
+        answering = reading.answering(model.config.id2label, info)
+        return cls(folder, model, wordpiece, reading, answering, info, device)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -213,6 +217,7 @@ def evaluate_file(opening: Opening, data: DataConfig, stand_in: StandIn | None =
             "engine", "Rows that are measured: {used}. Rows that cannot be used and do not count: {lost}."
         )
         yield Noted(sentence=Sentence(template, {"used": len(found.examples), "lost": lost}))
+    seen = yield from _telling_seen(predictor, table, found)
     encoded = yield from predictor.encode(found)
     measured = predictor.model if stand_in is None else stand_in(predictor.model)
     measures = yield from evaluate(measured, predictor.task, encoded, predictor.device)
@@ -222,7 +227,7 @@ def evaluate_file(opening: Opening, data: DataConfig, stand_in: StandIn | None =
     yield event
     listed = RowSet.over(encoded, found.examples, table.lines).listed
     yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
-    return scored(predictor.task, event, listed, measures)
+    return scored(predictor.task, event, listed, measures, seen)
 
 
 def predict_file(
@@ -337,12 +342,20 @@ def _scores(
     yield from data_notes.on_lines(
         [bad for bad in found.reported if (bad.line, str(bad.sentence)) not in told]
     )
+    yield from _telling_seen(predictor, table, found)
     places = np.searchsorted(rows, found.examples.rows)
     measures = predictor.task.score(answers[places], found.targets(found.examples))
     event: Evaluated = evaluated(0, 1, "test", measures, predictor.task)
     for note, level in predictor.task.remarks(measures, "test"):
         yield Noted(sentence=note, level=level)
     yield event
+
+
+def _telling_seen(predictor: Predictor, table: Table, found: Examples) -> Steps[np.ndarray]:
+    """Tell how many of the rows that are measured the model has learned from; return (E,) bool, which."""
+    examples = found.examples
+    blocks = ((some.texts(), some.pairs()) for some in examples.blocks(AT_ONCE))
+    return (yield from telling_seen(predictor.folder, blocks, len(examples), table.sha256))
 
 
 def _about_pair(predictor: Predictor, roles: Roles) -> Iterator[Event]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,13 @@ from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Event, Noted, Progress, Steps
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import EncodedSet
-from engine.text.example_rows import ExampleRows
-from engine.text.examples import Examples
+from engine.text.example_rows import ExampleRows, Indices
+from engine.text.examples import Examples, Roles
 from engine.text.labels import spelling_note
 from engine.text.table import Table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
+from engine.train.learned import AT_ONCE, Apart, hashes_of, telling_start
 from engine.train.prepare import (
     SPLITS,
     about_data,
@@ -40,16 +41,68 @@ def prepare(config: FineTuneConfig, reading: RowReading, setup: type[RowSetup] =
     shape, wordpiece = starting(config)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
+    all_rows = yield from reading_parts(config, reading)
+    table, roles, parts = all_rows.read[0][0], all_rows.roles, all_rows.parts
+    about = {
+        "task": reading.name,
+        "labels": list(all_rows.labels),
+        "roles": {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label},
+        **about_data(config, table.path.name, table.sha256, table.num_rows, all_rows.places),
+    }
+    for one, usable in all_rows.read:
+        yield from data_notes.on_rows(one.path.name, usable.examples, reading.contradicting)
+    hashes = yield from all_rows.hashes()
+    known = yield from telling_start(config.model.model, hashes, about["split"])
+    yield from data_notes.on_parts({name: part.examples for name, part in parts.items()}, known)
+    sets, about["cut_share"] = yield from _encoded(data, parts, wordpiece)
+    about["reported"] = _reported(*all_rows.read)
+    if data.recipe:
+        about["mends"] = table.mends
+    about["merge_labels"] = data.merge_labels
+    if data.merge_labels:
+        about["merged_labels"] = _merged(*all_rows.read)
+    shape = dataclasses.replace(shape, id2label=all_rows.labels)
+    learned = hashes["train"].hashes
+    return setup(shape, wordpiece, about, all_rows.labels, sets, learned=learned)
+
+
+@dataclass(frozen=True, slots=True)
+class AllRows:
+    """The rows of a run's files. read: each table with what was found in it, the data first. places: which of
+    the data's examples are in each of SPLITS. parts: by name, those that are not empty.
+    """
+
+    read: Sequence[tuple[Table, Examples]]
+    roles: Roles
+    labels: tuple[str, ...]
+    places: Sequence[Indices]
+    parts: Mapping[str, _Part]
+
+    def hashes(self) -> Steps[dict[str, Apart]]:
+        """Return what tells the texts of each part again."""
+        found = {}
+        for name, part in self.parts.items():
+            blocks = ((some.texts(), some.pairs()) for some in part.examples.blocks(AT_ONCE))
+            found[name] = Apart((yield from hashes_of(blocks)), part.table.sha256)
+        return found
+
+
+def reading_parts(config: FineTuneConfig, reading: RowReading) -> Steps[AllRows]:
+    """Read the tables, check what is in them and split; tell what cannot be used.
+
+    Raises: DataError, ConfigError in one sentence.
+    """
+    data = config.data
     table = yield from opening_table(data, data.data, "data")
     roles = reading.roles(data, table)
     found = yield from reading.finding(table, roles, merge=data.merge_labels, whole_labels=data.whole_labels)
     yield from _report(found, table)
     labels = reading.head_labels(found)
     together = None if table.together is None else table.together[found.examples.rows]
-    parts = split_of(data, reading.strata(found), together)
-    chosen = {
+    places = split_of(data, reading.strata(found), together)
+    parts = {
         name: _Part(table, found, found.examples.take(part))
-        for name, part in zip(SPLITS, parts, strict=True)
+        for name, part in zip(SPLITS, places, strict=True)
         if len(part)
     }
     read = [(table, found)]
@@ -57,28 +110,11 @@ def prepare(config: FineTuneConfig, reading: RowReading, setup: type[RowSetup] =
         if path:
             other, apart = yield from _apart(config, reading, path, f"{name}_data", labels)
             yield from _report(apart, other)
-            chosen[name] = _Part(other, apart, apart.examples)
+            parts[name] = _Part(other, apart, apart.examples)
             read.append((other, apart))
-    if not chosen.get("train"):
+    if not parts.get("train"):
         raise DataError(marked("engine", "No rows are left to train on."))
-    for one, usable in read:
-        yield from data_notes.on_rows(one.path.name, usable.examples, reading.contradicting)
-    yield from data_notes.on_parts({name: part.examples for name, part in chosen.items()})
-    sets, cut_share = yield from _encoded(data, chosen, wordpiece)
-    about = {
-        "task": reading.name,
-        "labels": list(labels),
-        "roles": {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label},
-        **about_data(config, table.path.name, table.sha256, table.num_rows, parts),
-        "cut_share": cut_share,
-    }
-    about["reported"] = _reported(*read)
-    if data.recipe:
-        about["mends"] = table.mends
-    about["merge_labels"] = data.merge_labels
-    if data.merge_labels:
-        about["merged_labels"] = _merged(*read)
-    return setup(dataclasses.replace(shape, id2label=labels), wordpiece, about, labels, sets)
+    return AllRows(read, roles, labels, places, parts)
 
 
 @dataclass(frozen=True, slots=True)

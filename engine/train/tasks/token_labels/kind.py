@@ -15,11 +15,12 @@ from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.batch import IGNORE
 from engine.text.tagged.read import looks_tagged
 from engine.train.adapt import WEIGHTED, label_weights, on_rare
-from engine.train.prepare import Setup
+from engine.train.learned import Apart
+from engine.train.prepare import Setup, about_split
 from engine.train.scored import Scored
 from engine.train.tasks.kind import Kind, Opened, StandIn, text_in
 from engine.train.tasks.token_labels.predict import TokenPredictor, evaluate_file, predict_file
-from engine.train.tasks.token_labels.prepare import TaggedSetup, prepare
+from engine.train.tasks.token_labels.prepare import TaggedSetup, hashes_of_parts, prepare, reading_parts
 from engine.train.tasks.token_labels.reading import OpenedTexts, opening
 from engine.train.tasks.token_labels.task import TokenLabels, task_for
 
@@ -43,6 +44,10 @@ class TokenLabelling(Kind):
 
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
         return prepare(config)
+
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, Apart], dict[str, Any]]]:
+        _, parts, places = yield from reading_parts(config)
+        return (yield from hashes_of_parts(parts)), about_split(config.data, places)
 
     def task(self, setup: Setup, adapt: AdaptConfig) -> TokenLabels:
         assert isinstance(setup, TaggedSetup)

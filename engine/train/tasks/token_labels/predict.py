@@ -33,6 +33,7 @@ from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.entity_scores import lenient_spans
 from engine.train.evaluate import answers_of
+from engine.train.learned import telling_seen
 from engine.train.loop import evaluated
 from engine.train.prepare import check_fit
 from engine.train.scored import Scored
@@ -52,8 +53,9 @@ _TABLES = (".csv", ".jsonl", ".ndjson", ".json")
 
 @dataclass(frozen=True)
 class TokenPredictor:
-    """A model of words ready to answer. info: its cloze.json, or nothing if it has none."""
+    """A model of words ready to answer. folder: that it was read from. info: its cloze.json, or nothing."""
 
+    folder: Path
     model: TokenClassifier
     wordpiece: WordPiece
     task: TokenLabels
@@ -70,7 +72,8 @@ class TokenPredictor:
         model, _ = load_headed(Path(folder), TokenClassifier)
         check_fit(model.config, wordpiece, with_pair=False)
         ready = fastest(ready, DeviceConfig(precision="float32"), model.config)
-        return cls(model.to(ready.device), wordpiece, task_for(model.config.id2label), info, ready)
+        task = task_for(model.config.id2label)
+        return cls(Path(folder), model.to(ready.device), wordpiece, task, info, ready)
 
     @property
     def is_plain(self) -> bool:
@@ -166,6 +169,7 @@ def _measured(predictor: TokenPredictor, texts: TaggedTexts, start: float, model
         yield Noted(sentence=on_unknown(texts.path.name, unknown))
     task = replace(predictor.task, tags=tags)
     part = part_of(texts, tags)
+    seen = yield from telling_seen(predictor.folder, part.blocks(), len(part), texts.sha256)
     encoded = yield from part.encoded(
         len(task.labels), predictor.wordpiece, predictor.max_length, is_measured=True
     )
@@ -177,7 +181,7 @@ def _measured(predictor: TokenPredictor, texts: TaggedTexts, start: float, model
     event = evaluated(0, 1, "test", measures, task)
     yield event
     yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
-    return scored(task, event, encoded.listed, measures)
+    return scored(task, event, encoded.listed, measures, seen)
 
 
 def predict_file(model: Path, data: DataConfig, out: Path, device: str = "auto") -> Iterator[Event]:

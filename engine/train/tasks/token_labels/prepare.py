@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -14,13 +14,14 @@ from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Beat, Event, Noted, Progress, Steps
 from engine.settings.finetune import FineTuneConfig
 from engine.text.batch import EncodedSet
-from engine.text.example_rows import Keys
+from engine.text.example_rows import Indices, Keys
 from engine.text.examples import stratified_split
 from engine.text.reading.lines import Numbers
 from engine.text.tagged.texts import TaggedTexts
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.adapt import REPEATED
+from engine.train.learned import Apart, Block, hashes_of, telling_start
 from engine.train.prepare import SPLITS, Setup, about_data, on_ignored, starting
 from engine.train.run.records import as_kind
 from engine.train.tasks.token_labels.cutting import Codes, cutting
@@ -55,10 +56,13 @@ class TaggedSetup(Setup):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some texts of a file, in ascending order; and for each tag of the file its place among all tags."""
+    """Some texts of a file, in ascending order. tags: of all files. known: of each tag of the file its place
+    among these.
+    """
 
     texts: TaggedTexts
     places: Numbers
+    tags: tuple[str, ...]
     known: Codes
 
     def __len__(self) -> int:
@@ -86,6 +90,12 @@ class Part:
             yield Noted(sentence=Sentence(template, {"name": self.texts.path.name, "count": unseen}))
         return found
 
+    def blocks(self) -> Iterator[Block]:
+        """Yield the texts as they stand in the file, some at a time."""
+        for start in range(0, len(self), _TEXTS_AT_ONCE):
+            some = self.texts.store.take(self.places[start : start + _TEXTS_AT_ONCE])
+            yield [some.text(place)[0] for place in range(len(some))], None
+
     def keys(self) -> Steps[Keys]:
         """Return (S,) int64, equal where the words of texts are."""
         keys = np.zeros(len(self), np.int64)
@@ -103,7 +113,7 @@ def part_of(texts: TaggedTexts, tags: Sequence[str], places: Numbers | None = No
     """Return texts of a file, all of them where no places are given. Args: tags: all there are."""
     numbers = {tag: number for number, tag in enumerate(tags)}
     known = np.array([numbers[tag] for tag in texts.tags], np.int16)
-    return Part(texts, np.arange(len(texts)) if places is None else places, known)
+    return Part(texts, np.arange(len(texts)) if places is None else places, tuple(tags), known)
 
 
 def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
@@ -117,27 +127,24 @@ def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
     yield from on_unused(data)
-    own = yield from opening(data, data.data)
-    yield from on_file(own)
-    others = {}
-    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
-        if path:
-            others[name] = yield from apart(data, path, f"{name}_data")
-            yield from on_file(others[name])
-    read = [own, *others.values()]
-    labels, tags = own.tags, tuple(dict.fromkeys(tag for one in read for tag in one.tags))
-    shares = (
-        0.0 if data.validation_data else data.validation_share,
-        0.0 if data.test_data else data.test_share,
-    )
-    places = stratified_split(np.zeros(len(own), np.int64), shares, data.split_seed)
-    parts = {
-        name: part_of(own, tags, chosen) for name, chosen in zip(SPLITS, places, strict=True) if len(chosen)
+    read, parts, places = yield from reading_parts(config)
+    own = read[0]
+    labels, tags = own.tags, parts["train"].tags
+    about = {
+        "task": "token-labels",
+        "labels": list(labels),
+        "tags": list(tags),
+        "roles": {"text": own.format.word, "label": own.format.tag, "sentence": own.format.sentence},
+        "kind": own.format.kind,
+        "scheme": own.format.scheme,
+        **about_data(config, own.path.name, own.sha256, len(own), places),
+        "cut_share": 0.0,  # what is too long is read in windows
+        "reported": lines_document(read, "reported"),
+        "repaired": lines_document(read, "repaired"),
     }
-    parts |= {name: part_of(other, tags) for name, other in others.items()}
-    if "train" not in parts:
-        raise DataError(marked("engine", "No texts are left to train on."))
-    yield from _on_parts(parts, labels)
+    hashes = yield from hashes_of_parts(parts)
+    known = yield from telling_start(config.model.model, hashes, about["split"])
+    yield from _on_parts(parts, labels, known)
     sets: dict[str, EncodedSet] = {}
     for name, part in parts.items():
         sets[name] = yield from part.encoded(
@@ -149,20 +156,48 @@ def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
             )
             raise DataError(template, name=part.texts.path.name)
         yield from _on_windows(sets[name], name, data.max_length)
-    how = own.format
-    about = {
-        "task": "token-labels",
-        "labels": list(labels),
-        "tags": list(tags),
-        "roles": {"text": how.word, "label": how.tag, "sentence": how.sentence},
-        "kind": how.kind,
-        "scheme": how.scheme,
-        **about_data(config, own.path.name, own.sha256, len(own), places),
-        "cut_share": 0.0,  # what is too long is read in windows
-        "reported": lines_document(read, "reported"),
-        "repaired": lines_document(read, "repaired"),
+    shape = dataclasses.replace(shape, id2label=labels)
+    return TaggedSetup(shape, wordpiece, about, labels, sets, learned=hashes["train"].hashes)
+
+
+def reading_parts(
+    config: FineTuneConfig,
+) -> Steps[tuple[list[TaggedTexts], dict[str, Part], list[Indices]]]:
+    """Read and split; return the files, the data first; each part by name; and which of the data's texts are
+    in each of SPLITS.
+
+    Raises: DataError, ConfigError in one sentence.
+    """
+    data = config.data
+    own = yield from opening(data, data.data)
+    yield from on_file(own)
+    others = {}
+    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
+        if path:
+            others[name] = yield from apart(data, path, f"{name}_data")
+            yield from on_file(others[name])
+    read = [own, *others.values()]
+    tags = tuple(dict.fromkeys(tag for one in read for tag in one.tags))
+    shares = (
+        0.0 if data.validation_data else data.validation_share,
+        0.0 if data.test_data else data.test_share,
+    )
+    places = stratified_split(np.zeros(len(own), np.int64), shares, data.split_seed)
+    parts = {
+        name: part_of(own, tags, chosen) for name, chosen in zip(SPLITS, places, strict=True) if len(chosen)
     }
-    return TaggedSetup(dataclasses.replace(shape, id2label=labels), wordpiece, about, labels, sets)
+    parts |= {name: part_of(other, tags) for name, other in others.items()}
+    if "train" not in parts:
+        raise DataError(marked("engine", "No texts are left to train on."))
+    return read, parts, places
+
+
+def hashes_of_parts(parts: Mapping[str, Part]) -> Steps[dict[str, Apart]]:
+    """Return what tells the texts of each part again."""
+    found = {}
+    for name, part in parts.items():
+        found[name] = Apart((yield from hashes_of(part.blocks())), part.texts.sha256)
+    return found
 
 
 def _check(config: FineTuneConfig) -> None:
@@ -179,12 +214,15 @@ def _check(config: FineTuneConfig) -> None:
         )
 
 
-def _on_parts(parts: Mapping[str, Part], labels: Sequence[str]) -> Iterator[Event]:
-    """Tell which texts stand in two parts, and which tags are measured that nobody learns."""
+def _on_parts(parts: Mapping[str, Part], labels: Sequence[str], known: Collection[str]) -> Iterator[Event]:
+    """Tell which texts stand in two parts, and which tags are measured that nobody learns.
+
+    Args: known: the parts that the model to start from has learned from.
+    """
     keys = {}
     for name, part in parts.items() if len(parts) > 1 else ():
         keys[name] = yield from part.keys()
-    yield from data_notes.on_shared(keys)
+    yield from data_notes.on_shared(keys, known)
     for texts in dict.fromkeys(part.texts for part in parts.values()):
         unknown = [tag for tag in texts.tags if tag not in set(labels)]
         if unknown:
