@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from engine.doctor.differing import is_one_edit
 from engine.doctor.finding import Finding, Rows
 from engine.doctor.part import Part
 from engine.errors import Sentence, marked
@@ -55,7 +56,7 @@ def _mistyped(counts: Counter[str]) -> dict[str, str]:
             for other in near
             if count <= max(2, _RARE_BESIDE * counts[other])
             and count < counts[other]
-            and _is_one_edit(plain, other.strip().casefold())
+            and is_one_edit(plain, other.strip().casefold())
         ]
         if len(meant) == 1:
             found[label] = meant[0]
@@ -64,19 +65,6 @@ def _mistyped(counts: Counter[str]) -> dict[str, str]:
 
 def _without_one(text: str) -> set[str]:
     return {text, *(text[:at] + text[at + 1 :] for at in range(len(text)))}
-
-
-def _is_one_edit(a: str, b: str) -> bool:
-    """Whether two texts differ by one letter, and not in a number or sign: level1 is not level2."""
-    if len(a) > len(b):
-        a, b = b, a
-    start = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
-    if len(a) < len(b):
-        return a[start:] == b[start + 1 :] and b[start].isalpha()
-    if a[start:][1:] == b[start:][1:]:
-        return start < len(a) and a[start].isalpha() and b[start].isalpha()
-    swapped = a[start + 1 : start + 2] + a[start : start + 1] + a[start + 2 :]
-    return swapped == b[start:] and a[start : start + 2].isalpha()
 
 
 def _similar(part: Part) -> Iterator[Finding]:

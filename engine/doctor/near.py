@@ -1,7 +1,8 @@
 """Which of many texts say nearly the same: candidates by what they share, then compared stretch by stretch.
 
 Texts that share only what stands everywhere ("what is the capital of") are not alike: a stretch counts by how
-rare it is among all texts. Nothing here is random: the same texts always give the same pairs.
+rare it is among all texts, and what short ones differ in has to be slight (differing.py). Nothing here is
+random: the same texts always give the same pairs.
 
 Source: Broder 1997 for min-wise hashes, Indyk and Motwani 1998 for bands of them; the words but one as a key
 are those of Garbe's SymSpell, with words for letters.
@@ -10,27 +11,32 @@ are those of Garbe's SymSpell, with words for letters.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.doctor.shingles import SIDES, Numbers, ranges, shingles_of
+from engine.doctor.differing import LONG, Count, Difference, Words, differ_in_figures, is_one_edit
+from engine.doctor.shingles import SIDES, Numbers, is_chinese, ranges, shingles_of
 from engine.errors import marked
 from engine.events import Beat, Progress, Steps
 from engine.text.example_rows import distinct
 
 ALIKE = 0.5  # from here on two texts are near duplicates
-ALIKE_BUT_ONE = 0.38  # or from here on, where one word differs of so many; or two letters, of so many
-LEAST_BUT_ONE, LEAST_LETTERS = 5, 8
+ALIKE_BUT_ONE = 0.38  # or from here on, where few words differ among many
+LEAST_ALIKE = 0.19  # or from here on, where it is spelling and small words alone
+LEAST_LETTERS = 8  # of one side of a pair without spaces, in which one letter may differ
 CONTAINED, LEAST_CONTAINED = 0.9, 40  # or one is all but contained in the other, of so many stretches
 
 _BANDS, _IN_BAND = 30, 3  # two texts of half their stretches in common share a band 98 times in 100
 _CHARACTERS = 400_000  # of the texts that are hashed at once
 _BUCKETS = 2**22  # in which stretches are counted
 _LEAST_SHARED = 0.12  # of the smallest hashes, below which a candidate is not looked at
+_FEW_LETTERS = 24  # of texts that are compared without one of their letters
+_LETTERS = 512  # of a text whose words are counted
 _MOST_WORDS, _LEAST_WORDS = 64, 3  # of texts that are compared without one of their words
 _ALL_OF, _BESIDE = 48, 8  # candidates with one key are all compared up to so many, then with so many before
 _KEYS_AT_ONCE = 500_000  # sorted between two steps
@@ -38,6 +44,7 @@ _PAIRS_AT_ONCE = 8192
 _NEAR = marked("engine", "Looking for near duplicates")
 
 Texts = Callable[[Numbers], Sequence[str]]  # the folded texts at some places
+_Compared = tuple[Numbers, Numbers, npt.NDArray[np.float32], npt.NDArray[np.bool_], Numbers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,24 +68,30 @@ def finding_near(count: int, texts: Texts, num_characters: int) -> Steps[NearPai
         yield Progress(stage=_NEAR, done=start, total=count)
     keys = yield from sketch.candidates()
     first, second = keys // max(1, count), keys % max(1, count)
-    found: list[tuple[Numbers, Numbers, npt.NDArray[np.float32]]] = []
+    found: list[_Compared] = []
     for start in range(0, len(keys), _PAIRS_AT_ONCE):
         some = slice(start, start + _PAIRS_AT_ONCE)
         a, b = first[some], second[some]
-        likely = sketch.shared(a, b) >= _LEAST_SHARED
-        a, b = a[likely], b[likely]
-        alike = _compared(texts, a, b, sketch, count)
-        kept = alike >= ALIKE
-        unsure = np.flatnonzero(~kept & (alike >= ALIKE_BUT_ONE / 2))
-        if len(unsure):
-            said = zip(texts(a[unsure]), texts(b[unsure]), alike[unsure].tolist(), strict=True)
-            kept[unsure] = [_is_one_edit(*each) for each in said]
-        found.append((a[kept], b[kept], alike[kept]))
+        likely = (sketch.shared(a, b) >= _LEAST_SHARED) | (sketch.is_short[a] & sketch.is_short[b])
+        found.append(_compared(texts, a[likely], b[likely], sketch))
         yield Beat()
     if not found:
         none = np.zeros(0, np.int64)
         return NearPairs(none, none, np.zeros(0, np.float32))
-    return NearPairs(*map(np.concatenate, zip(*found, strict=True)))
+    a, b, alike, same, frames = map(np.concatenate, zip(*found, strict=True))
+    kept = same & ~_are_filled_in(a, b, frames)
+    return NearPairs(a[kept], b[kept], alike[kept])
+
+
+def _are_filled_in(first: Numbers, second: Numbers, frames: Numbers) -> npt.NDArray[np.bool_]:
+    """Return which pairs have a frame in which three texts or more differ: what differs is what they say."""
+    framed = np.flatnonzero(frames)
+    texts_of: dict[int, set[int]] = {}
+    for pair in framed.tolist():
+        texts_of.setdefault(int(frames[pair]), set()).update((int(first[pair]), int(second[pair])))
+    found = np.zeros(len(frames), bool)
+    found[framed] = [len(texts_of[frame]) > 2 for frame in frames[framed].tolist()]
+    return found
 
 
 class _Sketch:
@@ -87,11 +100,13 @@ class _Sketch:
     """
 
     def __init__(self, count: int) -> None:
-        self._count = count
+        self.count = count
         self._bands = np.zeros((_BANDS, count), np.uint32)
         self._bytes = np.zeros((count, _BANDS * _IN_BAND), np.uint8)
         self.seen = np.zeros(_BUCKETS, np.uint32)
-        self._without: list[tuple[Numbers, Numbers]] = []  # keys without a word, and the texts they are of
+        self._words = np.zeros(_BUCKETS, np.uint32)  # in how many texts each word stands
+        self.is_short = np.zeros(count, bool)
+        self._without: list[tuple[Numbers, Numbers]] = []  # keys without a word or letter, and their texts
         drawn = np.random.PCG64(0).random_raw(_BANDS * _IN_BAND)  # its raw stream never changes
         self._factors = drawn | np.uint64(1)
 
@@ -99,6 +114,8 @@ class _Sketch:
         """Take the texts from a place on."""
         shingles = shingles_of(texts)
         np.add.at(self.seen, shingles.hashes % _BUCKETS, 1)
+        words = [word for text in texts for word in set(text[:_LETTERS].split())]
+        np.add.at(self._words, [_bucket(word) for word in words], 1)
         here = slice(start, start + len(texts))
         low, begins = shingles.hashes & np.uint64(0xFFFFFFFF), shingles.bounds[:-1]
         for band in range(_BANDS):
@@ -109,13 +126,20 @@ class _Sketch:
                 key = (key ^ smallest) * np.uint64(0x9E3779B97F4A7C15)
                 key ^= key >> np.uint64(29)
             self._bands[band, here] = key >> np.uint64(32)
-        self._without.append(_keys_without(start, texts))
+        self.is_short[here] = [len(text) <= _FEW_LETTERS for text in texts]
+        self._without += [_keys_without(start, texts), _keys_without_letter(start, texts)]
+
+    def count_of(self, word: str) -> int:
+        """Return in about how many texts a word stands."""
+        return int(self._words[_bucket(word)])
 
     def candidates(self) -> Steps[Numbers]:
-        """Return pairs of texts that share a band or all words but one, as first * count + second."""
+        """Return pairs of texts that share a band, all words but one or all letters but one: first * count +
+        second.
+        """
         found = []
         for band in self._bands:
-            found.append(self._pairs(band, np.arange(self._count)))
+            found.append(self._pairs(band, np.arange(self.count)))
             yield Beat()
         if self._without:
             keys, places = (np.concatenate(each) for each in zip(*self._without, strict=True))
@@ -146,11 +170,15 @@ class _Sketch:
 
     def _as_keys(self, a: Numbers, b: Numbers) -> Numbers:
         first, second = np.minimum(a, b), np.maximum(a, b)
-        return np.asarray((first * self._count + second)[first != second])
+        return np.asarray((first * self.count + second)[first != second])
 
     def shared(self, a: Numbers, b: Numbers) -> npt.NDArray[np.float64]:
         """Return which share of the smallest hashes two texts have in common: about their likeness."""
         return np.asarray((self._bytes[a] == self._bytes[b]).mean(1))
+
+
+def _bucket(word: str) -> int:
+    return crc32(word.encode("utf-8", "surrogatepass")) % _BUCKETS
 
 
 def _keys_without(start: int, texts: Sequence[str]) -> tuple[Numbers, Numbers]:
@@ -173,59 +201,101 @@ def _keys_without(start: int, texts: Sequence[str]) -> tuple[Numbers, Numbers]:
     return keys, places
 
 
-def _is_one_edit(a: str, b: str, alike: float) -> bool:
-    """Whether two texts differ by one word, or by two letters side by side; pairs, in one side alone.
+def _keys_without_letter(start: int, texts: Sequence[str]) -> tuple[Numbers, Numbers]:
+    """Return a key for each short text without each of its letters in turn, and one for the whole text.
 
-    Of texts without spaces between words only such pairs are looked at, whose other sides are the same: a
-    letter of Chinese is a word, and one other word is another question.
+    Two that differ in one letter, or in two side by side that are exchanged, share one.
     """
-    if SIDES in a:
-        (a_first, a_second), (b_first, b_second) = a.split(SIDES, 1), b.split(SIDES, 1)
-        changed = [
-            each
-            for each, same in (
-                ((a_first, b_first), a_second == b_second),
-                ((a_first, b_second), a_second == b_first),
-                ((a_second, b_first), a_first == b_second),
-                ((a_second, b_second), a_first == b_first),
-            )
-            if same
-        ]
-        return any(_is_one_letter(*each) or _is_one_word(*each) for each in changed)
-    if " " not in a or " " not in b:
-        return False
-    return _is_one_letter(a, b) or (alike >= ALIKE_BUT_ONE and _is_one_word(a, b))
+    short = [(place, text) for place, text in enumerate(texts, start) if len(text) <= _FEW_LETTERS]
+    keys = [
+        hash(key)
+        for _place, text in short
+        for key in (text, *(text[:at] + text[at + 1 :] for at in range(len(text))))
+    ]
+    places = np.array([place for place, _text in short], np.int64)
+    return np.array(keys, np.int64), np.repeat(places, [len(text) + 1 for _place, text in short])
 
 
-def _is_one_letter(a: str, b: str) -> bool:
-    """Whether two texts of some length differ in one letter, or in two side by side."""
-    begin = len(os.path.commonprefix((a, b)))
-    end = len(os.path.commonprefix((a[begin:][::-1], b[begin:][::-1])))
-    middle = (a[begin : len(a) - end], b[begin : len(b) - end])
-    return max(map(len, middle)) <= 2 and len(a) >= LEAST_LETTERS and "".join(middle).isalpha()
-
-
-def _is_one_word(a: str, b: str) -> bool:
-    """Whether two texts of some words differ in one of them, wherever that stands."""
-    words = Counter(a.split()), Counter(b.split())
-    return min(map(Counter.total, words)) >= LEAST_BUT_ONE - 1 and all(
-        (one - other).total() <= 1 for one, other in (words, words[::-1])
-    )
-
-
-def _compared(
-    texts: Texts, first: Numbers, second: Numbers, sketch: _Sketch, count: int
-) -> npt.NDArray[np.float32]:
-    """Return how alike the texts of each pair are, 0..1; of pairs of texts the less alike side."""
+def _compared(texts: Texts, first: Numbers, second: Numbers, sketch: _Sketch) -> _Compared:
+    """Return the pairs that are alike at all: both places, how alike, whether they say nearly the same, and
+    the frame around a word in the place of which others may stand, 0 for none.
+    """
     if not len(first):
-        return np.zeros(0, np.float32)
+        none = np.zeros(0, np.int64)
+        return none, none, np.zeros(0, np.float32), np.zeros(0, bool), none
     places, where = np.unique(np.concatenate((first, second)), return_inverse=True)
     a, b = where[: len(first)], where[len(first) :]
     said = texts(places)
+    alike = _likeness(said, a, b, sketch)
+    for pair in np.flatnonzero(sketch.is_short[first] & sketch.is_short[second]).tolist():
+        one, other = said[a[pair]], said[b[pair]]
+        if is_one_edit(one, other):  # so short that no stretch may be left in common
+            alike[pair] = max(alike[pair], 1 - 1 / max(len(one), len(other)))
+    likely = np.flatnonzero(alike >= LEAST_ALIKE)
+    weigh = lru_cache(maxsize=None)(Words)
+    verdicts = [
+        _says_the_same(said[one], said[other], share, sketch.count_of, weigh)
+        for one, other, share in zip(a[likely], b[likely], alike[likely].tolist(), strict=True)
+    ]
+    same = np.array([each[0] for each in verdicts], bool)
+    frames = np.array([each[1] for each in verdicts], np.int64)
+    return first[likely], second[likely], alike[likely], same, frames
+
+
+def _says_the_same(
+    a: str, b: str, alike: float, count: Count, weigh: Callable[[str], Words]
+) -> tuple[bool, int]:
+    """Return whether two alike texts say nearly the same, and the frame around what differs.
+
+    Of Chinese and Japanese likeness decides: a letter is a word there.
+    """
+    if SIDES in a:
+        return _is_one_side(a, b, alike, count, weigh), 0
+    first, second = weigh(a), weigh(b)
+    if first.is_chinese and second.is_chinese:
+        return alike >= ALIKE and not differ_in_figures(a, b), 0
+    if max(first.total, second.total) >= LONG:
+        return alike >= ALIKE, 0
+    if not first.is_near(second):
+        return False, 0
+    difference = Difference(first, second, count)
+    if difference.is_slight:
+        return True, difference.frame if difference.is_guessed else 0
+    kept = alike >= ALIKE_BUT_ONE and difference.is_small and not difference.is_number
+    return kept, difference.frame
+
+
+def _is_one_side(a: str, b: str, alike: float, count: Count, weigh: Callable[[str], Words]) -> bool:
+    """Whether two pairs, whichever side stands first, say nearly the same: if both sides differ, only where
+    they are alike on the whole.
+    """
+    sides, others = a.split(SIDES, 1), b.split(SIDES, 1)
+    for turned in (others, others[::-1]):
+        changed = [each for each in zip(sides, turned, strict=True) if each[0] != each[1]]
+        if len(changed) == 1 and _is_one_letter(*changed[0]):
+            return True
+        if (len(changed) == 1 or alike >= ALIKE) and all(
+            _says_the_same(*each, max(alike, ALIKE_BUT_ONE), count, weigh)[0] for each in changed
+        ):
+            return True
+    return False
+
+
+def _is_one_letter(a: str, b: str) -> bool:
+    """Whether two Chinese texts of some length differ in one letter, or in two side by side."""
+    begin = len(os.path.commonprefix((a, b)))
+    end = len(os.path.commonprefix((a[begin:][::-1], b[begin:][::-1])))
+    middle = (a[begin : len(a) - end], b[begin : len(b) - end])
+    is_short = len(a) < LEAST_LETTERS or not (is_chinese(a) and is_chinese(b))
+    return not is_short and max(map(len, middle)) <= 2 and "".join(middle).isalpha()
+
+
+def _likeness(said: Sequence[str], a: Numbers, b: Numbers, sketch: _Sketch) -> npt.NDArray[np.float32]:
+    """Return how alike the texts at two places each are, 0..1; of pairs of texts the less alike side."""
     if SIDES not in said[0]:
-        return _Weighed(said, sketch.seen, count).alike(a, b)
+        return _Weighed(said, sketch).alike(a, b)
     sides = [text.split(SIDES, 1) for text in said]
-    weighed = _Weighed([side for each in sides for side in each], sketch.seen, count)
+    weighed = _Weighed([side for each in sides for side in each], sketch)
     straight = np.minimum(weighed.alike(2 * a, 2 * b), weighed.alike(2 * a + 1, 2 * b + 1))
     crossed = np.minimum(weighed.alike(2 * a, 2 * b + 1), weighed.alike(2 * a + 1, 2 * b))
     return np.asarray(np.maximum(straight, crossed))
@@ -234,12 +304,12 @@ def _compared(
 class _Weighed:
     """The different stretches of some texts, each weighed by how rare it is."""
 
-    def __init__(self, texts: Sequence[str], seen: npt.NDArray[np.uint32], count: int) -> None:
+    def __init__(self, texts: Sequence[str], sketch: _Sketch) -> None:
         shingles = shingles_of(texts)
         keys = (shingles.texts().astype(np.uint64) << np.uint64(40)) | (shingles.hashes >> np.uint64(24))
         self._keys, at = np.unique(keys, return_index=True)
-        times = np.maximum(seen[shingles.hashes[at] % _BUCKETS], 1)
-        self._weights = np.log1p(count / times)
+        times = np.maximum(sketch.seen[shingles.hashes[at] % _BUCKETS], 1)
+        self._weights = np.log1p(sketch.count / times)
         text_of = (self._keys >> np.uint64(40)).astype(np.int64)
         self._counts = np.bincount(text_of, minlength=len(texts))
         self._begins = np.cumsum(self._counts) - self._counts

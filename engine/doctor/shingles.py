@@ -25,6 +25,7 @@ _BASE = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
 _NO_WORD = re.compile(r"[\W_]+")
 _CHINESE = "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_IS_CHINESE = re.compile(_CHINESE)
 _BETWEEN_CHINESE = re.compile(f"(?<={_CHINESE}) (?={_CHINESE})")
 
 
@@ -33,6 +34,11 @@ def folded(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text[:LONGEST]).casefold()
     words = _NO_WORD.sub(" ", plain).strip()
     return _BETWEEN_CHINESE.sub("", words) if words else plain.strip()
+
+
+def is_chinese(text: str) -> bool:
+    """Whether a text counts as Chinese or Japanese, which have no spaces between words."""
+    return not text.isascii() and len(_IS_CHINESE.findall(text)) > _MANY_CHINESE * len(text)
 
 
 def folded_pair(text: str, pair: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, Found
 from engine.doctor.part import Part, reading_part
@@ -75,10 +77,62 @@ def test_single_edits_are_near_copies_in_both_scripts(tmp_path: Path) -> None:
     assert (near.similarity[:-1] >= near.similarity[1:]).all() and near.similarity[0] == 1
 
 
-def test_questions_of_one_frame_are_not_near_copies(tmp_path: Path) -> None:
-    places = ["Yugoslavia", "Mongolia", "Ecuador", "Botswana", "Finland", "Cambodia", "Nigeria", "Portugal"]
-    texts = [f"What is the capital of {place} ?" for place in places]
-    assert "near_duplicates" not in examined(part_of(tmp_path, rows_of([*texts, *TEXTS])))
+FRAMES = {
+    "What is the capital of {} ?": (
+        "Iran",
+        "Iraq",
+        "Niger",
+        "Nigeria",
+        "Mali",
+        "Malta",
+        "Iceland",
+        "Ireland",
+    ),
+    "What does {} stand for ?": ("CPR", "CNN", "CPU", "IRA", "IRS", "NASA"),
+    "What is a fear of {} ?": ("worms", "water", "cats", "bats", "rats"),
+    "book a table for {} people at 7 pm": ("two", "three", "four", "6", "7", "12"),
+    "set an alarm for {} in the morning": ("5:10", "5:15", "6:10", "6:15"),
+    "Who is the president of {} ?": ("France", "Peru"),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("others", [(), TEXTS])
+def test_questions_of_one_frame_are_not_near_copies(
+    tmp_path: Path, frame: str, others: tuple[str, ...]
+) -> None:
+    texts = [frame.format(word) for word in FRAMES[frame]]
+    assert "near_duplicates" not in examined(part_of(tmp_path, rows_of([*texts, *others])))
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        "what is a fear of wroms",
+        "What is the fear of worms ?",
+        "What is fear of worms ?!",
+        "WHAT IS A FEAR OF WORMS ?",
+        "Waht is a fear of worms ?",
+        "What is really a fear of worms ?",
+    ],
+)
+def test_a_slip_or_a_small_word_in_such_a_question_leaves_it_a_near_copy(tmp_path: Path, edited: str) -> None:
+    texts = ["What is a fear of worms ?", "What is a fear of water ?", "What is a fear of cats ?", *TEXTS]
+    found = examined(part_of(tmp_path, rows_of([*texts, edited])))["near_duplicates"]
+    assert found.rows.tolist() == [len(texts)] and found.twins is not None and found.twins.tolist() == [0]
+
+
+def test_a_text_of_one_word_is_a_near_copy_where_it_is_a_known_word_mistyped(tmp_path: Path) -> None:
+    texts = [
+        "excellent",
+        "excellnet",
+        "house",
+        "mouse",
+        "great",
+        *(f"great {word}" for word in ("food", "view")),
+    ]
+    found = examined(part_of(tmp_path, rows_of([*texts, "graet", "gret"])))["near_duplicates"]
+    assert sorted(found.rows.tolist()) == [1, 7, 8]
 
 
 def test_a_text_with_two_labels_contradicts_itself(tmp_path: Path) -> None:
@@ -89,7 +143,7 @@ def test_a_text_with_two_labels_contradicts_itself(tmp_path: Path) -> None:
 
 def test_what_stands_in_two_parts_leaks_also_nearly(tmp_path: Path) -> None:
     data = part_of(tmp_path, rows_of(list(TEXTS)))
-    others = ["Something else altogether stands here.", TEXTS[4], TEXTS[1].replace("two", "three")]
+    others = ["Something else altogether stands here.", TEXTS[4], TEXTS[1].replace("bakery", "bakrey")]
     test = part_of(tmp_path, rows_of(others), "test.csv")
     leaks = examined(data, test)["leaks"]
     assert leaks.rows.tolist() == [4, 1] and leaks.twins is not None and leaks.twins.tolist() == [1, 2]
@@ -109,7 +163,8 @@ def test_a_pair_with_one_side_slightly_changed_is_a_near_copy(tmp_path: Path) ->
     others = [("A man is eating food.", "Nobody is eating."), ("降血压吃什么水果好", "吃什么蔬菜降血压")]
     rows = [(*pair, "a") for pair in (*changed, *again, *others)]
     copies = examined(part_of(tmp_path, rows))["near_duplicates"]
-    assert copies.rows.tolist() == [2, 3] and copies.twins is not None and copies.twins.tolist() == [0, 1]
+    assert copies.twins is not None
+    assert dict(zip(copies.rows.tolist(), copies.twins.tolist(), strict=True)) == {2: 0, 3: 1}
 
 
 def test_rows_without_text_or_label_are_named_and_harm_nothing(tmp_path: Path) -> None:
