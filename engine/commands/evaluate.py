@@ -419,11 +419,12 @@ def _names(models: list[str]) -> tuple[str, str]:
 
 def compared_document(compared: Compared, names: tuple[str, str]) -> dict[str, Any]:
     """Return what a program reads of a comparison: the second model less the first."""
-    found, by_group = compared.difference, compared.by_group
+    found = compared.difference
     first, second = compared.scores
-    document: dict[str, Any] = {
+    return {
         "metric": compared.first.metric,
         "num_examples": len(compared),
+        "copies_count_once": compared.repeat,
         "models": [
             {"name": name, "score": score} for name, score in zip(names, (first, second), strict=True)
         ],
@@ -438,9 +439,6 @@ def compared_document(compared: Compared, names: tuple[str, str]) -> dict[str, A
         "differing_rows": compared.first.listed.rows[compared.first_rows[compared.differing]].tolist(),
         "sentence": str(compared.sentence(*names)),
     }
-    if by_group is not None:
-        document["by_group"] = {"interval": _ends(by_group.interval), "p_value": by_group.p_value}
-    return document
 
 
 def _write_differing(path: Path, compared: Compared, names: tuple[str, str]) -> None:

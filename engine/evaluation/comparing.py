@@ -30,7 +30,7 @@ _FEW = marked("engine", "One text tells nothing about a difference.")
 class Compared:
     """Two models on the texts that both have answered. first_rows, second_rows: (E,) places in each.
 
-    by_group: the same with texts that repeat each other taken together; None where none does.
+    difference: texts that repeat each other are taken together. repeat: whether any do.
     """
 
     first: Scored
@@ -38,7 +38,7 @@ class Compared:
     first_rows: Indices
     second_rows: Indices
     difference: Difference
-    by_group: Difference | None
+    repeat: bool
 
     def __len__(self) -> int:
         return len(self.first_rows)
@@ -106,10 +106,7 @@ def compare_scored(first: Scored, second: Scored) -> Compared:
     adds, others = one.adds[ours], other.adds[theirs]
     score = SCORES[one.score]
     if one.score == SHARE and are_hits(adds) and are_hits(others):
-        hits = adds[:, 0] > 0.5, others[:, 0] > 0.5
-        found = compared_hits(*hits)
-        by_group = compared_hits(*hits, groups) if groups is not None else None
+        found = compared_hits(adds[:, 0] > 0.5, others[:, 0] > 0.5, groups)
     else:
         found = compared(adds, others, score, groups)
-        by_group = None
-    return Compared(first, second, ours, theirs, found, by_group)
+    return Compared(first, second, ours, theirs, found, groups is not None)

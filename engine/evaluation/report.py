@@ -28,8 +28,8 @@ from engine.evaluation.statistics import (
     Score,
     Tallies,
     bounded_interval,
+    correlation_interval,
     f1_of,
-    interval_of,
     mean_f1_of,
     pearson_of,
     share_interval,
@@ -98,8 +98,8 @@ class Report:
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the metric: of a share of texts Wilson's, of a correlation Fisher's, else by
-        resampling texts.
+        """The 95 % interval of the metric: of a share of texts Wilson's, of a correlation Fisher's, else that
+        of `bounded_interval`.
 
         Texts that repeat each other are drawn together, but for Wilson's. None where it cannot be told.
         """
@@ -214,8 +214,7 @@ def interval_over(each: Each, groups: Groups | None = None) -> tuple[float, floa
         return pearson_interval(float(pearson_of(each.adds.sum(0))), len(each))
     tallies = Tallies.of(each.adds, groups)
     if each.score == PEARSON:
-        found = interval_of(tallies, pearson_of)
-        return None if found is None else (max(-1.0, found[0]), min(1.0, found[1]))
+        return correlation_interval(tallies)
     return bounded_interval(tallies, SCORES[each.score])
 
 

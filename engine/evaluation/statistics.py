@@ -3,6 +3,10 @@
 A score is a function of sums over texts: of (hits, texts) for accuracy, of (hits, answered, true) for F1. So
 a resample is a draw of how often each kind of text is taken, and all resamples are one matrix product. The
 same numbers give the same interval: the draws follow from a fixed seed.
+
+Of shares and of F1, and of differences, no draws are asked: few texts, or few groups of them, do not show how
+far chance goes. A difference's interval and its p-value are two sides of one thing: the interval holds 0 just
+where the p-value is above SURE.
 """
 
 from __future__ import annotations
@@ -10,12 +14,20 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.train.metrics import NORMAL_95, student_interval, wilson_interval
+from engine.train.clusters import (
+    exact_interval,
+    f1_by_share,
+    f1_interval_of,
+    share_interval_of,
+    share_intervals,
+    union_of,
+)
+from engine.train.metrics import NORMAL_95, error_over_seeds, wilson_interval
 
 # E texts, G groups of them (single texts where there are none), P kinds of groups, K sums, R resamples
 
@@ -27,6 +39,7 @@ _DRAWS = 1e7  # of kinds of groups, over all resamples
 _DRAWS_AT_ONCE = 2e6
 MOST_KINDS = 20_000  # above it a score is as good as normal, and its error follows from leaving groups out
 SURE = 0.05  # below it a difference is called one
+MCNEMAR, STUDENT = "mcnemar", "student"  # what a difference was tested by
 
 
 def share_of(sums: Numbers) -> Numbers:
@@ -177,16 +190,67 @@ def share_interval(
     return bounded_interval(Tallies.of(columns, groups), share_of)
 
 
-def bounded_interval(tallies: Tallies, score: Score, seed: int = 0) -> tuple[float, float]:
-    """Return the 95 % interval of a score from 0 to 1: `interval_of`, else, as of a share of the groups.
+def bounded_interval(tallies: Tallies, score: Score) -> tuple[float, float]:
+    """Return the 95 % interval of a score from 0 to 1: of `share_of`, `f1_of` or `mean_f1_of`."""
+    adds, counts = tallies.adds, tallies.counts
+    if not tallies.num_groups:
+        return 0.0, 1.0
+    if score is mean_f1_of:
+        return _mean_f1_interval(adds, counts)
+    return (f1_interval_of if score is f1_of else share_interval_of)(adds, counts)
 
-    Where all is right, resampling sees no spread, though few texts do not tell that nothing is ever wrong.
+
+def _mean_f1_interval(adds: Numbers, counts: npt.NDArray[np.int64]) -> tuple[float, float]:
+    """Return the 95 % interval of a mean of F1 from those of its classes and how these go together.
+
+    An end's distance is put together from those of the classes (the method of variance estimates recovery,
+    Zou and Donner 2008), but never from less than the error of a class with a hit and a miss more (Agresti
+    and Coull 1998), for a class that is all right by chance has no distance. F1 bends, so that that of few
+    texts is too low on average, by its second derivative: this is taken off. The value itself is within.
+
+    Args: adds: (P, 3C).
     """
-    found = interval_of(tallies, score, seed)
-    if found is None:
-        point = float(score(tallies.total)) if tallies.num_groups else 0.0
-        return wilson_interval(point * tallies.num_groups, tallies.num_groups)
-    return max(0.0, found[0]), min(1.0, found[1])
+    total = counts @ adds
+    present = np.repeat((total.reshape(-1, 3)[:, 1:] > 0).any(1), 3)
+    if not present.any():
+        return 0.0, 1.0
+    by_class = adds[:, present].reshape(len(adds), -1, 3)
+    low, high, size = share_intervals(by_class[..., 0], union_of(by_class), counts)
+    low, high = f1_by_share(low), f1_by_share(high)
+    sums = total[present].reshape(-1, 3)
+    f1, share = f1_of(sums), _by(sums[:, 0], union_of(sums))
+    effects = (2 * by_class[..., 0] - f1 * (by_class[..., 1] + by_class[..., 2])) / (sums[:, 1] + sums[:, 2])
+    together = (effects * counts[:, None]).T @ effects
+    errors = np.sqrt(np.diag(together))
+    together = _by(together, np.outer(errors, errors))
+    np.fill_diagonal(together, 1.0)
+
+    eased = (share * size + 1) / (size + 2)
+    spread = eased * (1 - eased)
+    bias = -2 / (1 + eased) ** 3 * spread / np.maximum(size, 1.0)
+    least = NORMAL_95 * 2 / (1 + eased) ** 2 * np.sqrt(spread / (size + 1))
+    value, middle = float(f1.mean()), float((f1 - bias).mean())
+    below, above = (
+        math.sqrt(max(0.0, float(apart @ together @ apart))) / len(f1)
+        for apart in (np.maximum(f1 - low, least), np.maximum(high - f1, least))
+    )
+    return max(0.0, min(value, middle - below)), min(1.0, max(value, middle + above))
+
+
+def correlation_interval(tallies: Tallies) -> tuple[float, float] | None:
+    """Return the 95 % interval of a correlation by groups: Fisher's z, its error by leaving groups out, and
+    Student's t; None below three groups, and where one side has no spread.
+
+    Source: Fisher 1921; the jackknife, Tukey 1958.
+    """
+    if tallies.num_groups < 3:
+        return None
+    value, without = float(pearson_of(tallies.total)), tallies.left_out(pearson_of)
+    if not np.abs([value, *without]).max() < 1:
+        return None
+    error = _jackknife_error(np.arctanh(without), tallies.counts)
+    (low, high), _ = student(math.atanh(value), error, tallies.num_groups - 1)
+    return math.tanh(low), math.tanh(high)
 
 
 def is_single(groups: npt.ArrayLike) -> bool:
@@ -211,16 +275,17 @@ def mcnemar(only_first: int, only_second: int) -> float:
 class Difference:
     """The second's score less the first's on the same texts, its 95 % interval, and chance's part in it.
 
-    interval: None below two texts. p_value: how often two that are equally good differ as much.
-    test: "mcnemar" or "bootstrap". only_first, only_second: texts that one of them alone gets right.
+    interval: None below two texts; without 0 just where it is sure. p_value: how often two that are equally
+    good differ as much. test: MCNEMAR or STUDENT. only_first, only_second: texts that one of them alone gets
+    right, None of a score that is no share of right texts.
     """
 
     value: float
     interval: tuple[float, float] | None
     p_value: float
     test: str
-    only_first: int = 0
-    only_second: int = 0
+    only_first: int | None = None
+    only_second: int | None = None
 
     @property
     def is_sure(self) -> bool:
@@ -231,32 +296,38 @@ class Difference:
 def compared_hits(
     first: npt.ArrayLike, second: npt.ArrayLike, groups: npt.ArrayLike | None = None
 ) -> Difference:
-    """Compare two classifiers on the same texts. Args: first, second: (E,) bool, where each is right."""
+    """Compare two classifiers on the same texts: by McNemar's test; by group where texts belong together.
+
+    The interval without groups is that of the share of texts that one alone gets right (Wilson), times that
+    of how much more of these are the second's (exact, as the test), which alone decides its sign.
+
+    Args: first, second: (E,) bool, where each is right.
+    """
     one, other = np.asarray(first, bool), np.asarray(second, bool)
-    ones = np.ones(len(one))
-    columns = np.stack([one, ones], 1), np.stack([other, ones], 1)
-    found = compared(columns[0], columns[1], share_of, groups)
-    only_first, only_second = int((one & ~other).sum()), int((other & ~one).sum())
-    is_paired = groups is None or is_single(groups)
-    p_value = mcnemar(only_first, only_second) if is_paired else found.p_value
-    test = "mcnemar" if is_paired else "bootstrap"
-    interval = found.interval
-    if interval is None and len(one) > 1:  # the same everywhere, or the other way round everywhere
-        interval = found.value, found.value
-    return Difference(found.value, interval, p_value, test, only_first, only_second)
+    only = int((one & ~other).sum()), int((other & ~one).sum())
+    if groups is not None and not is_single(groups):
+        ones = np.ones(len(one))
+        found = compared(np.stack([one, ones], 1), np.stack([other, ones], 1), share_of, groups)
+        return replace(found, only_first=only[0], only_second=only[1])
+    total, count = sum(only), len(one)
+    value = (only[1] - only[0]) / count if count else 0.0
+    interval = None
+    if count > 1:
+        share, ends = total / count, wilson_interval(total, count)
+        lean = (only[1] - only[0]) / total if total else 0.0
+        lows, highs = exact_interval(only[1], total)
+        low, high = 2 * float(lows) - 1, 2 * float(highs) - 1
+        fewer, more = share - ends[0], ends[1] - share
+        below = math.hypot(share * (lean - low), low * (fewer if low > 0 else more))
+        above = math.hypot(share * (high - lean), high * (more if high > 0 else fewer))
+        interval = max(-1.0, value - below), min(1.0, value + above)
+    return Difference(value, interval, mcnemar(*only), MCNEMAR, *only)
 
 
 def compared(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    score: Score,
-    groups: npt.ArrayLike | None = None,
-    seed: int = 0,
+    first: npt.ArrayLike, second: npt.ArrayLike, score: Score, groups: npt.ArrayLike | None = None
 ) -> Difference:
-    """Compare two scores on the same texts by resampling both together.
-
-    p_value: how often a resample's difference is as far from this one as this one is from none, which is how
-    far chance goes; one is added to both counts, so that it is never 0.
+    """Compare two scores on the same texts, by what each text, or each group of them, adds to the difference.
 
     Args: first, second: (E, K), what the texts add to each score.
     """
@@ -268,29 +339,58 @@ def compared(
         return score(sums[..., width:]) - score(sums[..., :width])
 
     value = float(difference(tallies.total)) if tallies.num_groups else 0.0
-    if tallies.num_groups < 2:
-        return Difference(value, None, 1.0, "bootstrap")
-    without = tallies.left_out(difference)
-    if len(tallies.counts) > MOST_KINDS:
-        from scipy.special import ndtr  # here: it takes long to import
+    tells = (tallies.adds != 0).any(1) if tallies.num_groups else np.zeros(0, bool)
+    counts = tallies.counts[tells]
+    num_groups = int(counts.sum())
+    if num_groups < 2:
+        return Difference(value, None, 1.0, STUDENT)
+    effects = value - tallies.left_out(difference)[tells]
+    interval, p_value = student(
+        value, *text_error(value, effects, counts), most=2.0 if score is pearson_of else 1.0
+    )
+    return Difference(value, interval, p_value, STUDENT)
 
-        error = _jackknife_error(without, tallies.counts)
-        p_value = float(2 * ndtr(-abs(value) / error)) if error else 1.0
-        return Difference(value, (value - NORMAL_95 * error, value + NORMAL_95 * error), p_value, "bootstrap")
-    draws = tallies.resampled(difference, seed)
-    as_far = np.abs(draws - value) >= abs(value) * (1 - 1e-12)
-    p_value = float((as_far.sum() + 1) / (len(draws) + 1))
-    interval = bca(value, draws, without, tallies.counts)
-    if interval is None:  # every resample says the same: of one kind of text nobody can tell more
-        interval, p_value = (value, value), 1.0
-    return Difference(value, interval, p_value, "bootstrap")
+
+def text_error(
+    value: float, effects: Numbers, counts: npt.NDArray[np.int64] | None = None
+) -> tuple[float, float]:
+    """Return the standard error of a difference over texts, or groups of them, and its degrees of freedom.
+
+    Two groups more are thought of, one that adds to each side as much as the group that adds most: of few
+    groups all may lean to one side by chance, and then show no spread at all. Source: the jackknife (Tukey
+    1958); for pairs, the answer more on each side of Agresti and Min 2005.
+
+    Args: effects: (P,), by how much each group changes it. counts: (P,), groups of each kind; None: 1.
+    """
+    weights = np.ones(len(effects)) if counts is None else counts.astype(np.float64)
+    total = float(weights.sum())
+    mean = float(weights @ effects) / total
+    parts = (total - 1) / total * (effects - mean) + value / total  # what each adds: together the value
+    most = float(np.abs(parts).max()) or 1 / total
+    squares = float(weights @ parts**2) + 2 * most**2 - value**2 / (total + 2)
+    return total * math.sqrt(max(0.0, squares) / (total + 1) / (total + 2)), total - 1
+
+
+def student(
+    value: float, error: float, freedom: float, *, most: float = math.inf
+) -> tuple[tuple[float, float], float]:
+    """Return the 95 % interval of a value with an error, and how often chance goes as far: Student's t.
+
+    Args: most: what the value cannot be above, on either side.
+    """
+    from scipy.special import stdtr, stdtrit  # here: it takes long to import
+
+    half = float(stdtrit(freedom, 0.975)) * error
+    p_value = float(2 * stdtr(freedom, -abs(value) / error)) if error else 1.0
+    return (max(-most, value - half), min(most, value + half)), p_value
 
 
 @dataclass(frozen=True, slots=True)
 class SeedDifference:
     """The second's scores less the first's, seed by seed: mean, its 95 % interval, and how many agree.
 
-    interval, spread: None below two seeds. sign: how often chance alone has as many seeds on one side.
+    interval, p_value: of Student's paired test; None below LEAST_SEEDS, and where the seeds do not tell.
+    spread: None below two. sign: how often chance alone has as many seeds on one side.
     """
 
     mean: float
@@ -299,31 +399,29 @@ class SeedDifference:
     higher: int
     lower: int
     sign: float
-    p_value: float | None  # of Student's paired test
+    p_value: float | None
 
     @property
     def count(self) -> int:
         return self.higher + self.lower
 
 
-def over_seeds(first: Sequence[float], second: Sequence[float]) -> SeedDifference:
-    """Compare the scores of two ways to train, each pair of one seed. Raises: ValueError if there is none."""
+def over_seeds(first: Sequence[float], second: Sequence[float], rows: int = 0) -> SeedDifference:
+    """Compare the scores of two ways to train, each pair of one seed. Raises: ValueError if there is none.
+
+    Args: rows: what the scores were measured on, as `error_over_seeds` has it; 0 where nobody knows.
+    """
     apart = [other - one for one, other in zip(first, second, strict=True)]
     if not apart:
         raise ValueError("no seeds")
     higher, lower = sum(one > 0 for one in apart), sum(one < 0 for one in apart)
-    mean = statistics.fmean(apart)
+    mean, count = statistics.fmean(apart), len(apart)
     sign = mcnemar(lower, higher)
-    if len(apart) < 2:
-        return SeedDifference(mean, None, None, higher, lower, sign, None)
-    spread = statistics.stdev(apart)
-    error = spread / math.sqrt(len(apart))
-    if not error:
-        return SeedDifference(mean, (mean, mean), spread, higher, lower, sign, 1.0 if not mean else 0.0)
-    from scipy import stats  # here: it takes long to import
-
-    p_value = float(2 * stats.t.sf(abs(mean) / error, len(apart) - 1))
-    interval = student_interval(mean, error, len(apart))
+    spread = statistics.stdev(apart) if count > 1 else None
+    error = error_over_seeds(apart, rows, num_scores=2)
+    if error is None:
+        return SeedDifference(mean, None, spread, higher, lower, sign, None)
+    interval, p_value = student(mean, error, count - 1)
     return SeedDifference(mean, interval, spread, higher, lower, sign, p_value)
 
 

@@ -16,6 +16,9 @@ NORMAL_95 = 1.959963984540054  # the normal distribution holds 95 % between plus
 STUDENT_95 = (12.70620474, 4.30265273, 3.18244631, 2.77644511, 2.57058184, 2.44691185, 2.36462425, 2.30600414,
               2.26215716)  # fmt: skip
 
+LEAST_SEEDS = 3  # of two nobody can tell what a third would give: their t is 12.7
+_NO_SPREAD = 1e-12  # of a mean of equal shares: what rounding in float64 leaves
+
 # C classes, E examples
 
 
@@ -146,11 +149,28 @@ def student_interval(mean: float, error: float, count: int) -> tuple[float, floa
     return mean - width * error, mean + width * error
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean of shares, one for each seed; None below two."""
-    if len(values) < 2:
+def error_over_seeds(values: Sequence[float], rows: int = 0, *, num_scores: int = 1) -> float | None:
+    """Return the standard error of a mean over seeds; None where they do not tell: below LEAST_SEEDS, and
+    where all are equal and nobody knows how fine their score is.
+
+    A score of `rows` texts moves in steps of one text, and seeds that tie by it may lie up to a half of one
+    apart. So the error is never less than that of this rounding.
+
+    Args: num_scores: how many scores each value is made of, 2 for a difference.
+    """
+    if len(values) < LEAST_SEEDS:
         return None
     error = statistics.stdev(values) / math.sqrt(len(values))
+    if rows > 0:
+        return max(error, math.sqrt(num_scores / (12 * len(values))) / rows)
+    return error if error > _NO_SPREAD else None
+
+
+def mean_interval(values: Sequence[float], rows: int = 0) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean of shares, one for each seed; None as `error_over_seeds`."""
+    error = error_over_seeds(values, rows)
+    if error is None:
+        return None
     low, high = student_interval(statistics.fmean(values), error, len(values))
     return max(0.0, low), min(1.0, high)
 

@@ -73,11 +73,11 @@ class CompareCard(Card):
         differing = words.number(len(found.differing))
         text = self.tr("{count} of {total} differ")
         self.links["any"].setText(text.format(count=differing, total=words.number(len(found))))
-        only = found.difference.only_first, found.difference.only_second
+        only = found.difference.only_first or 0, found.difference.only_second or 0
         texts = self.tr("only the first right: {count}"), self.tr("only the second right: {count}")
         for key, text, count in zip(("first", "second"), texts, only, strict=True):
             self.links[key].setText(text.format(count=words.number(count)))
-        has_hits = found.difference.test == "mcnemar"
+        has_hits = found.difference.only_first is not None
         self.links["any"].setVisible(True)
         for key in ("first", "second"):
             self.links[key].setVisible(has_hits)

@@ -16,6 +16,7 @@ from statsmodels.stats.multitest import multipletests
 
 from engine.evaluation.statistics import (
     MOST_KINDS,
+    SURE,
     Tallies,
     bca,
     bounded_interval,
@@ -46,6 +47,13 @@ def of_classes(truth: np.ndarray, found: np.ndarray, size: int) -> np.ndarray:
     answered, true = found[:, None] == labels, truth[:, None] == labels
     parts = answered & true, answered, true
     return np.stack(parts, 2).reshape(len(truth), -1).astype(float)
+
+
+def exact(hits: int, count: int) -> tuple[float, float]:
+    """Return scipy's interval of a share by Clopper and Pearson."""
+    if not count:
+        return 0.0, 1.0
+    return tuple(stats.binomtest(int(hits), count).proportion_ci(method="exact"))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -106,7 +114,9 @@ def test_resampling_by_group_takes_whole_groups() -> None:
     assert together == pytest.approx(alone, abs=0.01)
     assert share_interval(hits.sum(), 500) == wilson_interval(hits.sum(), 500)
     assert share_interval(hits.sum(), 500, columns, np.arange(500)) == wilson_interval(hits.sum(), 500)
-    assert share_interval(hits.sum(), 500, columns, groups) == together
+    by_group = share_interval(hits.sum(), 500, columns, groups)
+    assert by_group == pytest.approx(together, abs=0.012)
+    assert by_group == pytest.approx(exact(hits[::5].sum(), 100), abs=0.012)
 
 
 def test_sums_by_group_take_any_names() -> None:
@@ -128,7 +138,7 @@ def test_texts_without_spread_have_the_interval_of_a_share(hits: list[int]) -> N
     columns = np.stack([np.array(hits, float), np.ones(len(hits))], 1)
     tallies = Tallies.of(columns)
     assert interval_of(tallies, share_of) is None
-    assert bounded_interval(tallies, share_of) == wilson_interval(sum(hits), len(hits))
+    assert bounded_interval(tallies, share_of) == pytest.approx(exact(sum(hits), len(hits)))
 
 
 @given(st.integers(0, 400), st.integers(0, 400))
@@ -145,16 +155,35 @@ def test_holm_is_that_of_statsmodels(found: list[float]) -> None:
     assert holm(found).tolist() == pytest.approx(theirs)
 
 
-def test_equal_answers_are_no_difference() -> None:
+def test_equal_answers_are_no_difference_as_far_as_so_few_texts_tell() -> None:
     hits = np.random.default_rng(0).random(50) < 0.8
     found = compared_hits(hits, hits)
-    assert (found.value, found.interval, found.p_value, found.is_sure) == (0.0, (0.0, 0.0), 1.0, False)
+    assert (found.value, found.p_value, found.is_sure) == (0.0, 1.0, False)
+    most = wilson_interval(0, 50)[1]
+    assert found.interval == pytest.approx((-most, most))
     nothing = compared_hits([], [])
     assert (nothing.value, nothing.interval, nothing.p_value) == (0.0, None, 1.0)
     one = compared_hits([True], [False])
     assert (one.value, one.interval, one.p_value, one.only_first) == (-1.0, None, 1.0, 1)
     other = compared_hits([False] * 12, [True] * 12)
-    assert other.value == 1.0 and other.interval == (1.0, 1.0) and other.is_sure
+    assert other.value == 1.0 and other.is_sure and other.interval is not None
+    assert 0.4 < other.interval[0] < 0.5 and other.interval[1] == 1.0  # of 12 texts, not of all there are
+
+
+@given(st.data(), st.integers(2, 40))
+@given_settings(max_examples=150, deadline=None)
+def test_what_is_called_a_difference_has_an_interval_without_nothing(data: st.DataObject, count: int) -> None:
+    """By McNemar's test and by groups, of shares and of F1: verdict and interval are one thing."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    lean = data.draw(st.floats(0, 1))
+    one, other = rng.random(count) < 0.5, rng.random(count) < lean
+    groups = rng.integers(0, max(2, count // 3), count) if data.draw(st.booleans()) else None
+    adds = [np.stack([hits, hits + rng.integers(0, 2, count), np.ones(count)], 1) for hits in (one, other)]
+    for found in (compared_hits(one, other, groups), compared(adds[0], adds[1], f1_of, groups)):
+        assert found.interval is not None or not found.is_sure
+        if found.interval is not None:
+            low, high = found.interval
+            assert low <= found.value <= high and found.is_sure == (low > 0 or high < 0)
 
 
 def test_the_interval_of_a_difference_is_that_of_scipy() -> None:
@@ -228,10 +257,110 @@ def test_seeds_are_compared_in_pairs() -> None:
     assert (found.higher, found.lower, found.sign) == (4, 0, pytest.approx(0.125))
     one = over_seeds([0.5], [0.6])
     assert one.interval is None and one.p_value is None and one.sign == 1.0
-    same = over_seeds([0.5, 0.6], [0.5, 0.6])
+    same = over_seeds([0.5, 0.6, 0.7], [0.5, 0.6, 0.7], rows=100)
     assert same.p_value == 1.0 and (same.higher, same.lower) == (0, 0)
     with pytest.raises(ValueError):
         over_seeds([], [])
+
+
+def test_seeds_that_tie_are_never_certain() -> None:
+    """A score of 100 rows moves in steps of 0.01, so equal differences lie up to half a step apart."""
+    two = over_seeds([0.80, 0.82], [0.82, 0.84], rows=100)
+    assert two.mean == pytest.approx(0.02) and two.interval is None and two.p_value is None
+    unknown = over_seeds([0.80, 0.82, 0.81], [0.82, 0.84, 0.83])
+    assert unknown.interval is None and unknown.p_value is None
+    tied = over_seeds([0.80, 0.82, 0.81], [0.81, 0.83, 0.82], rows=100)
+    assert tied.p_value is not None and tied.p_value > 0.01
+    assert tied.interval is not None and tied.interval[0] < 0.01 < tied.interval[1]
+
+
+def test_equally_good_ways_of_three_seeds_that_often_tie_are_rarely_called_different() -> None:
+    """Scores of 50 rows: two ways tie in all three differences in 1 of 40 cases."""
+    rng = np.random.default_rng(0)
+    called = 0
+    for _ in range(2000):
+        found = over_seeds(*(rng.binomial(50, 0.9, (2, 3)) / 50), rows=50)
+        called += found.p_value is not None and found.p_value < SURE
+    assert called <= 0.055 * 2000
+
+
+def held(truth: float, found: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return how often intervals hold the truth, and how wide they are on average."""
+    low, high = np.array(found).T
+    return float(((low <= truth + 1e-12) & (truth <= high + 1e-12)).mean()), float((high - low).mean())
+
+
+@pytest.mark.parametrize("right", [0.9, 0.5, 1.0, 0.0])
+@pytest.mark.parametrize(("support", "widest"), [(3, 0.85), (5, 0.75), (10, 0.6), (25, 0.4), (50, 0.3)])
+def test_the_f1_of_a_rare_class_is_in_its_interval(right: float, support: int, widest: float) -> None:
+    """Precision and recall of a class of so many among 1,000 texts; all right and never right, too."""
+    rng = np.random.default_rng(support)
+    kinds = np.array([[1, 1, 1], [0, 1, 0], [0, 0, 1]], np.float64)
+    wrongly = support * (1 - right) if right else support
+    found = []
+    for _ in range(600):
+        true = rng.binomial(1000, support / 1000)
+        hits, answered = rng.binomial(true, right), rng.binomial(1000 - true, wrongly / 1000)
+        found.append(bounded_interval(Tallies(kinds, np.array([hits, answered, true - hits])), f1_of))
+    share, width = held(2 * right / (2 * right + 1 - right + wrongly / support), found)
+    assert share >= 0.93 and width < widest
+
+
+@pytest.mark.parametrize("count", [5, 10, 20, 30, 100])
+@pytest.mark.parametrize("how", ["copies", "alike", "of all sizes"])
+def test_the_accuracy_of_few_groups_is_in_its_interval(count: int, how: str) -> None:
+    """Groups of copies, all right or all wrong; of texts alike, right more or less often; of other sizes."""
+    rng = np.random.default_rng(count)
+    for share in (0.6, 0.8, 0.95):
+        found = []
+        for _ in range(300):
+            size = rng.integers(1, 10, count) if how == "of all sizes" else np.full(count, 5)
+            ease = (
+                rng.beta(2 * share, 2 * (1 - share), count) if how == "alike" else rng.random(count) < share
+            )
+            hits = rng.binomial(size, ease)
+            found.append(bounded_interval(Tallies.of(np.stack([hits, size], 1)), share_of))
+        assert held(share, found)[0] >= 0.93
+
+
+@pytest.mark.parametrize(("classes", "rows"), [(2, 200), (6, 100), (20, 100), (20, 1000)])
+def test_the_mean_f1_is_in_its_interval(classes: int, rows: int) -> None:
+    """Classes of few texts are right by chance, and F1 of few is too low on average."""
+    rng = np.random.default_rng(classes)
+    found = []
+    for _ in range(300):
+        true = rng.integers(0, classes, rows)
+        answered = np.where(rng.random(rows) < 0.9, true, (true + rng.integers(1, classes, rows)) % classes)
+        found.append(bounded_interval(Tallies.of(of_classes(true, answered, classes)), mean_f1_of))
+    share, width = held(0.9, found)
+    assert share >= 0.93 and width < 0.22
+
+
+@pytest.mark.parametrize("count", [20, 50])
+def test_the_f1_of_rare_entities_is_in_its_interval(count: int) -> None:
+    rng = np.random.default_rng(count)
+    for rate in (0.2, 2.0):
+        for right in (1.0, 0.9):
+            found = []
+            for _ in range(400):
+                true = rng.poisson(rate, count)
+                hits = rng.binomial(true, right)
+                answered = hits + rng.poisson(rate * (1 - right), count)
+                found.append(bounded_interval(Tallies.of(np.stack([hits, answered, true], 1)), f1_of))
+            assert held(right, found)[0] >= 0.93
+
+
+@pytest.mark.parametrize("count", [5, 10, 20])
+@pytest.mark.parametrize("likeness", [0.0, 0.6])
+def test_equally_good_models_on_few_groups_are_rarely_called_different(count: int, likeness: float) -> None:
+    rng = np.random.default_rng(count)
+    called = 0
+    for _ in range(500):
+        groups = np.repeat(np.arange(count), rng.integers(1, 6, count))
+        ease = rng.random(count)
+        other = np.where(rng.random(count) < likeness, ease, rng.random(count))
+        called += compared_hits((ease < 0.7)[groups], (other < 0.7)[groups], groups).is_sure
+    assert called <= 0.06 * 500
 
 
 def test_nothing_warns_on_odd_input() -> None:
