@@ -32,7 +32,7 @@ from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import GAP, PAGE_MARGIN, Rail, set_role
 from app.page_stack import PAGES, PageStack, training_page
-from app.remembered import keep_table, reopen_table
+from app.remembered import keep_model, keep_table, reopen_model, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
 from app.work.job import Job
@@ -269,7 +269,8 @@ class MainWindow(QMainWindow):
         self.show_page(key)
 
     def reopen(self) -> None:
-        """Open the table that was open when the last window closed."""
+        """Open the table and choose the model that were there when the last window closed."""
+        reopen_model(self.session)
         reopen_table(self.session)
 
     def open_file(self, path: Path | str) -> None:
@@ -419,6 +420,7 @@ class MainWindow(QMainWindow):
         settings.geometry = bytes(self.saveGeometry().data())
         settings.last_page = self.current_page
         keep_table(self.session)
+        keep_model(self.session)
         settings.sync()
         self.hide()  # a worker may be importing torch, and is waited for
         self.session.close()

@@ -1,4 +1,5 @@
-"""What was open when the window closed, kept for the next start: the table, and how it was read.
+"""What was open when the window closed, kept for the next start: the table, how it was read and what it was
+compared with, the model, and the form for a run.
 
 A settings file may hold anything: what does not fit is left out, never raised.
 """
@@ -7,18 +8,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from app.session import FILE_SETTINGS, LABEL_CHOICES, OVERRIDES, Session
 from app.settings import AppSettings
 from engine.errors import UserError
-from engine.settings.finetune import DataConfig
+from engine.settings.config import with_values
+from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.settings.setting import settings_of
 from engine.text.examples import Roles
 
-TABLE = "open_table"
+TABLE, MODEL, FORM = "open_table", "open_model", "finetune/form"
+MOST_COMPARED = 8  # files
 MOST_HEADS = 64
 _HEAD = re.compile(r"([1-9]\d{0,2})\.([1-9]\d{0,2})")  # layer.head, both from 1
 
@@ -32,7 +36,53 @@ def keep_table(session: Session) -> None:
         if roles is not None:
             kept["roles"] = [roles.text, roles.text_pair, roles.label]
         kept["said"] = session.file_settings
+        kept["against"] = [str(other) for other in session.doctor.against[:MOST_COMPARED]]
     session.settings.set_value(TABLE, json.dumps(kept, ensure_ascii=False))
+
+
+def keep_model(session: Session) -> None:
+    """Keep which model is chosen to be trained."""
+    model, said = session.model, dict[str, str]()
+    if model is not None:
+        said = {name: str(session.values()[name]) for name in ("model", "vocab", "lowercase")}
+    session.settings.set_value(MODEL, json.dumps(said, ensure_ascii=False))
+
+
+def reopen_model(session: Session) -> None:
+    """Choose the model that was chosen last, if it is still there."""
+    try:
+        kept = json.loads(session.settings.value(MODEL, ""))
+        model, vocab, lowercase = (str(kept[name]) for name in ("model", "vocab", "lowercase"))
+        with_values(FineTuneConfig(), {"model": model, "vocab": vocab, "lowercase": lowercase})
+        folder, is_new = Path(model), model.startswith("new:")
+        if Path(vocab).is_file() if is_new else folder.is_absolute() and (folder / "config.json").is_file():
+            session.set_model(model, vocab, lowercase)
+    except (ValueError, TypeError, KeyError, RecursionError, OSError, UserError):
+        return
+
+
+def keep_form(settings: AppSettings, values: Mapping[str, Any], apart: Sequence[str]) -> None:
+    """Keep what a person has set for a run. Args: apart: a table, its own validation and test file."""
+    kept = {"values": dict(values), "apart": list(apart)}
+    settings.set_value(FORM, json.dumps(kept, ensure_ascii=False))
+
+
+def kept_form(settings: AppSettings, names: Sequence[str]) -> tuple[dict[str, Any], tuple[str, str, str]]:
+    """Return what was kept of these settings, as far as it can be, and a table with its own files."""
+    values, apart = dict[str, Any](), ("", "", "")
+    try:
+        kept = json.loads(settings.value(FORM, ""))
+        named = kept["apart"]
+        if isinstance(named, list) and len(named) == 3 and all(isinstance(path, str) for path in named):
+            apart = (named[0], named[1], named[2])
+        found = {name: kept["values"][name] for name in names if name in kept["values"]}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return values, apart
+    for name, value in found.items():
+        with suppress(UserError, ValueError, TypeError):
+            with_values(FineTuneConfig(), {name: value})
+            values[name] = value
+    return values, apart
 
 
 def reopen_table(session: Session) -> None:
@@ -50,6 +100,10 @@ def reopen_table(session: Session) -> None:
         task = kept["task"] if kept.get("task") in known_tasks() else ""
         given = kept.get("said", {})
         said = {name: given[name] for name in FILE_SETTINGS if isinstance(given.get(name), str)}
+        others = kept.get("against", [])
+        if isinstance(others, list):
+            named_files = [Path(other) for other in others[:MOST_COMPARED] if isinstance(other, str)]
+            session.doctor.remember(path, tuple(file for file in named_files if file.is_file()))
         session.open_table(path, roles=roles, label_choices=choices, task=task, said=said, **overrides)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError, UserError):
         return

@@ -66,6 +66,10 @@ class SettingsForm(QWidget):
         self._quiet = False
         self._edited()
 
+    def changed_values(self) -> dict[str, Any]:
+        """Return those values that are others than the form was made with."""
+        return {name: row.field.get() for name, row in self._rows.items() if row.field.get() != row.default}
+
     def reset(self) -> None:
         """Show the values the form was made with."""
         self.clear_refusals()
@@ -133,8 +137,18 @@ class SettingsForm(QWidget):
     def show_more(self, shown: bool) -> None:
         """Fold or unfold the advanced settings."""
         self._advanced.setVisible(shown)
-        self._more.setText(self.tr("Fewer settings") if shown else self.tr("More settings…"))
         self._more.setAccessibleDescription(self.tr("shown") if shown else self.tr("hidden"))
+        self._name_more()
+
+    def _name_more(self) -> None:
+        """Say on the link how many of the settings behind it are not as usual: nobody would look there."""
+        count = sum(self._rows[name].about.advanced for name in self.changed_values())
+        said = self.tr("More settings…")
+        if not self._advanced.isHidden():
+            said = self.tr("Fewer settings")
+        elif count:
+            said = self.tr("More settings, {count} changed…").format(count=words.number(count))
+        self._more.setText(said)
 
     def _make_rows(self, config: Any, names: Sequence[str] | None) -> dict[str, _Row]:
         found: dict[str, _Row] = {}
@@ -196,6 +210,7 @@ class SettingsForm(QWidget):
     @Slot()
     def _edited(self) -> None:
         if not self._quiet:
+            self._name_more()
             self.changed.emit()
 
     @Slot()

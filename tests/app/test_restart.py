@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.pages.probe.page import NEXT, WORDS
-from app.remembered import TABLE, kept_heads, reopen_table
+from app.remembered import FORM, MODEL, TABLE, kept_form, kept_heads, reopen_model, reopen_table
 from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import FIRST_TEXT
@@ -122,6 +123,40 @@ def test_the_columns_of_a_tagged_file_are_those_that_were_chosen_after_a_restart
     assert session.summary is not None and set(session.summary.labels) == {"NNP", "VBZ", "JJ"}
 
 
+@pytest.mark.slow
+def test_model_epochs_and_test_file_are_there_again_after_a_restart(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
+    for name in ("films", "kept", "other"):
+        text = "kind,words\n" + "a,good film\nb,bad play\n" * 9
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    window = opened()
+    session = window.session
+    session.open_table(tmp_path / "films.csv")
+    qtbot.waitUntil(lambda: session.table is not None)
+    session.doctor.compare_with(tmp_path / "kept.csv")
+    session.set_model(str(tmp_path / "lm"))
+    assert session.wait_idle()
+    window.show_page("finetune")
+    window.page("finetune").setup.set_values(
+        {"num_epochs": 7, "max_length": 30, "early_stopping_patience": 2}
+    )
+
+    window = opened()
+    session = window.session
+    qtbot.waitUntil(lambda: session.table is not None and session.model is not None)
+    assert session.model.model == str(tmp_path / "lm")
+    assert session.doctor.against == (tmp_path / "kept.csv",)
+    setup = window.page("finetune").setup
+    config = setup.config()
+    assert (config.training.num_epochs, config.data.max_length) == (7, 30)
+    assert config.data.test_data == str(tmp_path / "kept.csv")
+    assert "1 changed" in setup.findChild(QPushButton, "more_settings").text()
+    session.open_table(tmp_path / "other.csv")
+    assert session.wait_idle() and setup.config().data.test_data == ""
+
+
 def test_a_table_that_is_gone_is_not_asked_for(opened: Open, qtbot: QtBot, tmp_path: Path) -> None:
     table = tmp_path / "films.csv"
     table.write_text("kind,words\na,good film\nb,bad play\n", encoding="utf-8")
@@ -139,13 +174,16 @@ def test_a_table_that_is_gone_is_not_asked_for(opened: Open, qtbot: QtBot, tmp_p
 def test_what_is_no_head_and_no_table_is_passed_over(value: object, qtbot: QtBot, tmp_path: Path) -> None:
     settings = AppSettings(tmp_path / "settings.ini")
     settings.set_value("heads", value)
-    settings.set_value(TABLE, value)
+    for key in (TABLE, MODEL, FORM):
+        settings.set_value(key, value)
     settings.sync()
     found = kept_heads(settings, "heads")
     assert all(0 <= number < 999 for head in found for number in head)
     session = Session(settings)
     reopen_table(session)
-    assert session.wait_idle() and session.table is None
+    reopen_model(session)
+    assert session.wait_idle() and session.table is None and session.model is None
+    assert kept_form(settings, ("num_epochs",)) == ({}, ("", "", ""))
     session.close()
 
 

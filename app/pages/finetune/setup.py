@@ -22,6 +22,7 @@ from app.pages.finetune.model import ModelChooser
 from app.pages.finetune.test_file import SETTING, TestFileBox
 from app.pages.run.setup import SetupCard
 from app.pages.tasks.known import VIEWS, views_of
+from app.remembered import keep_form, kept_form
 from app.session import Session
 from engine.errors import ConfigError, UserError, marked
 from engine.settings.config import with_values
@@ -64,6 +65,7 @@ class FineTuneSetup(SetupCard):
         self.form.setObjectName("settings")
         self._lay_out()
         self._connect()
+        self._take_kept()
         self._fill_data()
         self._model_changed()
         self._length_changed(session.max_length)
@@ -104,6 +106,20 @@ class FineTuneSetup(SetupCard):
         session.model_changed.connect(self._model_changed)
         session.max_length_changed.connect(self._length_changed)
         session.busy_changed.connect(self._busy_changed)
+
+    def _take_kept(self) -> None:
+        """Show what was set when the last window closed."""
+        values, (table, *apart) = kept_form(self._session.settings, NAMES)
+        if table:
+            self._apart[table] = (apart[0], apart[1])
+        self.form.set_values({name: value for name, value in values.items() if name not in APART})
+
+    def _keep(self) -> None:
+        """Keep what is set for the next start; a table that is still being opened has its files kept."""
+        if self._table or not self._apart:
+            values, changed = self.values(), self.form.changed_values()
+            own = {name: value for name, value in changed.items() if name not in APART}
+            keep_form(self._session.settings, own, (self._table, *(str(values[name]) for name in APART)))
 
     def config(self) -> FineTuneConfig:
         """Return the settings as they stand. Raises: ConfigError naming the field that is refused."""
@@ -161,6 +177,7 @@ class FineTuneSetup(SetupCard):
     def work_out(self) -> None:
         """Work out how many steps it will take and how long."""
         self.plan = None
+        self._keep()
         self._fill_tasks()
         self.task_label.setText(self._task_words())
         config, session = self.config(), self._session
