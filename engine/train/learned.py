@@ -126,16 +126,9 @@ def learned_by(model: Path | str) -> Learned:
     except (ModelError, OSError):
         info = {}
     hashes = kept_in(folder)
-    stages = [one for one in info.get("chain", []) if isinstance(one, dict)]
-    if isinstance(info.get("data"), dict) and not any(one.get("data") == info["data"] for one in stages):
-        stages.append({"data": info["data"]})  # before there were chains
-    if stages and stages[-1].get("data") == info.get("data"):
-        stages[-1] = {"split": info.get("split"), **stages[-1]}
     files, splits = list[LearnedFile](), dict[str, Mapping[str, Any]]()
-    for stage in stages:
-        data, split = stage.get("data"), stage.get("split")
-        if not isinstance(data, dict) or not isinstance(data.get("sha256"), str):
-            continue
+    for stage in _stages(info):
+        data, split = stage["data"], stage.get("split")
         split = split if isinstance(split, dict) else {}
         splits[data["sha256"]] = split
         if hashes is None or not stage.get("num_hashed"):
@@ -146,6 +139,27 @@ def learned_by(model: Path | str) -> Learned:
                 )
             )
     return Learned(NOTHING.hashes if hashes is None else hashes, tuple(files), splits)
+
+
+def has_learned(info: Mapping[str, Any]) -> bool:
+    """Whether a model's cloze.json says that it was fine-tuned on some file."""
+    return bool(_stages(info))
+
+
+def _stages(info: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the trainings on a file that a cloze.json tells of, the oldest first."""
+    chain = info.get("chain")
+    stages = [one for one in chain if isinstance(one, dict)] if isinstance(chain, list) else []
+    own = {name: info.get(name) for name in ("data", "split")}
+    if own["data"] is not None:
+        if not stages or stages[-1].get("data") != own["data"]:  # before there were chains
+            stages.append({})
+        stages[-1] = {**own, **stages[-1]}
+    return [
+        one
+        for one in stages
+        if isinstance(one.get("data"), dict) and isinstance(one["data"].get("sha256"), str)
+    ]
 
 
 def kept_in(folder: Path) -> Keys | None:

@@ -14,9 +14,9 @@ from app.pages.advice.table import Counted, contradictions, cut_texts, lone_labe
 from app.pages.run.advice import RunAdvice
 from app.pages.tasks.known import views_of
 from app.pages.tasks.views import TaskViews
-from app.words import decimal, number
+from app.words import decimal, number, say
 from engine.errors import Sentence
-from engine.events import Evaluated, Step
+from engine.events import Evaluated, Noted, Step
 from engine.settings.finetune import DataConfig
 from engine.train.watchdog import OVERFITTING
 
@@ -137,12 +137,23 @@ class FineTuneAdvice(RunAdvice):
             yield Remark("look", text.format(epoch=epoch, low=low, high=high))
 
 
-def before_a_run(counted: Counted, validation: ValidationRows) -> list[Remark]:
-    """Return what to know of the data before a run; of a table only what asks for a look."""
+def before_a_run(counted: Counted, validation: ValidationRows, known: Sequence[Noted]) -> list[Remark]:
+    """Return what to know of the data before a run; of a table only what asks for a look.
+
+    Args: known: what the model to start from has already learned of them.
+    """
     found = on_counted(counted, CHECKS)
     if not validation.is_own_table:  # of such a table nobody knows yet which labels it measures
         found = [*on_counted(counted, (lone_labels,)), *found]
-    return [on_validation(validation), *(remark for remark in found if remark.level == "look")]
+    kept = on_validation(validation)
+    is_known = any(note.sentence.values.get("part") == "validation" for note in known)
+    said = [] if is_known and kept.level == "fine" else [kept]
+    return [*on_known(known), *said, *(remark for remark in found if remark.level == "look")]
+
+
+def on_known(known: Sequence[Noted]) -> list[Remark]:
+    """Return what to say of texts that the model to start from has already learned from."""
+    return [Remark(note.level, say(note.sentence)) for note in known]
 
 
 def on_validation(validation: ValidationRows) -> Remark:

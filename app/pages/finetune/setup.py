@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from app.look.layout import form_rows, row
 from app.look.widgets import button
 from app.pages.advice.remark import Remark
 from app.pages.advice.table import Counted
-from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split
+from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split, on_known
 from app.pages.finetune.comparison import CompareButton
 from app.pages.finetune.model import ModelChooser
 from app.pages.finetune.test_file import SETTING, TestFileBox
@@ -24,9 +27,13 @@ from app.pages.run.setup import SetupCard
 from app.pages.tasks.known import VIEWS, views_of
 from app.remembered import keep_form, kept_form
 from app.session import Session
+from app.work.worker import Channel
 from engine.errors import ConfigError, UserError, marked
+from engine.events import Noted
 from engine.settings.config import with_values
-from engine.settings.finetune import FineTuneConfig
+from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.train.finetune import known_before
+from engine.train.learned import has_learned
 from engine.train.plan import Plan, plan
 from engine.train.tasks.known import TASKS
 
@@ -50,6 +57,8 @@ class FineTuneSetup(SetupCard):
         self._apart: dict[str, tuple[str, str]] = {}  # table -> its own validation and test file
         self._table = ""  # whose files are shown
         self.plan: Plan | None = None
+        self._asked_known = Channel(self, session.workers.files)
+        self._known: Sequence[Noted] | None = None  # to the model to start from; None: not yet asked
         self.data_box = ChoiceBox("data_choice", self.tr("Data"))
         self.chooser = ModelChooser(session, self)
         self.task_box = ChoiceBox("task_choice", self.tr("Task"))
@@ -161,8 +170,10 @@ class FineTuneSetup(SetupCard):
     def remarks(self) -> list[Remark]:
         """Return what to know of the data before training; nothing while it is not known."""
         table, summary = self._session.table, self._session.table_summary
-        if table is None or summary is None or self.plan is None:
+        if self.plan is None or self._known is None:
             return []
+        if table is None or summary is None:
+            return on_known(self._known)
         values = self.form.values()
         is_own = bool(values.get("validation_data"))
         is_counted = is_default_split(float(values["validation_share"]), int(values["split_seed"]))
@@ -172,7 +183,8 @@ class FineTuneSetup(SetupCard):
             num_duplicates=summary.num_duplicates,
             is_own_table=is_own,
         )
-        return before_a_run(Counted(table, summary, self._session.max_length), validation)
+        counted = Counted(table, summary, self._session.max_length)
+        return before_a_run(counted, validation, self._known)
 
     def work_out(self) -> None:
         """Work out how many steps it will take and how long."""
@@ -195,6 +207,31 @@ class FineTuneSetup(SetupCard):
                 least_rate=TASKS[session.task_name].least_rate if session.task_name in TASKS else 0.0,
             )
             self.form.set_auto("learning_rate", self._auto_words(self.plan.learning_rate))
+            self._ask_known(config)
+
+    def _ask_known(self, config: FineTuneConfig) -> None:
+        """Ask what the model to start from has already learned of the data."""
+        session = self._session
+        assert session.model is not None
+        if not has_learned(session.model.info):
+            self._asked_known.drop()
+            self._known = []
+            return
+        of_rows = DataConfig()
+        data = replace(config.data, max_length=of_rows.max_length, truncation=of_rows.truncation)
+        stamp = session.table.sha256 if session.table is not None else ""
+        if self._asked_known.ask(
+            (config.model.model, str(session.model.info.get("trained")), data, stamp),
+            partial(known_before, config),
+            heard=self._hear_known,
+            refused=lambda _error: self._hear_known([]),  # the run says why
+        ):
+            self._known = None
+
+    def _hear_known(self, known: Sequence[Noted]) -> None:
+        if known != self._known:
+            self._known = known
+            self.changed.emit()
 
     def _auto_words(self, learning_rate: float) -> str:
         return self.tr("auto: {rate}").format(rate=words.scientific(learning_rate, 2))

@@ -29,9 +29,12 @@ from engine.errors import Sentence
 from engine.events import Evaluated, Event, Noted, Started, Step
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.train.finetune import fine_tune
 from engine.train.run.runs import RunInfo
 from engine.train.tasks.token_labels.details import NONE_FOUND
 from tests.app.hand import Hand, ShowPage
+from tests.engine.tiny_runs import reviews, tiny_config
+from tests.engine.tiny_runs import write_table as write_rows
 from tests.looks.scenes import FIVE, TWO, InventedRun, write_table, write_vocabulary
 
 ACTIONS = ("copy_command", "pause", "go_on", "start", "stop", "try_it", "new_run")
@@ -499,6 +502,31 @@ def test_a_start_that_is_refused_leaves_the_form_and_says_nothing_of_what_was_sa
 
 
 @pytest.mark.slow
+def test_what_the_chosen_model_has_learned_of_the_table_is_told_before_start(
+    page: FineTunePage, hand: Hand, tmp_path: Path
+) -> None:
+    rows = [(f"{text} {number}", label) for number, (text, label) in enumerate(reviews(50))]
+    csv = write_rows(tmp_path / "reviews.csv", rows)
+    config = tiny_config(tmp_path, num_epochs=1, batch_size=20, data=str(csv))
+    list(fine_tune(config, tmp_path / "first"))
+    session = page.session
+    session.open_table(config.data.data)
+    assert session.wait_idle()
+    session.set_model(str(tmp_path / "first" / "model"))
+    assert session.wait_idle()
+
+    def told() -> dict[str, str]:
+        page.setup.check()
+        assert session.wait_idle()
+        return {remark.text: remark.level for remark in page.setup.remarks()}
+
+    assert told()["Validation is kept apart: 10 rows, no text shared with training."] == "fine"
+    page.setup.set_values({"split_seed": 7})
+    found = told()
+    assert any("of the 10 validation texts" in text and level == "wrong" for text, level in found.items())
+    assert not any("kept apart" in text for text in found)
+
+
 def test_a_test_file_that_is_not_there_is_refused_beside_its_field(ready: FineTunePage) -> None:
     ready.setup.set_values({"test_data": "/nowhere/test.csv"})
     refusal = ready.findChild(object, "refusal_test_data")
