@@ -18,8 +18,8 @@ from engine.files import read_json_object
 FORMAT, VERSION = "cloze-lecture", 1
 SUFFIX = ".json"
 MOST_BYTES = 40 * 2**20
-MOST_VALUES = 2_000_000
-MOST_SCENES = 500
+MOST_VALUES = 500_000
+MOST_SCENES, MOST_MODELS = 500, 20  # of a lecture, of a scene
 LONGEST_TITLE, LONGEST_SENTENCE, LONGEST_TEXT = 300, 3_000, 20_000  # characters
 
 
@@ -102,8 +102,15 @@ def to_json(lecture: Lecture) -> str:
 
 
 def write_lecture(path: Path, lecture: Lecture) -> None:
-    """Write a lecture, whole or not at all. Raises: UserError."""
-    write_text(path, to_json(lecture))
+    """Write a lecture, whole or not at all. Raises: UserError: it is more than can be opened again, too."""
+    text = to_json(lecture)
+    if len(lecture.scenes) > MOST_SCENES or len(text.encode()) > MOST_BYTES:
+        raise UserError(
+            marked("engine", "A lecture holds {scenes} scenes and {most} MB at most. Save it as two."),
+            scenes=MOST_SCENES,
+            most=MOST_BYTES // 2**20,
+        )
+    write_text(path, text)
 
 
 def read_lecture(path: Path) -> Lecture:
@@ -136,6 +143,8 @@ def _scene(found: dict[str, Any]) -> Scene:
     values, models = found["values"], found["models"]
     if not isinstance(values, dict) or not isinstance(models, dict):
         raise TypeError
+    if len(models) > MOST_MODELS or any(len(role) > LONGEST_TITLE for role in models):
+        raise ValueError
     return Scene(
         title=_text(found, "title", LONGEST_TITLE),
         sentence=_text(found, "sentence", LONGEST_SENTENCE),

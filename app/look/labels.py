@@ -13,6 +13,7 @@ from PySide6.QtGui import QFontMetrics, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 MOST_HEIGHT = 10_000  # px
+MOST_SHOWN = 2_000  # characters on one line
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|s|min|h|MB|GB)(?!\w))|(?<=[<>]) (?=\d)")
 _JOINED = re.compile(_UNIT.pattern.replace(" ", "\N{NO-BREAK SPACE}"))
 PART = " · "  # between things known of one thing, the weightiest first
@@ -51,11 +52,15 @@ class _Wrapped(QLabel):
 
 def fitting(text: str, metrics: QFontMetrics | QFontMetricsF, width: float) -> str:
     """Return what of a text fits: without its last parts ("a · b · c"), or cut with an ellipsis."""
-    parts = text.split(PART)
-    while len(parts) > 1 and metrics.horizontalAdvance(PART.join(parts)) > width:
-        parts.pop()
-    shown, room = PART.join(parts), max(0, int(width))
-    return metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room)
+    if len(text) > MOST_SHOWN:  # what takes long to measure never fits
+        text = f"{text[:MOST_SHOWN]}…"
+    shown, *parts = text.split(PART)
+    for part in parts:
+        longer = f"{shown}{PART}{part}"
+        if metrics.horizontalAdvance(longer) > width:
+            break
+        shown = longer
+    return metrics.elidedText(shown, Qt.TextElideMode.ElideRight, max(0, int(width)))
 
 
 def set_or_hide(target: QLabel, text: str) -> None:

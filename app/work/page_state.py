@@ -1,13 +1,12 @@
 """What a page shows, as plain values: it gives them, and shows the same again when it is given them back.
 
-The values may come from a file that a stranger wrote: `Read` refuses in one sentence what is missing
-or cannot
-be. Nothing here knows Qt.
+The values may come from a file that a stranger wrote: `Read` refuses in one sentence what is missing, cannot
+be, or is more than a page can show. Nothing here knows Qt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,6 +15,7 @@ from engine.errors import UserError, marked
 
 MODEL = "model"  # the role of the model that is looked into
 LONGEST_TEXT = 20_000  # characters
+MOST_ITEMS = 5_000  # of a list: no page has more texts, and no model more heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,7 @@ class Read:
 
     def text(self, name: str, most: int = LONGEST_TEXT) -> str:
         """Return a text."""
-        found = self._values.get(name)
-        if not isinstance(found, str) or len(found) > most:
-            refuse(name)
-        return found
+        return text(name, self._values.get(name), most)
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
         """Return one of some names."""
@@ -79,9 +76,11 @@ class Read:
         return tuple(tuple(one) for one in found)
 
     def items(self, name: str, count: int | None = None) -> Sequence[Any]:
-        """Return a list of anything."""
+        """Return a list of anything, of at most MOST_ITEMS."""
         found = self._values.get(name)
-        if not isinstance(found, list | tuple) or (count is not None and len(found) != count):
+        if not isinstance(found, list | tuple) or len(found) > MOST_ITEMS:
+            refuse(name)
+        if count is not None and len(found) != count:
             refuse(name)
         return found
 
@@ -105,11 +104,23 @@ def refuse(name: str) -> NoReturn:
         marked(
             "engine",
             "This scene cannot be shown: what it says of “{name}” is missing or does not fit this page. "
-            "It may "
-            "have been kept by another version of Cloze.",
+            "It may have been kept by another version of Cloze.",
         ),
         name=name,
     )
+
+
+def text(name: str, value: Any, most: int = LONGEST_TEXT) -> str:
+    """Return a cell as a text. Raises: UserError."""
+    if not isinstance(value, str) or len(value) > most:
+        refuse(name)
+    return value
+
+
+def once(name: str, keys: Sequence[Hashable]) -> None:
+    """Refuse a list that names something twice. Raises: UserError."""
+    if len(set(keys)) < len(keys):
+        refuse(name)
 
 
 def whole(name: str, value: Any, least: int, most: int) -> int:

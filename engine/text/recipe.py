@@ -17,13 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.durable import write_text
-from engine.errors import DataError, Sentence, marked
+from engine.errors import DataError, Said, Sentence, marked
+from engine.files import parse_json_object, read_regular
 from engine.text.table import Table
 
 SUSPECTED = "suspected_labels"  # the finding that a label in doubt is one of
 DROP, RELABEL, MERGE, TOGETHER, KEEP = "drop", "relabel", "merge", "together", "keep"
 _FORMAT = 1
-_MOST_BYTES = 2**28
+_MOST_BYTES, _MOST_VALUES = 2**26, 4_000_000  # every row of a table of two million kept together
+_MOST_ROW = 2**40
 _NOT_ONE = marked("engine", "{path} is not a recipe: {reason}.")
 _REASONS = {  # why a row is left out, by the kind of finding
     "exact_duplicates": marked("engine", "Line {line} was left out: it repeats an earlier row."),
@@ -189,18 +191,24 @@ def new_recipe(table: Table) -> Recipe:
 
 def read_recipe(path: Path) -> Recipe:
     """Return the recipe in a file. Raises: DataError."""
+    data = read_regular(path, most=_MOST_BYTES, kind=DataError)
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise ValueError(str(Sentence(marked("engine", "it is too large"))))
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["recipe"] != _FORMAT:
-            raise ValueError(str(Sentence(marked("engine", "it is of a newer version"))))
-        return Recipe(str(found["name"]), str(found["sha256"]), tuple(map(_step, found["steps"])))
-    except OSError as error:
-        template = marked("engine", "The recipe {path} cannot be read: {reason}.")
-        raise DataError(template, path=path, reason=error.strerror or str(error)) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(_NOT_ONE, path=path, reason=str(error) or type(error).__name__) from error
+        found = parse_json_object(
+            data, path, most_values=_MOST_VALUES, writable=True, most_number=_MOST_ROW, kind=DataError
+        )
+    except DataError as error:
+        raise DataError(_NOT_ONE, path=path.name, reason=Said(str(error).rstrip("."))) from error
+    version, steps = found.get("recipe"), found.get("steps")
+    if type(version) is int and version > _FORMAT:
+        raise _no_recipe(path, marked("engine", "it is of a newer version"))
+    names = (found.get("name"), found.get("sha256"))
+    if type(version) is not int or version != _FORMAT or not _are(names, str) or not isinstance(steps, list):
+        raise _no_recipe(path, marked("engine", "it does not begin as one"))
+    return Recipe(names[0], names[1], tuple(_step(one, at, path) for at, one in enumerate(steps, start=1)))
+
+
+def _no_recipe(path: Path, reason: str, **values: Any) -> DataError:
+    return DataError(_NOT_ONE, path=path, reason=Sentence(reason, values))
 
 
 def with_cells(table: Table, column: str, cells: Sequence[str]) -> Table:
@@ -217,22 +225,30 @@ def _short(step: Step) -> dict[str, Any]:
     return {name: value for name, value in values if value not in ("", ())}
 
 
-def _step(found: Mapping[str, Any]) -> Step:
-    """Return a step as a file has it. Raises: ValueError, KeyError, TypeError."""
-    step = Step(
-        do=found["do"],
-        rows=tuple(map(int, found.get("rows", ()))),
-        label=str(found.get("label", "")),
-        labels=tuple(map(str, found.get("labels", ()))),
-        column=str(found.get("column", "")),
-        groups=tuple(map(int, found.get("groups", ()))),
-        reason=str(found.get("reason", "")),
-    )
+def _step(found: Any, number: int, path: Path) -> Step:
+    """Return a step as a file has it: its number there counts from 1. Raises: DataError."""
+    values: dict[str, Any] = {}
+    for each in fields(Step):
+        value = found.get(each.name, each.default) if isinstance(found, Mapping) else None
+        kind = {"rows": int, "groups": int, "labels": str}.get(each.name)
+        value = tuple(value) if kind and isinstance(value, list) else value
+        fits = isinstance(value, tuple) and _are(value, kind) if kind else type(value) is str
+        if not fits:
+            reason = marked("engine", "“{field}” of its step {number} is missing or invalid")
+            raise _no_recipe(path, reason, field=each.name, number=number)
+        values[each.name] = value
+    step = Step(**values)
     if step.do not in _WORDS or min(step.rows, default=0) < 0:
-        raise ValueError(f"step {found['do']!r}")
+        raise _no_recipe(path, marked("engine", "its step {number} is none that there is"), number=number)
     if step.do == TOGETHER and len(step.groups) != len(step.rows):
-        raise ValueError("rows and groups differ in number")
+        reason = marked("engine", "rows and groups of its step {number} differ in number")
+        raise _no_recipe(path, reason, number=number)
     return step
+
+
+def _are(values: Sequence[Any], kind: type | None) -> bool:
+    """Whether all values are of this very type: true is no number."""
+    return all(type(value) is kind for value in values)
 
 
 def _united(num_rows: int, steps: Sequence[Step]) -> npt.NDArray[np.int64]:

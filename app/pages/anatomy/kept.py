@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.pages.anatomy.state import STEPS, WIDTHS, Walk
-from app.work.page_state import Read, number, refuse, whole
+from app.work.page_state import Read, number, once, refuse, whole
 from engine.errors import UserError, marked
 from engine.inspect.anatomy.changes import RESIDUALS, Changes
 from engine.model.config import BertConfig
@@ -71,6 +71,7 @@ def _changes(values: Read) -> Changes:
         ((whole("scales", layer, 1, MOST), whole("scales", head, 1, MOST)), number("scales", scale, 0, 100))
         for layer, head, scale in values.rows("scales", 3)
     )
+    once("scales", [which for which, _scale in scales])
     removed = values.rows("no_residual", 2)
     if any(which not in RESIDUALS for _layer, which in removed):
         refuse("no_residual")
@@ -80,6 +81,8 @@ def _changes(values: Read) -> Changes:
         )
         for name in ("positions", "segments")
     }
+    for name, found in pairs.items():
+        once(name, [piece for piece, _other in found])
     return Changes(
         scales,
         frozenset((whole("no_residual", layer, 1, MOST), which) for layer, which in removed),

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.pages.attention.heads import IMPORTANCE
 from app.pages.attention.state import PICTURES, Chosen, Comparison, Head
-from app.work.page_state import PageState, Read, refuse, whole
+from app.work.page_state import PageState, Read, once, refuse, whole
 from engine.errors import UserError, marked
 
 OTHER = "other"  # the role of the model that is compared with
@@ -132,7 +132,9 @@ def _pairs(heads: Any) -> list[list[int]]:
 
 def _heads(values: Read, name: str) -> tuple[Head, ...]:
     found = values.rows(name, 2)
-    return tuple((whole(name, layer, 1, MOST) - 1, whole(name, head, 1, MOST) - 1) for layer, head in found)
+    heads = tuple((whole(name, layer, 1, MOST) - 1, whole(name, head, 1, MOST) - 1) for layer, head in found)
+    once(name, heads)
+    return heads
 
 
 def _against(against: Comparison) -> dict[str, Any]:

@@ -6,6 +6,7 @@ the same wherever the table is not.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from engine.errors import UserError, marked
 from engine.inspect.embeddings.vectors import KINDS
 
 OTHER = "other"  # the role of the model beside
-MOST_TEXTS = 2_000  # that a scene holds
+MOST_TEXTS, MOST_CHARACTERS = 2_000, 2_000_000  # that a scene holds
 MOST_LAYER = 1_000
 LONGEST_LINE = 20_000  # characters
 LONGEST_NAME = 1_000
@@ -55,6 +56,15 @@ def values_of(page: Any) -> dict[str, Any]:
             most=MOST_TEXTS,
             count=len(lines),
         )
+    if (count := _characters(lines)) > MOST_CHARACTERS:
+        raise UserError(
+            marked(
+                "engine",
+                "A scene holds at most {most:,} characters of text; these have {count:,}. Choose fewer rows.",
+            ),
+            most=MOST_CHARACTERS,
+            count=count,
+        )
     source, column = vectors.source, page.map_settings.column
     return {
         "tab": TABS[views.currentIndex()],
@@ -84,6 +94,8 @@ def read(state: PageState) -> Kept:
         not isinstance(cell, str) or len(cell) > LONGEST_LINE for line in lines for cell in line
     ):
         refuse("texts")
+    if _characters(lines) > MOST_CHARACTERS:
+        refuse("texts")
     source = Source(
         values.choice("kind", (WORD, TYPED)),
         lines=tuple((group, text) for group, text in lines),
@@ -105,6 +117,10 @@ def read(state: PageState) -> Kept:
         point=values.whole("point", -1, MOST_TEXTS),
         compared=values.choice("compared", ("", OWN, BUNDLED)),
     )
+
+
+def _characters(lines: Sequence[tuple[str, ...]]) -> int:
+    return sum(len(cell) for line in lines for cell in line)
 
 
 def _lines(vectors: Vectors, column: str) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.pages.probe.grid import CORRECTED, PROBABILITY
 from app.pages.probe.question import Question
-from app.work.page_state import PageState, Read, whole
+from app.work.page_state import PageState, Read, text, whole
 from engine.errors import UserError, marked
 
 BESIDE = "beside"  # the role of the model beside
@@ -63,9 +63,10 @@ def read(state: PageState) -> Kept:
     values = Read(state.values)
     words, pieces = (values.wholes(name, 0, MOST_PIECES) for name in ("words", "pieces"))
     own = [
-        (whole("own", gap, 0, MOST_PIECES), str(word)[:LONGEST_WORD]) for gap, word in values.rows("own", 2)
+        (whole("own", gap, 0, MOST_PIECES), text("own", word, LONGEST_WORD))
+        for gap, word in values.rows("own", 2)
     ]
-    template = tuple(str(part) for part in values.items("template", 3))
+    template = tuple(text("template", part) for part in values.items("template", 3))
     if template[2] not in (PROBABILITY, CORRECTED):
         template = (*template[:2], PROBABILITY)
     return Kept(

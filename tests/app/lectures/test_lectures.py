@@ -34,6 +34,12 @@ SCENE = Scene(
 )
 
 
+def to_document(scene: Scene) -> dict[str, Any]:
+    """Return a scene as a lecture's file has it."""
+    (found,) = json.loads(to_json(Lecture("L", (scene,))))["scenes"]
+    return dict(found)
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return language_model(tmp_path_factory.mktemp("models") / "one")
@@ -99,7 +105,11 @@ def test_scenes_are_moved_told_and_taken_out() -> None:
         ({"scenes": [{"title": "A"}]}, "damaged"),
         ({"scenes": None}, "damaged"),
         ({"title": 7}, "damaged"),
+        ({"scenes": [{"values": {"off": [[1, 1]] * 200_000}}]}, "more than 500000 values"),
+        ({"scenes": [to_document(SCENE)] * 501}, "damaged"),
+        ({"scenes": [{**to_document(SCENE), "models": {str(n): {} for n in range(21)}}]}, "damaged"),
     ],
+    ids=lambda value: str(value)[:40],
 )
 def test_a_file_that_is_no_lecture_is_refused_in_a_sentence(
     tmp_path: Path, change: dict[str, Any], said: str
@@ -108,6 +118,12 @@ def test_a_file_that_is_no_lecture_is_refused_in_a_sentence(
     (tmp_path / "bad.json").write_text(json.dumps(found), encoding="utf-8")
     with pytest.raises(UserError, match=said):
         read_lecture(tmp_path / "bad.json")
+
+
+def test_a_lecture_that_could_not_be_opened_again_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="Save it as two"):
+        write_lecture(tmp_path / "long.json", Lecture("L", (SCENE,) * 501))
+    assert not list(tmp_path.iterdir())
 
 
 def test_models_are_found_by_what_they_hold_wherever_they_lie(tmp_path: Path, model: Path) -> None:

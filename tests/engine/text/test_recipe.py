@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +81,49 @@ def test_what_is_no_recipe_is_refused_in_a_sentence(tmp_path: Path, text: str) -
     (tmp_path / "odd.json").write_text(text)
     with pytest.raises(DataError, match="is not a recipe"):
         read_recipe(tmp_path / "odd.json")
+
+
+def a_step(**values: object) -> str:
+    step = {"do": "drop", "rows": [1], **values}
+    return json.dumps({"recipe": 1, "name": "a.csv", "sha256": "0", "steps": [step]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        a_step(rows="12"), a_step(rows=[1.9]), a_step(rows=[True]), a_step(rows=["1"]), a_step(rows=[-1]),
+        a_step(rows=[float("inf")]), a_step(rows=[10**30]), a_step(rows=None), a_step(label=5),
+        a_step(labels="ab"), a_step(groups=[0.5]), a_step(do=["drop"]), a_step(do="together", groups=[1, 2]),
+        a_step(label="\ud800"), a_step().replace("1,", "true,", 1), a_step().replace('"0"', "0"),
+        a_step().replace("[1]", "[" * 200_000 + "]" * 200_000), "[" * 200_000, '{"steps":' * 200_000,
+        a_step().replace("[{", "5, [{"),
+    ],
+    ids=lambda text: text[-40:],
+)  # fmt: skip
+def test_a_recipe_with_a_value_that_cannot_be_is_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "odd.json").write_text(text)
+    with pytest.raises(DataError, match=r"is not a recipe: .*[^.]\.$"):
+        read_recipe(tmp_path / "odd.json")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and devices are not files there")
+def test_a_pipe_or_an_endless_device_in_the_place_of_a_recipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "zero.json").symlink_to("/dev/zero")
+    for name in ("pipe.json", "zero.json", "nothing.json", "."):
+        with pytest.raises(DataError):
+            read_recipe(tmp_path / name)
+
+
+def test_a_recipe_that_an_editor_saved_with_a_mark_at_its_beginning_is_read(
+    table: Table, tmp_path: Path
+) -> None:
+    recipe = Recipe.of(table).plus(*STEPS)
+    recipe.write(tmp_path / "recipe.json")
+    text = (tmp_path / "recipe.json").read_text()
+    for encoding in ("utf-8-sig", "utf-16"):
+        (tmp_path / "marked.json").write_text(text, encoding=encoding)
+        assert read_recipe(tmp_path / "marked.json") == recipe
 
 
 def test_another_table_has_its_labels_merged_and_no_more(table: Table, tmp_path: Path) -> None:
