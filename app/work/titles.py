@@ -10,13 +10,17 @@ from pathlib import Path
 from PySide6.QtCore import QDateTime, QLocale
 
 from app import shipped, words
+from engine.errors import UserError
 from engine.model.config import BertConfig
 from engine.runs.marks import read_marks
+from engine.settings.finetune import FineTuneConfig
 from engine.train.run.kept import name_of, run_of
-from engine.train.run.runs import MODEL
+from engine.train.run.runs import MODEL, read_config
 
 _STAMP = "%Y%m%d-%H%M%S"  # with which the names of run folders begin
 _STAMP_LENGTH = 15
+MOST_BEGAN = 24  # characters of the model that a run began with
+_began: dict[str, str] = {}  # run -> that model; settings of a run never change
 
 
 def parted(name: str) -> tuple[str, datetime | None]:
@@ -30,10 +34,35 @@ def parted(name: str) -> tuple[str, datetime | None]:
 
 
 def run_title(run: Path) -> str:
-    """Return what a run is called, such as "films · 22 Nov 03:29:51": two of them never share it."""
+    """Return what a run is called, such as "films · Starter model · 22 Nov 03:29:51", the model being what it
+    began with: two of them never share it.
+    """
     if run == shipped.history_run():
         return words.translate("titles", "Small model with its history")
-    return _with_time(run.name, read_marks(run).name)
+    given = read_marks(run).name
+    return _with_time(run.name, given, "" if given else _began_with(run))
+
+
+def _began_with(run: Path) -> str:
+    """Return in a word or two which model a run fine-tunes; "" for other runs."""
+    key = str(run)
+    if key not in _began:
+        try:
+            config = read_config(run)
+        except UserError:
+            return ""  # its settings may be written soon
+        model = config.model.model if isinstance(config, FineTuneConfig) else ""
+        _began[key] = _short_title(model) if model else ""
+    return _began[key]
+
+
+def _short_title(model: str) -> str:
+    if model.startswith("new:"):
+        return words.translate("titles", "new {size}").format(size=model.removeprefix("new:"))
+    folder = Path(model).absolute()
+    run = run_of(folder)
+    name = model_title(folder) if run is None else read_marks(run).name or parted(run.name)[0]
+    return words.shorten(name, MOST_BEGAN)
 
 
 def model_title(folder: Path | str) -> str:
@@ -72,10 +101,15 @@ def answer_words(answers: Sequence[str], num_labels: int) -> str:
     return ", ".join(said[what] for what in answers) or words.translate("models", "no trained head")
 
 
-def _with_time(folder_name: str, given: str = "") -> str:
-    """Return a folder's name, or the one that a person gave, and behind it the time at its beginning."""
+def _with_time(folder_name: str, given: str = "", model: str = "") -> str:
+    """Return a folder's name, or the one that a person gave, and behind it the time at its beginning.
+
+    Args: model: to be named between the two.
+    """
     name, began = parted(folder_name)
     name = given or name
+    if model:
+        name = f"{name} · {model}"
     if began is None:
         return name
     form = words.translate("titles", "d MMM HH:mm:ss")  # as QLocale takes it

@@ -18,8 +18,9 @@ from app.work.library import OPENED, TRAINED, Looked, ModelLibrary, look
 from app.work.titles import model_title, run_title
 from engine.events import Event
 from engine.runs.marks import set_marks
-from engine.settings.config import to_toml
+from engine.settings.config import to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.train.run.runs import MODEL, document_of
 from tests.app.hand import OpenWindow
 from tests.engine.made_runs import made_run
 from tests.fakes import model_folder
@@ -223,9 +224,22 @@ def list_of(steps: Generator[Event, None, Looked]) -> Looked:
             return found
 
 
+def test_the_name_of_a_run_tells_which_model_it_began_with(tmp_path: Path) -> None:
+    told = []
+    for second, model in enumerate(
+        ("/models/bert-base", "new:tiny", str(made_run(tmp_path, "news") / MODEL))
+    ):
+        run = tmp_path / f"20250102-03040{second}-films"
+        run.mkdir()
+        config = with_values(FineTuneConfig(), {"model": model, "data": "films.csv"})
+        (run / "config.toml").write_text(document_of(config), encoding="utf-8")
+        told.append(run_title(run).split(" · ")[1])
+    assert told == ["bert-base", "new tiny", "news"]
+
+
 def test_a_run_that_was_given_a_name_has_it_on_every_page(tmp_path: Path) -> None:
     run = made_run(tmp_path, "films")
     before = run_title(run)
     set_marks(run, name="two epochs")
-    assert run_title(run) == before.replace("films", "two epochs")
+    assert run_title(run).split(" · ")[-1] == before.split(" · ")[-1]
     assert model_title(run / "model").startswith("two epochs · ")
