@@ -132,8 +132,8 @@ def _leaks(rows: list[Row], folder: Path) -> None:
     cut = len(rows) // 5
     test, train = [rows[at] for at in order[:cut]], [rows[at] for at in order[cut:]]
     texts = [text for text, _label in rows]
-    before = _rows(
-        _found(examining([_part(train, folder / "train.csv"), _part(test, folder / "test.csv")])), "leaks"
+    before = _leaked(
+        _found(examining([_part(train, folder / "train.csv"), _part(test, folder / "test.csv")]))
     )
     leaked = rng.sample([at for at in range(len(train)) if at not in before], LEAKS)
     copies = [
@@ -141,11 +141,15 @@ def _leaks(rows: list[Row], folder: Path) -> None:
         for n, at in enumerate(leaked)
     ]
     both = [_part(train, folder / "train.csv"), _part([*test, *copies], folder / "test.csv")]
-    found = _rows(_found(examining(both)), "leaks")
+    found = _leaked(_found(examining(both)))
     print(
         f"leaks: {len(found & set(leaked))} of {LEAKS}, {len(found - set(leaked))} others "
         f"({len(before)} before)"
     )
+
+
+def _leaked(found: dict[str, Finding]) -> set[int]:
+    return _rows(found, "leaks") | _rows(found, "near_leaks")
 
 
 def _labels(rows: list[Row], folder: Path) -> None:

@@ -10,7 +10,7 @@ from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, Found
 from engine.doctor.learned import Learned, learned_by
 from engine.doctor.mended_table import write_mended
-from engine.doctor.part import reading_part
+from engine.doctor.part import part_name, reading_part
 from engine.doctor.suspected import Suspected, suspecting
 from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
@@ -40,7 +40,7 @@ def examine(
     parts = [(yield from reading_part(table.path.name, recipe.applied(table), roles))]
     against, apart = files
     for path in (*against, *apart):
-        name = _unlike(path.name, [part.name for part in parts])
+        name = part_name(path, [part.name for part in parts])
         try:
             other = yield from reading_table(path)
             parts.append((yield from reading_part(name, recipe.merged(other), roles)))
@@ -83,11 +83,6 @@ def _gathered(events: Iterator[Event], found: list[Finding]) -> Iterator[Event]:
             found.append(event.finding)
         else:
             yield event
-
-
-def _unlike(name: str, others: Sequence[str]) -> str:
-    """Return a part's name, told apart from those of others."""
-    return f"{name} (2)" if name in others else name
 
 
 def save_mended(table: Table, recipe: Recipe, path: Path) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.doctor.finding import Finding
     from engine.doctor.learned import Learned
     from engine.doctor.part import Part
-    from engine.text.recipe import Recipe
+    from engine.text.recipe import Recipe, Step
     from engine.text.table import Table
     from engine.text.wordpiece import WordPiece
 
@@ -69,7 +69,8 @@ def add_doctor_command(commands: Any) -> None:
         default=[],
         metavar="KIND",
         help="mend what is found of a kind, such as exact_duplicates or similar_labels; KIND:together keeps "
-        "copies on one side of the split instead of leaving them out; repeatable; needs --out",
+        "copies on one side of the split instead of leaving them out; near_duplicates:0.9 and near_leaks:0.9 "
+        "leave out those that are at least so alike; repeatable; needs --out",
     )
     doctor.add_argument("--out", type=Path, help="the recipe to write: JSON, for finetune --recipe")
     doctor.add_argument("--save-as", type=Path, help="write the mended table as a new CSV")
@@ -88,6 +89,7 @@ def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Eve
 
     from engine.doctor.examine import examining, in_order
     from engine.doctor.finding import Found
+    from engine.doctor.part import part_name
     from engine.text.recipe import Recipe, read_recipe
 
     start = time.perf_counter()
@@ -95,7 +97,8 @@ def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Eve
     recipe = read_recipe(options.recipe) if options.recipe else None
     parts: list[Part] = []
     for place, path in enumerate((options.data, *options.against)):
-        parts.append((yield from _part(options, path, recipe, is_first=not place)))
+        name = part_name(path, [part.name for part in parts])
+        parts.append((yield from _part(options, path, name, recipe, is_first=not place)))
     table = parts[0].table
     recipe = recipe or Recipe.of(table)
     model, wordpiece = _model(options)
@@ -138,8 +141,10 @@ def _check(options: argparse.Namespace) -> None:
         check_writable(path, options.data)
 
 
-def _part(options: argparse.Namespace, path: Path, recipe: Recipe | None, *, is_first: bool) -> Any:
-    """Return a file as a part, step by step."""
+def _part(
+    options: argparse.Namespace, path: Path, name: str, recipe: Recipe | None, *, is_first: bool
+) -> Any:
+    """Return a file as a part of that name, step by step."""
     from engine.doctor.part import reading_part
     from engine.text.examples import Roles, guess_roles
     from engine.text.label_sets import joined_names, label_columns
@@ -155,7 +160,7 @@ def _part(options: argparse.Namespace, path: Path, recipe: Recipe | None, *, is_
         roles = replace(guess_roles(table), **({"label": options.label} if options.label else {}))
     text, pair = (table.column(name) if name else "" for name in (roles.text, roles.text_pair))
     label = joined_names(label_columns(table, roles.label)) if roles.label else ""
-    return (yield from reading_part(table.path.name, table, Roles(text, pair, label)))
+    return (yield from reading_part(name, table, Roles(text, pair, label)))
 
 
 def starter() -> Path | None:
@@ -194,23 +199,27 @@ def _model(options: argparse.Namespace) -> tuple[Path | None, WordPiece | None]:
 
 def _mended(recipe: Recipe, found: Sequence[Finding], kinds: Sequence[str]) -> Recipe:
     """Return the recipe with what mends the findings of some kinds. Raises: DataError: none can be."""
-    from engine.text.recipe import TOGETHER
-
     for wanted in (kind for each in kinds for kind in each.split(",")):
         kind, _, how = wanted.partition(":")
-        steps = [
-            step
-            for finding in found
-            if finding.kind == kind and finding.part == recipe.name
-            for step in finding.mends
-            if (step.do == TOGETHER) == (how == TOGETHER)
-        ]
-        if not steps and not any(kind == finding.kind for finding in found):
-            continue  # nothing of the kind is there, so nothing is to be mended
-        if not steps:
+        of_kind = [finding for finding in found if finding.kind == kind]
+        steps = [step for finding in of_kind for step in _steps(finding, how)]
+        if not steps and of_kind:
             raise DataError(marked("engine", "There is no mend {name} for what was found."), name=wanted)
-        recipe = recipe.plus(*steps)
+        recipe = recipe.plus(*(step for step in steps if step.rows or step.labels))
     return recipe
+
+
+def _steps(finding: Finding, how: str) -> list[Step]:
+    """Return a finding's mends. Args: how: as they are, together, or from which likeness on."""
+    from engine.text.recipe import TOGETHER
+
+    if how in ("", TOGETHER):
+        return [step for step in finding.mends if (step.do == TOGETHER) == (how == TOGETHER)]
+    try:
+        step = finding.leaving_out(float(how))
+    except ValueError:
+        return []
+    return [step] if step is not None else []
 
 
 def document(part: Part, found: Sequence[Finding], model: Path | None) -> dict[str, Any]:
@@ -229,15 +238,20 @@ def _document(finding: Finding) -> dict[str, Any]:
         "rows": finding.rows,
         "twins": finding.twins,
         "similarity": finding.similarity,
-        "other_rows": finding.other_rows,
         **finding.values,
+        **finding.counts,
     }
+    partners = {}
+    if finding.partners is not None:
+        beside = [[{"part": finding.other, "row": row} for row in rows.tolist()] for rows in finding.partners]
+        partners = {"partners": beside}
     return {
         "kind": finding.kind,
         "level": finding.level,
         "part": finding.part,
         **({"other": finding.other} if finding.other else {}),
         **{name: _plain(values) for name, values in arrays.items() if values is not None},
+        **partners,
         "sentence": str(finding.sentence),
         "why": str(finding.why),
         "advice": str(finding.advice),

@@ -21,6 +21,7 @@ from engine.events import Progress, Steps
 from engine.text.example_rows import ExampleRows, distinct
 from engine.text.recipe import DROP, TOGETHER, Step
 
+MOST_PARTNERS = 20  # rows that are named beside one
 _AT_ONCE = 4096
 _COMPARING = marked("engine", "Comparing texts")
 
@@ -125,7 +126,7 @@ def _exact(part: Part, first: Numbers, rows: Rows) -> Iterator[Finding]:
         why=Sentence(_WHY_COPIES),
         advice=Sentence(_MEND_COPIES),
         other=part.name,
-        twins=rows[first[again]],
+        partners=_one_each(rows[first[again]]),
         similarity=np.ones(len(again), np.float32),
         shown=_beside(rows[again], rows[first[again]]),
         mends=_of_copies(rows[again], rows[first[again]], "exact_duplicates"),
@@ -159,7 +160,7 @@ def _near(part: Part, number: int, texts: Texts) -> Iterator[Finding]:
         why=Sentence(_WHY_COPIES),
         advice=Sentence(_MEND_NEAR),
         other=part.name,
-        twins=rows[twin[found]],
+        partners=_one_each(rows[twin[found]]),
         similarity=alike[found],
         values={"same_label": labels[found] == labels[twin[found]]} if part.has_labels else {},
         shown=_beside(rows[found], rows[twin[found]]),
@@ -196,39 +197,56 @@ def _contradicting(part: Part, group: Numbers) -> Iterator[Finding]:
         ),
         advice=Sentence(marked("engine", "Look at the rows and relabel them, or leave them out.")),
         level="wrong",
+        other=part.name,
+        partners=_against(group[found], labels[found], rows),
         values={"text": group[found]},
         mends=(Step(DROP, tuple(rows.tolist()), reason="contradicting_labels"),),
     )
 
 
 def _leaks(parts: Sequence[Part], one: int, other: int, texts: Texts) -> Iterator[Finding]:
+    """Yield the rows of a part that stand in another too: word for word, and nearly."""
     part, apart = parts[one], parts[other]
     places, twins, alike = _shared(texts, one, other)
-    if not len(places):
-        return
-    others = _shared(texts, other, one)[0] - texts.begins[other]
-    template = marked("engine", "{count:,} rows of {name} also stand in {other}, word for word or nearly.")
-    if len(places) == 1:
-        template = marked("engine", "One row of {name} also stands in {other}, word for word or nearly.")
-    rows = part.examples.rows[places - texts.begins[one]]
-    exact = np.isin(texts.exact[places], texts.exact[texts.of(other)])
-    yield Finding(
-        kind="leaks",
-        part=part.name,
-        rows=rows,
-        sentence=Sentence(template, {"count": len(rows), "name": part.name, "other": apart.name}),
-        why=Sentence(
-            marked("engine", "What stands in both measures memory, not skill: scores look too good.")
-        ),
-        advice=Sentence(marked("engine", "Leave these rows out of one of the two.")),
-        level="wrong",
-        other=apart.name,
-        twins=apart.examples.rows[twins - texts.begins[other]],
-        similarity=alike,
-        other_rows=apart.examples.rows[others],
-        values={"exact": exact},
-        mends=(Step(DROP, tuple(rows.tolist()), reason="leaks"),),
-    )
+    is_exact = np.isin(texts.exact[places], texts.exact[texts.of(other)])
+    for kind, found, (many, single, advice), level in (
+        ("leaks", np.flatnonzero(is_exact), _LEAKS, "wrong"),
+        ("near_leaks", np.flatnonzero(~is_exact), _NEAR_LEAKS, "look"),
+    ):
+        if not len(found):
+            continue
+        rows = part.examples.rows[places[found] - texts.begins[one]]
+        partners = _same_in(texts, other, places[found], twins[found], apart.examples.rows)
+        values = {"count": len(rows), "name": part.name, "other": apart.name}
+        yield Finding(
+            kind=kind,
+            part=part.name,
+            rows=rows,
+            sentence=Sentence(single if len(rows) == 1 else many, values),
+            why=Sentence(_WHY_LEAKS),
+            advice=Sentence(advice),
+            level=level,
+            other=apart.name,
+            partners=partners,
+            similarity=alike[found],
+            mends=(Step(DROP, tuple(rows.tolist()), reason=kind),),
+        )
+
+
+def _same_in(texts: Texts, other: int, places: Numbers, twins: Numbers, rows: Rows) -> tuple[Rows, ...]:
+    """Return, for each example, the rows of another part that say what its twin there says: those that are it
+    word for word first. Args: rows: of that part.
+    """
+    here = texts.of(other)
+    order = np.argsort(texts.group[here], kind="stable")
+    groups = texts.group[here][order]
+    found = []
+    for place, group in zip(places.tolist(), texts.group[twins].tolist(), strict=True):
+        begin, end = np.searchsorted(groups, [group, group + 1])
+        same = order[begin:end]
+        is_other = texts.exact[here][same] != texts.exact[place]
+        found.append(rows[same[np.argsort(is_other, kind="stable")][:MOST_PARTNERS]])
+    return tuple(found)
 
 
 def _shared(texts: Texts, one: int, other: int) -> tuple[Numbers, Numbers, npt.NDArray[np.float32]]:
@@ -249,6 +267,19 @@ def _shared(texts: Texts, one: int, other: int) -> tuple[Numbers, Numbers, npt.N
     found = np.flatnonzero(alike > 0)
     found = found[np.argsort(-alike[found], kind="stable")]
     return own[found], twin[texts.group[own[found]]], alike[found]
+
+
+def _one_each(twins: Rows) -> tuple[Rows, ...]:
+    return tuple(twins[:, None])
+
+
+def _against(group: Numbers, labels: Numbers, rows: Rows) -> tuple[Rows, ...]:
+    """Return, for each row, those of the same text that carry another label. Args: group: in order."""
+    begins, ends = np.searchsorted(group, group), np.searchsorted(group, group, "right")
+    return tuple(
+        rows[begin:end][labels[begin:end] != label][:MOST_PARTNERS]
+        for begin, end, label in zip(begins.tolist(), ends.tolist(), labels.tolist(), strict=True)
+    )
 
 
 def _beside(rows: Rows, twins: Rows) -> Rows:
@@ -276,4 +307,15 @@ def _said(template: str, part: Part, count: int) -> Sentence:
 
 _WHY_COPIES = marked("engine", "Copies on both sides of a split make scores look too good.")
 _MEND_COPIES = marked("engine", "Leave the later ones out, or keep all of a text on one side.")
+_WHY_LEAKS = marked("engine", "What stands in both measures memory, not skill: scores look too good.")
+_LEAKS = (  # of many rows, of one, what can be done
+    marked("engine", "{count:,} rows of {name} also stand in {other}, word for word."),
+    marked("engine", "One row of {name} also stands in {other}, word for word."),
+    marked("engine", "Leave these rows out of one of the two."),
+)
+_NEAR_LEAKS = (
+    marked("engine", "{count:,} rows of {name} stand in {other} in nearly the same words."),
+    marked("engine", "One row of {name} stands in {other} in nearly the same words."),
+    marked("engine", "Look first: one word may change what a text says. Then leave out what is the same."),
+)
 _MEND_NEAR = marked("engine", "Look first: one word may change what a text says.")

@@ -6,7 +6,8 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from engine.doctor.copies import comparing, on_copies
 from engine.doctor.finding import Finding, Found
@@ -15,6 +16,7 @@ from engine.doctor.learned import Learned, on_learning
 from engine.doctor.part import Part
 from engine.doctor.shift import on_shift
 from engine.doctor.texts import on_texts
+from engine.errors import Sentence, marked
 from engine.events import Event
 from engine.text.wordpiece import WordPiece
 
@@ -32,19 +34,25 @@ def examining(
     Args: wordpiece, max_length: of the model that is to read the texts, if there is one. learned: how a run
     went that learned from the first part.
     """
+    mendable = parts[0].name
     for part in parts:
-        yield from _found(on_labels(part))
+        yield from _found(on_labels(part), mendable)
     for part in parts:
-        yield from _found((yield from on_texts(part, wordpiece, max_length)))
-    yield from _found(on_shift(parts))
+        yield from _found((yield from on_texts(part, wordpiece, max_length)), mendable)
+    yield from _found(on_shift(parts), mendable)
     texts = yield from comparing(parts)
-    yield from _found(on_copies(parts, texts))
+    yield from _found(on_copies(parts, texts), mendable)
     if learned is not None:
-        yield from _found(on_learning(parts[0], learned))
+        yield from _found(on_learning(parts[0], learned), mendable)
 
 
-def _found(findings: Iterator[Finding] | Sequence[Finding]) -> Iterator[Found]:
+def _found(findings: Iterable[Finding], mendable: str) -> Iterator[Found]:
+    """Tell of findings; mends are rows of a recipe, and only the first part has one."""
     for finding in findings:
+        if finding.mends and finding.part != mendable:
+            there = Sentence(marked("engine", "To mend {name}, open it by itself."), {"name": finding.part})
+            advice = Sentence("{advice} {there}", {"advice": finding.advice, "there": there})
+            finding = replace(finding, mends=(), advice=advice)
         yield Found(finding=finding)
 
 

@@ -6,7 +6,7 @@ can be done: marked templates with their values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from engine.errors import Sentence
 from engine.events import Event
-from engine.text.recipe import Step
+from engine.text.recipe import DROP, Step
 
 Rows = npt.NDArray[np.int64]
 NO_ROWS: Rows = np.zeros(0, np.int64)
@@ -24,10 +24,10 @@ NO_ROWS: Rows = np.zeros(0, np.int64)
 class Finding:
     """Something doubtful. kind: as `doctor --json` names it. level: "wrong", "look" or "note".
 
-    part: the file that `rows` (N,) are of, in the order they are to be read in. twins: (N,) the row that
-    each is compared with, of the file `other`, -1 for none; similarity: (N,) 0..1 to that. other_rows: of a
-    leak the rows of `other`. values: more of each row, by name, (N,) each. shown: the rows that a click
-    shows, where that is more than `rows`. mends: what a click does.
+    part: the file that `rows` (N,) are of, in the order they are to be read in. partners: of each row those
+    that it is compared with, of the file `other`, the likest first; similarity: (N,) 0..1 to that. values:
+    more of each row, by name, (N,) each. counts: numbers of the whole, by name. shown: the rows that a click
+    shows, where that is more than `rows`. mends: what a click does; none where the part has no recipe.
     """
 
     kind: str
@@ -38,17 +38,29 @@ class Finding:
     advice: Sentence
     level: str = "look"
     other: str = ""
-    twins: Rows | None = None
+    partners: tuple[Rows, ...] | None = None
     similarity: npt.NDArray[np.float32] | None = None
-    other_rows: Rows | None = None
     values: dict[str, Any] = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict)
     shown: Rows | None = None
     mends: tuple[Step, ...] = ()
+
+    @property
+    def twins(self) -> Rows | None:
+        """(N,) the row that each is most like, of `other`; None where rows are not compared."""
+        return None if self.partners is None else np.array([rows[0] for rows in self.partners], np.int64)
 
     @property
     def to_show(self) -> Rows:
         """The rows that a person looks at."""
         return self.rows if self.shown is None else self.shown
+
+    def leaving_out(self, least: float) -> Step | None:
+        """Return the mend that leaves out rows so like their partners; None where there is none."""
+        drop = next((step for step in self.mends if step.do == DROP), None)
+        if drop is None or self.similarity is None:
+            return None
+        return replace(drop, rows=tuple(self.rows[self.similarity >= np.float32(least)].tolist()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,10 @@ Nothing is refused here: labels that nothing can be learned from are what a doct
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +50,12 @@ class Part:
         """Return (C,), how many rows carry each label."""
         labels = self.examples.labels
         return np.bincount(labels[labels >= 0], minlength=len(self.names))
+
+
+def part_name(path: Path, others: Sequence[str]) -> str:
+    """Return what a file is called among other parts: the second of a name is "test.csv (2)"."""
+    numbered = (f"{path.name} ({number})" for number in count(2))
+    return next(name for name in chain([path.name], numbered) if name not in others)
 
 
 def reading_part(name: str, table: Table, roles: Roles) -> Steps[Part]:

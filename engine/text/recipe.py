@@ -31,6 +31,7 @@ _REASONS = {  # why a row is left out, by the kind of finding
     "exact_duplicates": marked("engine", "Line {line} was left out: it repeats an earlier row."),
     "near_duplicates": marked("engine", "Line {line} was left out: it nearly repeats an earlier row."),
     "leaks": marked("engine", "Line {line} was left out: its text is also in another part."),
+    "near_leaks": marked("engine", "Line {line} was left out: another part says nearly the same."),
     SUSPECTED: marked("engine", "Line {line} was left out: its label is in doubt."),
     "": marked("engine", "Line {line} was left out."),
 }

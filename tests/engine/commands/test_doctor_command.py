@@ -71,6 +71,35 @@ def test_mends_are_written_as_a_recipe_and_a_new_table(reviews: Path, tmp_path: 
     assert reviews.read_bytes() == before
 
 
+def test_partners_are_named_with_their_file_and_only_the_first_file_is_mended(
+    reviews: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "apart").mkdir()
+    test = tmp_path / "apart" / reviews.name  # of the same name
+    rows = list(zip(*(read_table(reviews).frame[name].tolist() for name in ("text", "label")), strict=True))
+    write_csv(
+        test, ("text", "label"), [("nothing of the kind stands there", "good"), rows[7], *[rows[9]] * 2]
+    )
+    line = ["doctor", "--data", str(reviews), "--against", str(test), "--quick", "--json"]
+    out = ["--mend", "exact_duplicates", "--out", str(tmp_path / "recipe.json")]
+    assert main([*line, *out]) == 0
+    found = json.loads(capsys.readouterr().out)["findings"]
+    leaks = next(each for each in found if each["kind"] == "leaks")
+    assert leaks["part"] == "reviews.csv" and leaks["rows"] == [7, 9]
+    named = [[(each["part"], each["row"]) for each in partners] for partners in leaks["partners"]]
+    assert named == [[("reviews.csv (2)", 1)], [("reviews.csv (2)", 2), ("reviews.csv (2)", 3)]]
+    copies = {each["part"]: each["rows"] for each in found if each["kind"] == "exact_duplicates"}
+    assert copies == {"reviews.csv": [56], "reviews.csv (2)": [3]}
+    assert [step.rows for step in read_recipe(tmp_path / "recipe.json").steps] == [(56,)]
+
+
+def test_near_copies_are_left_out_from_a_likeness_on(reviews: Path, tmp_path: Path) -> None:
+    line = ["doctor", "--data", str(reviews), "--text", "text", "--label", "label", "--quick"]
+    out = ["--out", str(tmp_path / "recipe.json")]
+    assert main([*line, "--mend", "near_duplicates:0.99", *out]) == 0
+    assert [step.rows for step in read_recipe(tmp_path / "recipe.json").steps] == [(57,)]
+
+
 def test_a_mend_needs_a_place_to_be_written_to(reviews: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--data", str(reviews), "--mend", "exact_duplicates"]) == 2
     assert "--out" in capsys.readouterr().err

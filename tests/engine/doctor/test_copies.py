@@ -145,16 +145,36 @@ def test_what_stands_in_two_parts_leaks_also_nearly(tmp_path: Path) -> None:
     data = part_of(tmp_path, rows_of(list(TEXTS)))
     others = ["Something else altogether stands here.", TEXTS[4], TEXTS[1].replace("bakery", "bakrey")]
     test = part_of(tmp_path, rows_of(others), "test.csv")
-    leaks = examined(data, test)["leaks"]
-    assert leaks.rows.tolist() == [4, 1] and leaks.twins is not None and leaks.twins.tolist() == [1, 2]
-    assert leaks.other_rows is not None and sorted(leaks.other_rows.tolist()) == [1, 2]
-    assert leaks.values["exact"].tolist() == [True, False]
+    found = examined(data, test)
+    for kind, row, partner in (("leaks", 4, 1), ("near_leaks", 1, 2)):
+        leaks = found[kind]
+        assert (leaks.part, leaks.rows.tolist(), leaks.other) == ("data.csv", [row], "test.csv")
+        assert leaks.partners is not None and [rows.tolist() for rows in leaks.partners] == [[partner]]
+
+
+def test_all_partners_of_a_leak_are_named_those_word_for_word_first(tmp_path: Path) -> None:
+    data = part_of(tmp_path, rows_of(list(TEXTS)))
+    others = [TEXTS[4].upper(), TEXTS[0], TEXTS[4], "Something else altogether stands here."]
+    leaks = examined(data, part_of(tmp_path, rows_of(others), "test.csv"))["leaks"]
+    assert leaks.rows.tolist() == [0, 4] and leaks.partners is not None
+    assert [rows.tolist() for rows in leaks.partners] == [[1], [2, 0]]
+
+
+def test_what_is_found_in_another_part_is_no_mend_of_the_open_one(tmp_path: Path) -> None:
+    faulty = rows_of([*TEXTS, TEXTS[0], TEXTS[1].upper(), TEXTS[2]])
+    faulty[-1] = (TEXTS[2], "B.")
+    others = part_of(tmp_path, [(f"{text} or so, they said", label) for text, label in faulty], "test.csv")
+    data = part_of(tmp_path, rows_of(list(TEXTS)))
+    found = [event.finding for event in examining([data, others]) if isinstance(event, Found)]
+    kinds = {finding.kind for finding in found if finding.part == "test.csv"}
+    assert {"exact_duplicates", "near_duplicates", "contradicting_labels", "similar_labels"} <= kinds
+    assert not any(finding.mends for finding in found if finding.part == "test.csv")
 
 
 def test_a_pair_leaks_with_its_sides_swapped_and_half_a_pair_does_not(tmp_path: Path) -> None:
     data = part_of(tmp_path, [(TEXTS[0], TEXTS[1], "a"), (TEXTS[2], TEXTS[3], "b")])
     test = part_of(tmp_path, [(TEXTS[1], TEXTS[0], "a"), (TEXTS[2], TEXTS[4], "b")], "test.csv")
-    assert examined(data, test)["leaks"].rows.tolist() == [0]
+    assert examined(data, test)["near_leaks"].rows.tolist() == [0]
 
 
 def test_a_pair_with_one_side_slightly_changed_is_a_near_copy(tmp_path: Path) -> None:
