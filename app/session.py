@@ -155,6 +155,7 @@ class Session(QObject):
         self.inspector = Inspector(self.settings, self.library, self.workers, self)
         self.queue = QueueWatch(lambda: self.runs_root, self.workers.quick, self)
         self.queue.refused.connect(self.problem)
+        self.queue.ended.connect(self.find_runs)
         self.doctor = Doctor(self.workers, self.recipes_dir, lambda: self.runs_root, self)
         self.doctor.recipe_changed.connect(self._mend)
         self._training = Training(self)

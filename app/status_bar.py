@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QProgressBar, QStatusBar, QWidget
 
@@ -13,7 +15,9 @@ from app.session import Session
 from app.work.queue import queue_words
 from app.work.titles import model_title
 from app.work.training import TrainingState, run_name
+from engine.runs.queue import DONE, FAILED, Job
 from engine.settings.pretrain import PretrainConfig
+from engine.train.run.runs import run_info
 
 BAR_WIDTH = 148
 SCALE = 1000
@@ -27,6 +31,7 @@ class StatusBar(QStatusBar):
         self.setObjectName("status_bar")
         self._session = session
         self._is_looking = False
+        self._last = ""  # how a run of the queue ended after the last one of this window
         inner = QWidget()
         self.device = label("", "muted", name="status_device")
         self.model = label("", "muted", name="status_model")
@@ -47,6 +52,8 @@ class StatusBar(QStatusBar):
         session.busy_changed.connect(self._show_job)
         session.training_changed.connect(self._show_job)
         session.queue.changed.connect(self._show_job)
+        session.queue.ended.connect(self._hear_job)
+        session.training_started.connect(self._forget_job)
         session.hub.changed.connect(self._show_job)
         self._show_open()
         self._show_job()
@@ -89,6 +96,16 @@ class StatusBar(QStatusBar):
         self.data.setText(words.shorten(run_name(config), 40))
         self.data.setToolTip(tip(config.text.text))
 
+    @Slot(object)
+    def _hear_job(self, job: Job) -> None:
+        """Tell how a run of the queue ended, which is news of the run before it."""
+        if job.state in (DONE, FAILED) and job.run:
+            self._last = job_result_words(job, self._session.runs_root)
+
+    @Slot()
+    def _forget_job(self) -> None:
+        self._last = ""
+
     @Slot()
     def _show_job(self) -> None:
         state = self._session.training
@@ -113,7 +130,7 @@ class StatusBar(QStatusBar):
             self.bar.setValue(round(SCALE * state.share))
             self.job.setText(job_words(state))
         else:
-            self.job.setText(busy or result_words(state))
+            self.job.setText(busy or self._last or result_words(state))
 
 
 def job_words(state: TrainingState) -> str:
@@ -151,11 +168,28 @@ def result_words(state: TrainingState) -> str:
     )
 
 
+def job_result_words(job: Job, root: Path) -> str:
+    """Return how a run of the queue ended. Args: root: where runs are kept."""
+    name = words.shorten(job.name, 30)
+    if job.state == FAILED:
+        return words.translate("status", "{name} has failed").format(name=name)
+    info = run_info(root / job.run)
+    text = words.translate("status", "{name} is trained").format(name=name)
+    if info.best_metric is not None:
+        reached = _reached_words(info.metric_name, info.best_metric, 0, job.kind == "pretrain")
+        text = f"{text} · {reached}"
+    return text
+
+
 def _reached(state: TrainingState, best: float) -> str:
     """Return how good the kept weights are."""
-    if state.is_pretraining:
+    metric, rows = (state.started.metric, state.started.num_validation) if state.started else ("", 0)
+    return _reached_words(metric, best, rows, state.is_pretraining)
+
+
+def _reached_words(metric: str, best: float, rows: int, is_pretraining: bool) -> str:
+    if is_pretraining:
         return words.translate("status", "masked words right {value}").format(value=words.share(best))
     from app.pages.tasks.known import metric_words  # here: a window that trains nothing needs no task's views
 
-    metric, rows = (state.started.metric, state.started.num_validation) if state.started else ("", 0)
     return words.translate("status", "validation {metric}").format(metric=metric_words(metric, best, rows))

@@ -74,6 +74,7 @@ class QueueWatch(QObject):
     """Looks at the queue on a worker; puts runs into it, stops it and lets it go on."""
 
     changed = Signal()
+    ended = Signal(object)  # Job that was open a moment ago
     refused = Signal(object)
 
     def __init__(self, root: Callable[[], Path], worker: Worker, parent: QObject | None = None) -> None:
@@ -151,7 +152,11 @@ class QueueWatch(QObject):
 
     def _take(self, state: QueueState) -> None:
         if state != self.state:
+            was_open = {job.number for job in self.state.jobs if job.is_open}
             self.state = state
+            for job in state.jobs:
+                if job.number in was_open and not job.is_open:
+                    self.ended.emit(job)
             self.changed.emit()
         if state.is_working or (state.has_own and not (state.is_paused or state.trouble)):
             self._timer.start()

@@ -1,0 +1,32 @@
+"""What the status bar tells of runs that have ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytestqt.qtbot import QtBot
+
+from app.session import Session
+from app.status_bar import StatusBar
+from app.work.queue import QueueState
+from engine.runs.queue import DONE, RUNNING, Job
+from tests.engine.made_runs import made_run
+
+
+def test_the_status_bar_tells_of_the_run_that_ended_last_also_when_the_queue_made_it(
+    session: Session, qtbot: QtBot
+) -> None:
+    bar = StatusBar(session)
+    qtbot.addWidget(bar)
+    session._training.state.outcome, session._training.state.name = "finished", "questions"
+    session.training_ended.emit()
+    session.training_changed.emit()
+    assert bar.job.text() == "questions is trained"
+    run = made_run(session.runs_root, "films", right=91)
+    job = Job(number=1, name="films", run=run.name, state=RUNNING)
+    session.queue._take(QueueState((job,)))
+    session.queue._take(QueueState((replace(job, state=DONE),)))
+    assert bar.job.text().startswith("films is trained · validation accuracy 0.91")
+    session.training_started.emit(run)
+    session.training_changed.emit()
+    assert bar.job.text() == "questions is trained"
