@@ -96,7 +96,9 @@ def reopen_table(session: Session) -> None:
         if isinstance(named, list) and len(named) == 3 and all(isinstance(name, str) for name in named):
             roles = Roles(text=named[0], text_pair=named[1], label=named[2])
         overrides = {name: kept[name] for name in OVERRIDES if isinstance(kept.get(name), str)}
-        choices = {name: kept.get(name) is True for name in LABEL_CHOICES}
+        choices = {
+            name: kept[name] for name, usual in LABEL_CHOICES.items() if type(kept.get(name)) is type(usual)
+        }
         task = kept["task"] if kept.get("task") in known_tasks() else ""
         given = kept.get("said", {})
         said = {name: given[name] for name in FILE_SETTINGS if isinstance(given.get(name), str)}

@@ -28,7 +28,7 @@ from engine.events import Event, Progress, Steps
 from engine.runs.turn import in_turn
 from engine.settings.comparison import ComparisonConfig
 from engine.settings.family import FamilyConfig
-from engine.settings.finetune import USUAL_LENGTH, FineTuneConfig
+from engine.settings.finetune import USUAL_LENGTH, DataConfig, FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.examples import Roles
 from engine.train.run.runs import RunInfo, default_root, new_run_dir, read_config
@@ -65,7 +65,10 @@ OVERRIDES = ("encoding", "separator", "quoting", "header")
 DEFAULT_LIMIT = 512  # the maximum length to offer while no model says another
 ROLES = ("text", "text_pair", "label")
 FILE_SETTINGS = ("text", "label", "scheme")  # how a task's own file is read
-LABEL_CHOICES = ("merge_labels", "whole_labels")  # how the labels of a table are read
+LabelChoices = Mapping[str, Any]  # a switch, or a number
+LABEL_CHOICES: LabelChoices = {  # how the labels of a table are read, and what nobody has to say
+    name: getattr(DataConfig(), name) for name in ("merge_labels", "whole_labels", "max_labels")
+}
 
 
 def sample_data_path() -> Path:
@@ -86,10 +89,10 @@ def _open(
     return table, found, *kept_recipe(kept, new_recipe(table))
 
 
-def _kept(choices: dict[str, bool], of: Roles | None, roles: Roles) -> dict[str, bool]:
+def _kept(choices: LabelChoices, of: Roles | None, roles: Roles) -> LabelChoices:
     """Return choices that were made for the labels of some roles, where these have the same."""
     same = of is not None and of.label == roles.label
-    return choices if same else dict.fromkeys(LABEL_CHOICES, False)
+    return choices if same else LABEL_CHOICES
 
 
 class Session(QObject):
@@ -124,7 +127,7 @@ class Session(QObject):
         self.table_overrides: dict[str, str] = dict.fromkeys(OVERRIDES, "")
         self.roles: Roles | None = None
         self.roles_before: Roles | None = None  # those that a person changed last, to go back to
-        self.label_choices: dict[str, bool] = dict.fromkeys(LABEL_CHOICES, False)
+        self.label_choices: LabelChoices = LABEL_CHOICES
         self._choices_before = self.label_choices
         self._is_mended = True  # False while another table comes with its own recipe
         self.summary: TableSummary | FileSummary | None = None
@@ -198,7 +201,7 @@ class Session(QObject):
         path: Path | str,
         *,
         roles: Roles | None = None,
-        label_choices: Mapping[str, bool] | None = None,
+        label_choices: LabelChoices | None = None,
         task: str = "",
         said: Mapping[str, str] | None = None,
         **overrides: str,
@@ -211,7 +214,7 @@ class Session(QObject):
         FILE_SETTINGS, for a task's own file.
         """
         overrides = {**dict.fromkeys(OVERRIDES, ""), **overrides}
-        choices = {**dict.fromkeys(LABEL_CHOICES, False), **(label_choices or {})}
+        choices = {**LABEL_CHOICES, **(label_choices or {})}
         self._read_table(Path(path).absolute(), overrides, roles, choices, task, dict(said or {}))
 
     def set_task(self, task: str) -> None:
@@ -251,7 +254,7 @@ class Session(QObject):
         if self._is_mended and self.table is not None and self.roles is not None and self.roles.text:
             self._ask_summary()
 
-    def _take_roles(self, roles: Roles, choices: dict[str, bool]) -> None:
+    def _take_roles(self, roles: Roles, choices: LabelChoices) -> None:
         self.doctor.forget()
         self.roles, self.label_choices, self.summary = roles, choices, None
         self.roles_changed.emit()
@@ -273,7 +276,7 @@ class Session(QObject):
         if before is not None:
             self._take_roles(before, self._choices_before)
 
-    def choose_for_labels(self, name: str, value: bool) -> None:
+    def choose_for_labels(self, name: str, value: int) -> None:
         """Make one of LABEL_CHOICES, as in the settings; the table is studied again."""
         if self.table is not None and value != self.label_choices[name]:
             self.label_choices = {**self.label_choices, name: value}
@@ -288,7 +291,7 @@ class Session(QObject):
         path: Path,
         overrides: dict[str, str],
         roles: Roles | None,
-        choices: dict[str, bool],
+        choices: LabelChoices,
         task: str,
         said: dict[str, str] | None = None,
     ) -> None:
@@ -312,7 +315,7 @@ class Session(QObject):
         self,
         overrides: dict[str, str],
         asked: Roles | None,
-        choices: dict[str, bool],
+        choices: LabelChoices,
         task: str,
         said: dict[str, str],
         opened: tuple[Table, Roles, Recipe, DataError | None] | TaskFile,

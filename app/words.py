@@ -370,7 +370,7 @@ def _evaluated_words(event: events.Evaluated) -> str:
     )
     measured = event.metrics.get("accuracy", event.metrics.get("mlm_accuracy"))
     if measured is not None:
-        rows = int(event.confusion.sum()) if event.confusion is not None else 0
+        rows = sum(one[3] for one in event.per_label.values())
         accuracy = translate("words", "accuracy {value}").format(value=with_interval(measured, rows))
         line = f"{line} · {accuracy}"
     return line

@@ -62,6 +62,11 @@ class ConfusionPlot(PointedFigure):
         self.describe()
         self.update()
 
+    def refuse(self) -> None:
+        """Say that there are too many labels for a picture."""
+        self.clear()
+        self.set_empty_text(self.tr("There are too many labels to draw which was taken for which."))
+
     def clear(self) -> None:
         """Show nothing."""
         self.set_confusion((), np.zeros((0, 0), dtype=np.int64))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from engine.model.config import PRESETS, BertConfig, count_parameters
 from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
 from engine.settings.config import with_values
-from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.settings.finetune import USUAL_LABELS, DataConfig, FineTuneConfig
 from engine.text.example_rows import ExampleRows, count_leaks, text_keys
-from engine.text.examples import Examples, Roles
+from engine.text.examples import Examples, Roles, doubt_about_header
 from engine.text.label_sets import likely_roles
 from engine.text.labels import Spelling
 from engine.text.recipe import Recipe
@@ -90,6 +91,7 @@ class TableSummary:
     reason: (
         Sentence | None
     )  # why it is taken for that task; None where a person said so, or nothing else fits
+    doubt: Sentence | None  # where the header and the cells do not fit each other
     roles: Roles
     num_rows: int
     num_examples: int
@@ -170,6 +172,7 @@ def summary(
     overrides: Mapping[str, str] | None = None,
     merge_labels: bool = False,
     whole_labels: bool = False,
+    max_labels: int = USUAL_LABELS,
     recipe: Recipe | None = None,
 ) -> Generator[Event, None, TableSummary]:
     """Return the `TableSummary` of a table, step by step; what cannot be trained on is still measured.
@@ -179,12 +182,13 @@ def summary(
     """
     table = table if recipe is None else recipe.applied(table)
     named = {"data": str(table.path), "text": roles.text, "text_pair": roles.text_pair, "label": roles.label}
-    choices = {"task": task, "whole_labels": whole_labels, **(overrides or {})}
+    choices = {"task": task, "whole_labels": whole_labels, "max_labels": max_labels, **(overrides or {})}
     kind, reason = guess_task(with_values(FineTuneConfig(), {**named, **choices}).data)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     reading = (kind if isinstance(kind, OfRows) else CLASSIFICATION).reading
     roles = reading.with_label(table, roles)
-    found, refusal = yield from _examples(reading, table, roles, merge_labels, whole_labels)
+    finding = partial(reading.finding, merge=merge_labels, whole_labels=whole_labels, max_labels=max_labels)
+    found, refusal = yield from _examples(finding, table, roles)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     leaking = yield from _count_leaking(found, reading, table.together)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
@@ -194,6 +198,7 @@ def summary(
     return TableSummary(
         task=kind.name,
         reason=reason,
+        doubt=doubt_about_header(table, roles),
         roles=roles,
         num_rows=table.num_rows,
         num_examples=len(found.examples),
@@ -246,14 +251,13 @@ def _folder_model(model: str) -> ModelInfo:
 
 
 def _examples(
-    reading: RowReading, table: Table, roles: Roles, merge_labels: bool, whole_labels: bool
+    finding: Callable[[Table, Roles], Steps[Examples]], table: Table, roles: Roles
 ) -> Steps[tuple[Examples, Sentence | None]]:
     """Return what can be used and, where nothing can be learned from it, why; then labels are left aside."""
     refusal: Sentence | None = None
     for tried in (roles, Roles(roles.text, roles.text_pair)):
         try:
-            found = yield from reading.finding(table, tried, merge=merge_labels, whole_labels=whole_labels)
-            return found, refusal
+            return (yield from finding(table, tried)), refusal
         except DataError as error:
             refusal = refusal or error.sentence
     return Examples(ExampleRows.of([]), (), ()), refusal

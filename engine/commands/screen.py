@@ -24,7 +24,7 @@ from engine.events import (
     Started,
     Step,
 )
-from engine.train.metrics import class_scores, mean_interval, wilson_interval
+from engine.train.metrics import mean_interval, scores_of, wilson_interval
 
 BAR_WIDTH = 20
 PATIENCE_S = 3.0  # that a task which only reads or prepares is given to come to a yield, once asked to stop
@@ -241,7 +241,8 @@ def score_lines(event: Evaluated) -> list[str]:
 
     Of another task what it measured, by name.
     """
-    if event.confusion is None:
+    scores = scores_of(event, event.labels)
+    if scores is None:
         width = max(map(len, event.metrics), default=0)
         measured = [f"{name.ljust(width)}  {value:.4f}" for name, value in event.metrics.items()]
         if not event.per_label:
@@ -250,13 +251,12 @@ def score_lines(event: Evaluated) -> list[str]:
         for name, one in event.per_label.items():
             found.append((_named(name), *(f"{x:.4f}" for x in one[:3]), str(one[3])))
         return [*aligned(found), *measured]
-    scores = class_scores(event.confusion)
     rows: list[tuple[str, ...]] = [("label", "precision", "recall", "F1", "rows", "predicted")]
     for place, name in enumerate(event.labels):
         figures = (scores.precision[place], scores.recall[place], scores.f1[place])
         counts = (scores.support[place], scores.num_predicted[place])
         rows.append((_named(name), *(f"{x:.4f}" for x in figures), *map(str, counts)))
-    total, summary = int(event.confusion.sum()), scores.summary()
+    total, summary = int(scores.support.sum()), scores.summary()
     for kind in ("macro", "weighted"):
         means = [summary[f"{kind}_{name}"] for name in ("precision", "recall", "f1")]
         rows.append((f"({kind} mean)", *(f"{x:.4f}" for x in means), str(total), str(total)))
@@ -279,7 +279,8 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def scores_document(event: Evaluated, notes: Sequence[str]) -> dict[str, Any]:
     """Return an evaluation for a program: every figure there is, and every sentence told."""
     names = ("precision", "recall", "f1", "support")
-    if event.confusion is None:
+    scores = scores_of(event, event.labels)
+    if scores is None:
         per_label = {label: dict(zip(names, one, strict=True)) for label, one in event.per_label.items()}
         return {
             **event.metrics,
@@ -289,18 +290,17 @@ def scores_document(event: Evaluated, notes: Sequence[str]) -> dict[str, Any]:
             "details": dict(event.details),
             "notes": list(notes),
         }
-    scores = class_scores(event.confusion)
-    total, (most, share) = int(event.confusion.sum()), scores.majority
+    total, (most, share) = int(scores.support.sum()), scores.majority
     return {
         **scores.summary(),
         **event.metrics,
-        "accuracy_interval": list(wilson_interval(int(event.confusion.trace()), total)),
+        "accuracy_interval": list(wilson_interval(int(scores.hits.sum()), total)),
         "majority_baseline": {"label": event.labels[most], "accuracy": share},
         "loss": event.loss,
         "num_examples": total,
         "predicted_labels": int((scores.num_predicted > 0).sum()),
         "labels": list(event.labels),
-        "confusion": event.confusion.tolist(),
+        **({"confusion": event.confusion.tolist()} if event.confusion is not None else {}),
         "per_label": {
             label: {**dict(zip(names, event.per_label[label], strict=True)), "predicted": int(count)}
             for label, count in zip(event.labels, scores.num_predicted, strict=True)

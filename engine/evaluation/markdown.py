@@ -82,7 +82,7 @@ def _of_classes(
             [name, *map(_number, figures), _with(scores.f1[place], ends), f"{scores.support[place]:,}"]
         )
     parts += ["## Classes", _table(["class", "precision", "recall", "F1", "texts"], rows)]
-    if len(names) <= 20:
+    if len(names) <= 20 and scores.confusion is not None:
         pairs = zip(names, scores.confusion.tolist(), strict=True)
         confusion = [[name, *(f"{count:,}" for count in row)] for name, row in pairs]
         parts += ["## Confusion: a row for each true class", _table(["", *names], confusion)]

@@ -178,7 +178,7 @@ class Report:
 
     def _f1_interval_of_counts(self, label: int) -> tuple[float, float]:
         found = self.classes
-        hits, answered = int(found.confusion[label, label]), int(found.num_predicted[label])
+        hits, answered = int(found.hits[label]), int(found.num_predicted[label])
         true = int(found.support[label])
         adds = np.array([[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]], np.float64)
         counts = np.array([hits, answered - hits, true - hits, self.count - answered - true + hits])

@@ -25,6 +25,7 @@ from engine.settings.shared import (
 )
 
 USUAL_LENGTH = 128  # WordPieces of a text, where a task says nothing else
+USUAL_LABELS, ALL_LABELS = 1000, 20_000  # that are learned unless a person says so; and that ever can be
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +126,17 @@ class DataConfig:
             "Whether labels that look like several in one, such as a|b, or like tags of words are classes of "
             "their own; else they are refused.",
         ),
+        advanced=True,
+        kind="hidden",
+    )
+    max_labels: int = setting(
+        USUAL_LABELS,
+        marked("engine", "Most labels"),
+        marked(
+            "engine", "How many different labels are learned at most: a column with more of them is refused."
+        ),
+        minimum=2,
+        maximum=ALL_LABELS,
         advanced=True,
         kind="hidden",
     )

@@ -16,19 +16,23 @@ import numpy.typing as npt
 
 from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Beat, Steps, result_of
+from engine.settings.finetune import ALL_LABELS, USUAL_LABELS
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.label_kinds import check_label_kind
 from engine.text.labels import Answers, Spelling, shown_pair, spellings_in, spellings_of
 from engine.text.table import BadLine, Table
 
-MAX_LABELS = 1000
 _LOOKED_AT = (
     2000  # rows that a guess is made from, spread over the table, for classes may lie one after another
 )
+_LABELS_LOOKED_AT = 20_000  # for a column called a label, of which few rows would seem to differ all
+_LEAST_CELLS = 8  # from which on a column's cells are believed more than its name
+_COMPARED = 500  # rows in which two columns of texts are compared word by word
 _AT_ONCE = 4096  # rows between two steps
 BETWEEN = "\x1f"  # the cells of several columns that are read as one
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+")  # a measurement rather than a class
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
 # Names of columns as people write them, lower-cased, _ for all but letters and digits; the best first.
 _PAIRS = (
@@ -51,6 +55,12 @@ _PAIRS = (
     ("query", "title"),
     ("s1", "s2"),
     ("q1", "q2"),
+    ("text", "hypothesis"),
+    ("query", "text"),
+    ("claim", "evidence"),
+    ("anchor", "other"),
+    ("source", "candidate"),
+    ("t", "h"),
 )
 _TEXTS = tuple(
     str.split(
@@ -65,6 +75,10 @@ _LABELS = tuple(
         "intent emotion is_duplicate judgement judgment stance tag label_text class_name class_label rating "
         "stars score spam y 标签 类别 分类 情感 类",
     )
+)
+_REMARKS = re.compile(  # in the names of texts about a text, or made from it
+    r"explanation|reason|rationale|note|remark|summary|answer|response|reply|translat|clean|process|token"
+    r"|lemma|stem|lower|normal|original|raw|author|user|name|url|link|path|keyword"
 )
 
 
@@ -122,27 +136,43 @@ class _Look:
     num_values: int
     num_cells: int  # not empty
     mean_length: float
+    num_words: float  # in the mean; a Chinese character is one
     is_prose: bool  # letters, not numbers, dates or links
 
     @property
     def all_differ(self) -> bool:
         """Whether hardly a value comes back, whatever the column is called."""
-        return self.num_cells > 20 and self.num_values > 0.9 * self.num_cells
+        return self.num_cells > 20 and self.is_distinct
+
+    @property
+    def is_distinct(self) -> bool:
+        return self.num_values > 0.9 * self.num_cells
+
+    @property
+    def is_sentences(self) -> bool:
+        """Whether these are texts of several words, hardly one of which comes back."""
+        return self.is_prose and self.is_distinct and self.num_cells >= _LEAST_CELLS and self.num_words >= 3
 
     @property
     def few_valued(self) -> bool:
-        return 2 <= self.num_values <= min(MAX_LABELS, self.num_cells // 2) and self.mean_length <= 60
+        return 2 <= self.num_values <= min(USUAL_LABELS, self.num_cells // 2) and self.mean_length <= 60
 
 
 def guess_roles(table: Table) -> Roles:
     """Return the roles that columns most likely have: by their names, else by what stands in them.
 
     By content, the label is the column with the fewest values of those that repeat, the text the one with
-    the longest cells, and the second text one of like length where nothing has a telling name. A guess for a
-    person to look at: `label` is "" if no column looks like one, `text_pair` if there is no second text.
+    the longest cells, and the second text one of like length. Where a column that is called a label holds
+    sentences, and another the values that repeat, no name is believed. A guess for a person to look at:
+    `label` is "" if no column looks like one, `text_pair` if there is no second text.
     """
     names = {_plain(name): name for name in reversed(table.columns)}
     looks = {name: _look(table, name) for name in table.columns}
+    for name in (names[name] for name in _LABELS if name in names):
+        if looks[name].all_differ:
+            looks[name] = _look(table, name, _LABELS_LOOKED_AT)
+    if _contradicts_itself(names, looks):
+        names = {}
     pair = next(((names[a], names[b]) for a, b in _PAIRS if a in names and b in names), None)
     named = (names[name] for name in _LABELS if name in names and names[name] not in (pair or ()))
     label = next((name for name in named if not looks[name].all_differ), "")
@@ -152,17 +182,38 @@ def guess_roles(table: Table) -> Roles:
         label = _label_by_content(looks, {text, *(pair or ())})
     if pair:
         return Roles(*pair, label)
+    texts = [name for name in prose if name != label and not looks[name].few_valued]
     if text:
-        return Roles(text, "", label)
+        others = [name for name in texts if name != text and _may_be_second(table, looks, text, name)]
+        return Roles(text, others[0] if len(others) == 1 else "", label)
     others = sorted(
         (name for name in table.columns if name != label), key=lambda name: -looks[name].mean_length
     )
-    prose = [name for name in others if looks[name].is_prose and not looks[name].few_valued]
-    if len(prose) == 2 and looks[prose[1]].mean_length >= 0.5 * looks[prose[0]].mean_length:
-        first, second = sorted(prose, key=table.columns.index)
+    texts = [name for name in others if name in texts]
+    if len(texts) == 2 and _are_alike_long(looks, *texts):
+        first, second = sorted(texts, key=table.columns.index)
         return Roles(first, second, label)
-    best = (prose or others or [table.columns[0]])[0]
+    best = (texts or others or [table.columns[0]])[0]
     return Roles(best, "", label if label != best else "")
+
+
+def doubt_about_header(table: Table, roles: Roles) -> Sentence | None:
+    """Return what to say where the roles go against the header: a column called a label is read as a text,
+    and what repeats stands in another; None where names and cells agree.
+    """
+    read = {roles.text, roles.text_pair}
+    called = next((name for name in table.columns if name in read and _plain(name) in _LABELS), "")
+    if not called or roles.label not in table.columns:
+        return None
+    look, of_label = _look(table, called), _look(table, roles.label)
+    if not (look.is_sentences and of_label.few_valued):
+        return None
+    template = marked(
+        "engine",
+        "The header does not fit the cells: column {called} holds sentences, and column {label} the "
+        "{count:,} values that repeat. The cells decide; choose other columns where that is wrong.",
+    )
+    return Sentence(template, {"called": called, "label": roles.label, "count": of_label.num_values})
 
 
 def examples_from(
@@ -172,9 +223,12 @@ def examples_from(
     *,
     merge: bool = False,
     whole_labels: bool = False,
+    max_labels: int = USUAL_LABELS,
 ) -> Examples:
     """Return the rows that can be used, at once: see `finding_examples`."""
-    return result_of(finding_examples(table, roles, labels, merge=merge, whole_labels=whole_labels))
+    return result_of(
+        finding_examples(table, roles, labels, merge=merge, whole_labels=whole_labels, max_labels=max_labels)
+    )
 
 
 def finding_examples(
@@ -184,6 +238,7 @@ def finding_examples(
     *,
     merge: bool = False,
     whole_labels: bool = False,
+    max_labels: int = USUAL_LABELS,
 ) -> Steps[Examples]:
     """Return the rows that can be used, step by step.
 
@@ -191,6 +246,7 @@ def finding_examples(
         those of a trained model, or None to collect them: stripped, sorted, as numbers if all are integers.
         merge: a label that is nearly equal to a commoner one, or to one of `labels`, is read as that one.
         whole_labels: labels that look like several in one, or like tags of words, are classes all the same.
+        max_labels: how many are collected at most.
     Returns: rows with an empty text or label, or an unknown label, are reported by their line.
     Raises: DataError for a missing column, one column in two roles, no usable row; when labels are collected,
         for one class only, or labels that look like free text or numbers.
@@ -212,7 +268,7 @@ def finding_examples(
         found = answers.counts()
         if not whole_labels:
             check_label_kind(columns[2], found)
-        _check_labels(table, columns, found, len(rows))
+        _check_labels(table, columns, found, len(rows), max_labels)
         notes = notes_on_rare(found, {} if merge else {each.label: each.seen[0] for each in spellings})
         labels = in_order(found)
     labels = labels or ()
@@ -300,8 +356,8 @@ def is_name_of_column(text: str) -> bool:
     return name in _TEXTS or name in _LABELS or any(name in pair for pair in _PAIRS)
 
 
-def _look(table: Table, name: str) -> _Look:
-    step = -(-len(table.lines) // _LOOKED_AT) or 1
+def _look(table: Table, name: str, most: int = _LOOKED_AT) -> _Look:
+    step = -(-len(table.lines) // most) or 1
     cells = [cell.strip() for cell in table.frame[name].array[::step].tolist()]
     cells = [cell for cell in cells if cell]
     num_chars = sum(map(len, cells))
@@ -309,7 +365,41 @@ def _look(table: Table, name: str) -> _Look:
     letters = sum(map(str.isalpha, sample)) / max(len(sample), 1)
     links = sum(cell.startswith(("http://", "https://")) and " " not in cell for cell in cells)
     mean = num_chars / max(len(cells), 1)
-    return _Look(len(set(cells)), len(cells), mean, letters >= 0.4 and links * 2 < len(cells))
+    words = sum(len(_WORD.findall(cell[:200])) for cell in cells) / max(len(cells), 1)
+    return _Look(len(set(cells)), len(cells), mean, words, letters >= 0.4 and links * 2 < len(cells))
+
+
+def _contradicts_itself(names: Mapping[str, str], looks: Mapping[str, _Look]) -> bool:
+    """Whether the only columns that are called labels hold sentences, and another the values that repeat."""
+    called = [names[name] for name in _LABELS if name in names]
+    repeats = any(look.few_valued for name, look in looks.items() if name not in called)
+    return bool(called) and repeats and all(looks[name].is_sentences for name in called)
+
+
+def _are_alike_long(looks: Mapping[str, _Look], a: str, b: str) -> bool:
+    shorter, longer = sorted((looks[a].mean_length, looks[b].mean_length))
+    return shorter >= 0.5 * longer
+
+
+def _may_be_second(table: Table, looks: Mapping[str, _Look], text: str, other: str) -> bool:
+    """Whether a column is the second text beside one with a telling name: of like length, no text of another
+    kind by its name, and in its words of the same row rather than of any, but no rewriting of it.
+    """
+    name = _plain(other)
+    if name in _TEXTS or _REMARKS.search(name) or not _are_alike_long(looks, text, other):
+        return False
+    step = -(-len(table.lines) // _COMPARED) or 1
+    columns = (table.frame[each].array[::step].tolist() for each in (text, other))
+    a, b = ([set(_WORD.findall(cell.casefold())) for cell in cells] for cells in columns)
+    own = [_shared(one, two) for one, two in zip(a, b, strict=True)]
+    strange = [_shared(one, two) for one, two in zip(a, b[1:] + b[:1], strict=True)]
+    is_rewritten = sum(share == 1 for share in own) > 0.5 * len(own)
+    return not is_rewritten and sum(own) >= sum(strange) + 0.1 * len(own)
+
+
+def _shared(a: set[str], b: set[str]) -> float:
+    """Return the share of the words of the one with fewer of them that stand in the other too."""
+    return len(a & b) / max(1, min(len(a), len(b)))
 
 
 def _label_by_content(looks: dict[str, _Look], taken: set[str]) -> str:
@@ -443,7 +533,9 @@ def _reported(table: Table, problems: Mapping[int, Sentence]) -> tuple[BadLine, 
     )
 
 
-def _check_labels(table: Table, columns: Sequence[str], found: Counter[str], num_rows: int) -> None:
+def _check_labels(
+    table: Table, columns: Sequence[str], found: Counter[str], num_rows: int, most: int
+) -> None:
     """Refuse a column whose values are no labels to learn. Raises: DataError."""
     column = columns[2]
     if len(found) == 1:
@@ -457,7 +549,10 @@ def _check_labels(table: Table, columns: Sequence[str], found: Counter[str], num
             column=column,
         )
     numbers = sum(map(bool, map(_DECIMAL.fullmatch, found)))
-    if len(found) > MAX_LABELS or len(found) == num_rows > 2 or numbers > max(20, len(found) // 2):
+    looks_wrong = len(found) == num_rows > 2 or numbers > max(20, len(found) // 2)
+    if len(found) > most and not looks_wrong:
+        raise too_many_labels(column, len(found), num_rows, most)
+    if looks_wrong:
         template = marked(
             "engine",
             "Column {column} has {num_labels:,} different values in {num_rows:,} rows: it looks "
@@ -473,6 +568,26 @@ def _check_labels(table: Table, columns: Sequence[str], found: Counter[str], num
         raise DataError(
             template, column=column, num_labels=len(found), num_rows=num_rows, fitting=fitting[:40]
         )
+
+
+TOO_MANY = marked(
+    "engine",
+    "Column {column} has {count:,} different labels in {num_rows:,} rows, more than the {most:,} that "
+    "max_labels allows. If they are labels, set max_labels to {count}; if not, choose another column.",
+)
+
+
+def too_many_labels(column: str, count: int, num_rows: int, most: int) -> DataError:
+    """Return the refusal of a column with more labels than are learned."""
+    template = TOO_MANY
+    if count > ALL_LABELS:
+        template = marked(
+            "engine",
+            "Column {column} has {count:,} different labels in {num_rows:,} rows, and at most {most:,} can "
+            "be learned: it looks like free text. Choose another column.",
+        )
+        most = ALL_LABELS
+    return DataError(template, column=column, count=count, num_rows=num_rows, most=most)
 
 
 def notes_on_rare(found: Counter[str], seen: Mapping[str, str]) -> tuple[Sentence, ...]:

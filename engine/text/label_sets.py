@@ -15,9 +15,9 @@ import numpy as np
 
 from engine.errors import DataError, Sentence, marked
 from engine.events import Steps
+from engine.settings.finetune import USUAL_LABELS
 from engine.text.examples import (
     BETWEEN,
-    MAX_LABELS,
     Cells,
     Examples,
     Roles,
@@ -25,6 +25,7 @@ from engine.text.examples import (
     guess_roles,
     in_order,
     notes_on_rare,
+    too_many_labels,
     unknown_labels,
 )
 from engine.text.label_kinds import MARKS, SWITCHES, are_switches, combination, listed
@@ -88,12 +89,18 @@ def switch_columns(table: Table, taken: Collection[str] = ()) -> tuple[str, ...]
 
 
 def finding_sets(
-    table: Table, roles: Roles, labels: Sequence[str] | None = None, *, merge: bool = False
+    table: Table,
+    roles: Roles,
+    labels: Sequence[str] | None = None,
+    *,
+    merge: bool = False,
+    max_labels: int = USUAL_LABELS,
 ) -> Steps[Examples]:
     """Return the rows that can be used, and the labels of each, step by step: `Examples.values` is (K, C).
 
     Args:   roles: `label` as `label_columns` takes it; "" for rows without labels. labels: those of a trained
         model, or None to collect them. merge: a label that is nearly equal to another is read as that one.
+        max_labels: how many are collected at most.
     Returns: rows with an empty text or label, or a label that is not known, are reported by their line.
     Raises: DataError as `finding_examples`.
     """
@@ -101,7 +108,7 @@ def finding_sets(
     if len(columns) > 1:
         read = partial(_of_columns, table, columns, labels)
     else:
-        read = partial(_of_cells, columns[0] if columns else "", labels, merge)
+        read = partial(_of_cells, columns[0] if columns else "", labels, merge, max_labels)
     return (yield from finding_values(table, roles, columns, read, is_merged=merge))
 
 
@@ -166,16 +173,16 @@ class _Parted:
         return _Parted(parts, self.refused)
 
 
-def _of_cells(column: str, known: Sequence[str] | None, merge: bool, answers: Answers) -> Cells:
+def _of_cells(column: str, known: Sequence[str] | None, merge: bool, most: int, answers: Answers) -> Cells:
     """Read cells that hold all labels of their row. Raises: DataError: too many labels, nothing to learn."""
     if len(answers.names) > _MOST_CELLS:
-        raise _too_many(column, len(answers.names))
+        raise too_many_labels(column, len(answers.names), len(answers.codes), most)
     counts = answers.counts()
     mark = _mark_of(counts, known)
     parted = _parted(answers.names, mark, known, column)
     found = parted.counts(answers)
-    if known is None and len(found) > MAX_LABELS:
-        raise _too_many(column, len(found))
+    if known is None and len(found) > most:
+        raise too_many_labels(column, len(found), len(answers.codes), most)
     spellings: tuple[Spelling, ...] = ()
     if len(found) <= MOST_LABELS and (known is None or merge):
         stands_for = (
@@ -321,16 +328,3 @@ def _form(column: str, mark: str, parted: _Parted, answers: Answers) -> Sentence
     if len(parted.parts[longest]) < 2:
         return Sentence(_OF_ONE, values)
     return Sentence(_OF_LISTS if mark == LISTS else _OF_MARKS, values)
-
-
-def _too_many(column: str, count: int) -> DataError:
-    return DataError(
-        marked(
-            "engine",
-            "Column {column} has {count:,} different labels, and Cloze learns at most {most:,}: it looks "
-            "like free text. Choose another column.",
-        ),
-        column=column,
-        count=count,
-        most=MAX_LABELS,
-    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +19,8 @@ STUDENT_95 = (12.70620474, 4.30265273, 3.18244631, 2.77644511, 2.57058184, 2.446
 
 LEAST_SEEDS = 3  # of two nobody can tell what a third would give: their t is 12.7
 _NO_SPREAD = 1e-12  # of a mean of equal shares: what rounding in float64 leaves
+ANSWERED = "answered"  # in details: how often each class was, where there is no confusion matrix
+MOST_CONFUSED = 1000  # classes; of more, no line of a run holds which was taken for which
 
 # C classes, E examples
 
@@ -27,24 +30,18 @@ class ClassScores:
     """Scores of a classifier. Precision, recall and F1 of a class that never occurs are 0, as in
     scikit-learn.
 
-    confusion: (C, C) int64, a row for each true label, a column for each predicted one. precision, recall,
-    f1: (C,).
+    hits, support, num_predicted: (C,) int64, how often each class is rightly answered, true, answered.
+    precision, recall, f1: (C,). confusion: (C, C) int64, a row for each true label, a column for each
+    predicted one; None of more than MOST_CONFUSED.
     """
 
-    confusion: np.ndarray
+    hits: np.ndarray
+    support: np.ndarray
+    num_predicted: np.ndarray
     precision: np.ndarray
     recall: np.ndarray
     f1: np.ndarray
-
-    @property
-    def support(self) -> np.ndarray:
-        """(C,) true examples of each class."""
-        return np.asarray(self.confusion.sum(1))
-
-    @property
-    def num_predicted(self) -> np.ndarray:
-        """(C,) how often each class was answered."""
-        return np.asarray(self.confusion.sum(0))
+    confusion: np.ndarray | None = None
 
     @property
     def majority(self) -> tuple[int, float]:
@@ -57,11 +54,11 @@ class ClassScores:
         """Return accuracy, the means over classes that occur or were predicted (macro), and the means in
         which a class counts as often as it occurs (weighted).
         """
-        present = (self.confusion.sum(0) + self.confusion.sum(1)) > 0
-        total = max(int(self.confusion.sum()), 1)
+        present = (self.support + self.num_predicted) > 0
+        total = max(int(self.support.sum()), 1)
         weights = self.support / total
         return {
-            "accuracy": float(np.trace(self.confusion) / total),
+            "accuracy": float(self.hits.sum() / total),
             "macro_precision": _mean(self.precision[present]),
             "macro_recall": _mean(self.recall[present]),
             "macro_f1": _mean(self.f1[present]),
@@ -71,20 +68,53 @@ class ClassScores:
         }
 
 
+def scores_of_counts(
+    hits: np.ndarray, support: np.ndarray, num_predicted: np.ndarray, confusion: np.ndarray | None = None
+) -> ClassScores:
+    """Return the scores that follow from (C,) counts."""
+    precision, recall = share(hits, num_predicted), share(hits, support)
+    f1 = share(2 * hits, num_predicted + support)
+    return ClassScores(hits, support, num_predicted, precision, recall, f1, confusion)
+
+
 def score_classes(targets: np.ndarray, predictions: np.ndarray, num_classes: int) -> ClassScores:
     """Compare (E,) true and predicted class numbers."""
-    cells = np.bincount(targets * num_classes + predictions, minlength=num_classes**2)
-    return class_scores(cells.reshape(num_classes, num_classes))
+    if num_classes <= MOST_CONFUSED:
+        cells = np.bincount(targets * num_classes + predictions, minlength=num_classes**2)
+        return class_scores(cells.reshape(num_classes, num_classes))
+    counted = (targets[targets == predictions], targets, predictions)
+    return scores_of_counts(*(np.bincount(each, minlength=num_classes) for each in counted))
 
 
 def class_scores(confusion: np.ndarray) -> ClassScores:
     """Return the scores that follow from (C, C) counts, a row for each true class."""
     confusion = np.asarray(confusion, np.int64)
-    hits = np.diag(confusion).astype(float)
-    precision = share(hits, confusion.sum(0))
-    recall = share(hits, confusion.sum(1))
-    f1 = share(2 * hits, confusion.sum(0) + confusion.sum(1))
-    return ClassScores(confusion, precision, recall, f1)
+    return scores_of_counts(np.diag(confusion), confusion.sum(1), confusion.sum(0), confusion)
+
+
+class Measured(Protocol):
+    """What an evaluation found, as it is measured and as a run tells of it."""
+
+    @property
+    def confusion(self) -> np.ndarray | None: ...
+
+    @property
+    def per_label(self) -> Mapping[str, tuple[float, float, float, int]] | None: ...
+
+    @property
+    def details(self) -> Mapping[str, Any]: ...
+
+
+def scores_of(found: Measured, labels: Sequence[str]) -> ClassScores | None:
+    """Return the scores of classes that an evaluation tells of; None of another task."""
+    if found.confusion is not None:
+        return class_scores(found.confusion)
+    answered, per_label = found.details.get(ANSWERED), found.per_label or {}
+    if not isinstance(answered, list) or not len(answered) == len(labels) == len(per_label):
+        return None
+    _, recall, _, support = np.array([per_label[label] for label in labels]).T
+    counts = np.rint(recall * support), support, np.array(answered)
+    return scores_of_counts(*(each.astype(np.int64) for each in counts))
 
 
 ONE_ANSWER = marked(
@@ -96,12 +126,11 @@ _NEVER = marked("engine", "Labels that occur and are never predicted: {labels} (
 _MOST_NAMES = 5
 
 
-def notes_on(labels: Sequence[str], confusion: np.ndarray, split: str) -> list[Sentence]:
+def notes_on(labels: Sequence[str], scores: ClassScores, split: str) -> list[Sentence]:
     """Return what a score hides: that one class only is predicted, or that some never are.
 
     Args: split: "validation" or "test". Nothing is said of rows that carry one label only.
     """
-    scores = class_scores(confusion)
     occur, predicted = np.flatnonzero(scores.support), np.flatnonzero(scores.num_predicted)
     if len(occur) < 2:
         return []
@@ -177,6 +206,7 @@ def mean_interval(values: Sequence[float], rows: int = 0) -> tuple[float, float]
 
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Return how much of each whole its part is; 0 of nothing."""
+    part = np.asarray(part, float)
     return np.asarray(np.divide(part, whole, out=np.zeros_like(part), where=whole > 0))
 
 

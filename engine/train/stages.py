@@ -225,7 +225,11 @@ def read_tables(config: PipelineConfig) -> Steps[tuple[list[str], list[str]]]:
     data = config.data
     table = yield from opening_table(data, data.data, "data")
     found = yield from finding_examples(
-        table, roles_of(data, table), merge=data.merge_labels, whole_labels=data.whole_labels
+        table,
+        roles_of(data, table),
+        merge=data.merge_labels,
+        whole_labels=data.whole_labels,
+        max_labels=data.max_labels,
     )
     hashes = [table.sha256, *(_sha256(Path(path)) for path in (data.validation_data, data.test_data) if path)]
     if not reads_rows(config):

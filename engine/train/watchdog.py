@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from engine.errors import Sentence, marked
 from engine.events import Evaluated, Event, Noted, Step
-from engine.train.metrics import notes_on
+from engine.train.metrics import notes_on, scores_of
 
 RISES = 1.02  # of the lowest validation loss so far; smaller rises are noise
 OVERFITTING = marked(
@@ -53,6 +53,7 @@ class Watchdog:
             if last[1] > RISES * best[1] and last[2] < best[2]:
                 values = {"epoch": round(best[0], 1), "low": f"{best[1]:.3f}", "high": f"{last[1]:.3f}"}
                 yield Noted(sentence=Sentence(OVERFITTING, values), level="look")
-        if not is_whole and self._last is not None and self._last.confusion is not None:
-            for sentence in notes_on(self._last.labels, self._last.confusion, self._last.split):
+        scores = scores_of(self._last, self._last.labels) if self._last is not None else None
+        if not is_whole and self._last is not None and scores is not None:
+            for sentence in notes_on(self._last.labels, scores, self._last.split):
                 yield Noted(sentence=sentence, level="wrong")

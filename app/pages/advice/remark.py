@@ -29,7 +29,7 @@ class Remark:
     rows: Rows | None = field(default=None, compare=False)
     what: str = ""
     lines: bool = False
-    mend: tuple[str, bool] | None = None
+    mend: tuple[str, int] | None = None
     kind: str = ""
     more: str = field(default="", compare=False)
     steps: tuple[Step, ...] = field(default=(), compare=False)

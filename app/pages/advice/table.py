@@ -16,7 +16,7 @@ from app import words
 from app.pages.advice.remark import Remark, in_order
 from app.work.tables import TableSummary
 from app.work.task_files import TaskFile
-from engine.text.examples import Roles
+from engine.text.examples import TOO_MANY, Roles
 from engine.text.label_kinds import is_of_another_task
 from engine.text.labels import MOST_SPELLINGS, spelling_words
 from engine.text.table import BadLine, Table
@@ -115,8 +115,10 @@ def _refused_labels(counted: Counted) -> Iterator[Remark]:
     """Say why nothing can be learned from the labels as they are, or that they were taken nevertheless."""
     summary = counted.summary
     if summary.refusal is not None:
-        whole = ("whole_labels", True) if is_of_another_task(summary.refusal) else None
-        yield Remark("wrong", words.say(summary.refusal), mend=whole)
+        mend: tuple[str, int] | None = ("whole_labels", True) if is_of_another_task(summary.refusal) else None
+        if summary.refusal.template == TOO_MANY:
+            mend = ("max_labels", int(summary.refusal.values["count"]))
+        yield Remark("wrong", words.say(summary.refusal), mend=mend)
     if summary.is_whole:
         text = translate("advice", "Labels are taken as they stand, also what looks like several in one.")
         yield Remark("note", text, mend=("whole_labels", False))
@@ -124,6 +126,8 @@ def _refused_labels(counted: Counted) -> Iterator[Remark]:
 
 def _task(counted: Counted) -> Iterator[Remark]:
     """Say what the table is taken for, and how its labels are read."""
+    if counted.summary.doubt is not None:
+        yield Remark("look", words.say(counted.summary.doubt))
     for sentence in (counted.summary.reason, counted.summary.form):
         if sentence is not None:
             yield Remark("note", words.say(sentence))

@@ -310,7 +310,11 @@ class DataPage(Page):
             found.append((self.tr("Show lines"), self.table_card.show_lines))
         if remark.mend is not None:
             name, value = remark.mend
-            said = {"merge_labels": self.tr("Merge"), "whole_labels": self.tr("Take as classes")}[name]
+            said = {
+                "merge_labels": self.tr("Merge"),
+                "whole_labels": self.tr("Take as classes"),
+                "max_labels": self.tr("Learn all {count}").format(count=words.number(value)),
+            }[name]
             choose = partial(self.session.choose_for_labels, name, value)
             found.append((said if value else self.tr("Undo"), lambda: choose()))
         return found
@@ -348,7 +352,7 @@ class DataPage(Page):
             if of_table is None:
                 lacking = self.tr("This file has no labels to count.")
             elif of_table.refusal is not None:
-                lacking = self.tr("“{name}” cannot be the label. “Good to know” says why.").format(
+                lacking = self.tr("“{name}” cannot be the label. The data doctor says why.").format(
                     name=words.shorten(of_table.roles.label, 40)
                 )
             self.labels_plot.set_empty_text(lacking)

@@ -401,7 +401,11 @@ class EvaluatePage(Page):
     def _show_kind(self, opened: Opened) -> None:
         if opened.report.is_of_classes:
             self.kinds.setCurrentIndex(0)
-            self.confusion.set_confusion(opened.scored.each.names, opened.report.classes.confusion)
+            counts = opened.report.classes.confusion
+            if counts is not None:
+                self.confusion.set_confusion(opened.scored.each.names, counts)
+            else:
+                self.confusion.refuse()
             return
         task = opened.scored.task
         if task not in self._scores:

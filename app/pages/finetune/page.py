@@ -162,7 +162,7 @@ class FineTunePage(TrainingPage):
         overrides = {name: getattr(data, name) for name in session.table_overrides}
         if Path(data.data).is_file():
             roles = Roles(data.text, data.text_pair, data.label)
-            choices = {name: bool(getattr(data, name)) for name in LABEL_CHOICES}
+            choices = {name: getattr(data, name) for name in LABEL_CHOICES}
             said = {name: str(getattr(data, name)) for name in FILE_SETTINGS if getattr(data, name)}
             session.open_table(
                 data.data, roles=roles, label_choices=choices, task=data.task, said=said, **overrides

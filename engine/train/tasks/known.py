@@ -10,6 +10,7 @@ from engine.events import Noted, Steps
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
 from engine.settings.finetune import DataConfig
+from engine.text.examples import Roles, doubt_about_header
 from engine.text.label_sets import label_columns, likely_roles
 from engine.train.prepare import opening_table
 from engine.train.tasks.classification.kind import Classifying
@@ -75,12 +76,10 @@ def guessing_columns(data: DataConfig) -> Steps[DataConfig]:
         )
         said = [f"{role.replace('_', '-')} = {name}" for role, name in found.items()]
         yield Noted(sentence=Sentence(template, {"columns": said}), level="fine")
-    return replace(
-        data,
-        text=found.get("text", data.text),
-        text_pair=found.get("text_pair", data.text_pair),
-        label=found.get("label", data.label),
-    )
+    roles = Roles(*(found.get(role, getattr(data, role)) for role in ("text", "text_pair", "label")))
+    if found and (doubt := doubt_about_header(table, roles)) is not None:
+        yield Noted(sentence=doubt, level="look")
+    return replace(data, text=roles.text, text_pair=roles.text_pair, label=roles.label)
 
 
 def task_of(folder: Path) -> Kind:

@@ -515,3 +515,25 @@ def test_combinations_of_labels_are_refused_until_they_are_taken_as_classes(
     assert len(page.labels_plot.bars) == 6
     links(page, "as they stand")["Undo"].click()
     assert session.wait_idle() and session.values()["whole_labels"] is False
+
+
+@pytest.mark.slow
+def test_more_labels_than_are_usual_are_learned_at_a_click(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    write(tmp_path / "many.csv", [(f"a request {n}", f"intent {n % 1001}") for n in range(2002)])
+    session = open_file(page, tmp_path / "many.csv")
+    qtbot.mouseClick(links(page, "1,001 different labels")["Learn all 1,001"], Qt.MouseButton.LeftButton)
+    assert session.wait_idle()
+    assert session.values()["max_labels"] == 1001 and len(session.table_summary.labels) == 1001
+    assert page.next_button.isEnabled()
+
+
+def test_a_header_that_does_not_fit_the_cells_is_told(page: DataPage, tmp_path: Path) -> None:
+    lines = [f"how do I return parcel {n}\tcan parcel {n} be sent back\t{n % 2}" for n in range(30)]
+    path = tmp_path / "atec.tsv"
+    path.write_text("label\tquestion\tsyn_question\n" + "\n".join(lines), encoding="utf-8")
+    session = open_file(page, path)
+    assert session.roles == Roles("label", "question", "syn_question")
+    said = remark(page, "The header does not fit the cells")
+    assert "column label holds sentences" in said and "column syn_question the 2 values that repeat" in said

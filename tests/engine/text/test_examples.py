@@ -254,10 +254,11 @@ def test_a_column_called_label_whose_values_all_differ_is_not_guessed_and_anothe
         examples_from(found, Roles("text", "", "label"))
 
 
-def test_more_labels_than_anyone_means_are_refused() -> None:
-    rows = [f"text {n}|{n // 2}" for n in range(2002)]
-    with pytest.raises(DataError, match="1,001 different values in 2,002 rows"):
-        examples_from(table("text|label", *rows), Roles("text", "", "label"))
+def test_more_than_a_thousand_labels_are_refused_by_limit_and_setting_and_learned_if_that_says_so() -> None:
+    found = table("text|label", *(f"text {n}|{n // 2}" for n in range(2002)))
+    with pytest.raises(DataError, match=r"1,001 different labels .* the 1,000 that max_labels allows"):
+        examples_from(found, Roles("text", "", "label"))
+    assert len(examples_from(found, Roles("text", "", "label"), max_labels=1001).labels) == 1001
 
 
 # Splits

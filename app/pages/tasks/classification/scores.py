@@ -27,7 +27,7 @@ from app.plots.confusion import ConfusionPlot
 from app.plots.figure import Numbers
 from app.work.text_filter import ANSWER, Filter
 from engine.events import Evaluated
-from engine.train.metrics import ONE_ANSWER, ClassScores, class_scores, notes_on
+from engine.train.metrics import ONE_ANSWER, ClassScores, notes_on, scores_of
 
 Index = QModelIndex | QPersistentModelIndex
 MIDDLE = Qt.AlignmentFlag.AlignVCenter
@@ -328,7 +328,8 @@ class ScoresCard(TaskScores):
         return next(iter(self._evaluations.values()), None)
 
     def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
-        self._evaluations = {name: one for name, one in evaluations.items() if one.confusion is not None}
+        of_classes = (name for name, one in evaluations.items() if scores_of(one, one.labels) is not None)
+        self._evaluations = {name: evaluations[name] for name in of_classes}
         self._moments = dict(moments)
         has_both = len(self._evaluations) > 1
         if not has_both:
@@ -345,16 +346,19 @@ class ScoresCard(TaskScores):
         is_crowded = len(self._evaluations) > 1 and not self._is_wide
         if not self._is_part:  # there what stands around it has the title
             self.set_title("" if is_crowded else self.tr("Scores"))
-        if shown is None or shown.confusion is None:
-            self.confusion.clear()
+        scores = scores_of(shown, shown.labels) if shown is not None else None
+        self.confusion.clear()
+        if shown is None or scores is None:
             self.labels.scores.set_scores((), None)
         else:
-            self.confusion.set_confusion(shown.labels, shown.confusion)
-            scores = class_scores(shown.confusion)
+            if shown.confusion is not None:
+                self.confusion.set_confusion(shown.labels, shown.confusion)
+            else:
+                self.confusion.refuse()
             self.labels.scores.set_scores(shown.labels, scores)
             self.labels.fit()
             self._show_tiles(shown, scores)
-        self._show_remark(shown)
+        self._show_remark(shown, scores)
         self._show_view()
 
     def _show_tiles(self, shown: Evaluated, scores: ClassScores) -> None:
@@ -386,11 +390,11 @@ class ScoresCard(TaskScores):
             self.tr("Loss"), words.decimal(shown.loss), self.tr("The mean cross-entropy on these rows.")
         )
 
-    def _show_remark(self, shown: Evaluated | None) -> None:
+    def _show_remark(self, shown: Evaluated | None, scores: ClassScores | None) -> None:
         """Say what the figures hide, where no card beside it does."""
         found = []
-        if self._is_part and shown is not None and shown.confusion is not None:
-            found = notes_on(shown.labels, shown.confusion, shown.split)
+        if self._is_part and shown is not None and scores is not None:
+            found = notes_on(shown.labels, scores, shown.split)
         self.remark.setText(" ".join(words.say(note) for note in found))
         set_role(self.remark, "wrong" if any(note.template == ONE_ANSWER for note in found) else "look")
         self.remark.setVisible(bool(found))

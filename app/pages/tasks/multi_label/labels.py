@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,10 @@ THRESHOLD = NUM_COLUMNS
 class SideBySide(ClassScores):
     """Scores of labels that do not exclude each other, so that nothing is taken for something else.
 
-    occurs, answered: (C,) rows that have each label, and that got it. thresholds: (C,).
+    thresholds: (C,).
     """
 
-    occurs: np.ndarray
-    answered: np.ndarray
-    thresholds: np.ndarray
+    thresholds: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def of(cls, event: Evaluated) -> SideBySide:
@@ -35,21 +33,14 @@ class SideBySide(ClassScores):
         nothing, found = (0.0, 0.0, 0.0, 0), set_details(event.details, event.labels)
         figures = [event.per_label.get(label, nothing) for label in event.labels]
         precision, recall, f1, support = np.array(figures, float).reshape(-1, 4).T
-        counts = support.astype(np.int64), np.array(found.predicted, np.int64)
-        return cls(np.zeros((0, 0), np.int64), precision, recall, f1, *counts, np.array(found.thresholds))
-
-    @property
-    def support(self) -> np.ndarray:
-        return self.occurs
-
-    @property
-    def num_predicted(self) -> np.ndarray:
-        return self.answered
+        hits, counts = np.rint(recall * support).astype(np.int64), support.astype(np.int64)
+        answered, thresholds = np.array(found.predicted, np.int64), np.array(found.thresholds)
+        return cls(hits, counts, answered, precision, recall, f1, thresholds=thresholds)
 
     def summary(self) -> dict[str, float]:
         """Return the means of the labels: each counts alike (macro), or as often as it occurs (weighted)."""
         found: dict[str, float] = {}
-        weights = share(self.occurs.astype(float), np.maximum(self.occurs.sum(), 1))
+        weights = share(self.support, np.maximum(self.support.sum(), 1))
         for name, values in (("precision", self.precision), ("recall", self.recall), ("f1", self.f1)):
             found[f"macro_{name}"] = float(values.mean()) if len(values) else 0.0
             found[f"weighted_{name}"] = float(weights @ values)

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.events import Steps
 from engine.model.info import temperature_in
+from engine.settings.finetune import USUAL_LABELS
 from engine.text.examples import Examples, Roles, finding_examples
 from engine.text.table import Table
 from engine.train.tasks.classification.task import Classification
@@ -26,8 +27,11 @@ class OneLabel(RowReading):
         *,
         merge: bool = False,
         whole_labels: bool = False,
+        max_labels: int = USUAL_LABELS,
     ) -> Steps[Examples]:
-        return finding_examples(table, roles, labels, merge=merge, whole_labels=whole_labels)
+        return finding_examples(
+            table, roles, labels, merge=merge, whole_labels=whole_labels, max_labels=max_labels
+        )
 
     def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Classification:
         return Classification(labels, temperature=temperature_in(info))

@@ -17,7 +17,7 @@ from engine.errors import Sentence
 from engine.events import Evaluated
 from engine.model.heads import on_batch
 from engine.text.batch import Batch, EncodedSet
-from engine.train.metrics import ONE_ANSWER, notes_on, score_classes
+from engine.train.metrics import ANSWERED, ONE_ANSWER, notes_on, score_classes, scores_of
 from engine.train.scored import SHARE, Each
 from engine.train.task import Measures, Readings
 from engine.train.tasks.rows.reading import PREDICTION, PROBABILITY
@@ -103,7 +103,8 @@ class Classification:
             for i, label in enumerate(self.labels)
         }
         each = partial(self.each, answers, targets)
-        return Measures(loss, scores.summary(), scores.confusion, per_label, each=each)
+        details = {ANSWERED: scores.num_predicted.tolist()} if scores.confusion is None else {}
+        return Measures(loss, scores.summary(), scores.confusion, per_label, details=details, each=each)
 
     def each(self, answers: np.ndarray, targets: np.ndarray) -> Each:
         """Return what every text got. Args: answers: (E, C) probabilities. targets: (E,)."""
@@ -138,7 +139,6 @@ class Classification:
 
     def remarks(self, measures: Measures | Evaluated, split: str) -> list[tuple[Sentence, str]]:
         """Say that one label only is answered, or that some never are."""
-        if measures.confusion is None:
-            return []
-        notes = notes_on(self.labels, measures.confusion, split)
+        scores = scores_of(measures, self.labels)
+        notes = notes_on(self.labels, scores, split) if scores is not None else []
         return [(note, "wrong" if note.template == ONE_ANSWER else "look") for note in notes]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.events import Steps
-from engine.settings.finetune import DataConfig
+from engine.settings.finetune import USUAL_LABELS, DataConfig
 from engine.text.example_rows import Indices
 from engine.text.examples import Examples, Roles
 from engine.text.label_sets import finding_sets, joined_names, label_columns, switch_columns
@@ -50,8 +50,9 @@ class SeveralLabels(RowReading):
         *,
         merge: bool = False,
         whole_labels: bool = False,
+        max_labels: int = USUAL_LABELS,
     ) -> Steps[Examples]:
-        return finding_sets(table, roles, labels, merge=merge)
+        return finding_sets(table, roles, labels, merge=merge, max_labels=max_labels)
 
     def strata(self, found: Examples) -> Indices:
         """Return the rarest label of each row, so that every label has its share; C where it has none."""

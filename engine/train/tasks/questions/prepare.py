@@ -182,7 +182,7 @@ def _roles(questions: Questions) -> dict[str, str]:
 def _on_cutting(data: DataConfig) -> Iterator[Event]:
     """Say which settings of other tasks have no effect."""
     defaults = DataConfig()
-    for name in ("truncation", "merge_labels", "whole_labels"):
+    for name in ("truncation", "merge_labels", "whole_labels", "max_labels"):
         if getattr(data, name) != getattr(defaults, name):
             template = marked("engine", "The setting {name} has no effect: {reason}.")
             reason = Sentence(marked("engine", "questions have no labels, and no passage is cut"))

@@ -56,8 +56,8 @@ class Regressing(OfRows):
         return Sentence(template, {"column": column, "example": example[:40]})
 
     def prepare(self, config: FineTuneConfig) -> Steps[RowSetup]:
-        for field in ("merge_labels", "whole_labels"):
-            if getattr(config.data, field):
+        for field in ("merge_labels", "whole_labels", "max_labels"):
+            if getattr(config.data, field) != getattr(DataConfig(), field):
                 template = marked(
                     "engine", "{field} means nothing to the task {task}, whose labels are numbers."
                 )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.events import Steps
+from engine.settings.finetune import USUAL_LABELS
 from engine.text.example_rows import Indices
 from engine.text.examples import Examples, Roles
 from engine.text.numbers import finding_numbers
@@ -31,6 +32,7 @@ class OneNumber(RowReading):
         *,
         merge: bool = False,
         whole_labels: bool = False,
+        max_labels: int = USUAL_LABELS,
     ) -> Steps[Examples]:
         return finding_numbers(table, roles, is_learned=labels is None)
 

@@ -95,7 +95,13 @@ def reading_parts(config: FineTuneConfig, reading: RowReading) -> Steps[AllRows]
     data = config.data
     table = yield from opening_table(data, data.data, "data")
     roles = reading.roles(data, table)
-    found = yield from reading.finding(table, roles, merge=data.merge_labels, whole_labels=data.whole_labels)
+    found = yield from reading.finding(
+        table,
+        roles,
+        merge=data.merge_labels,
+        whole_labels=data.whole_labels,
+        max_labels=data.max_labels,
+    )
     yield from _report(found, table)
     labels = reading.head_labels(found)
     together = None if table.together is None else table.together[found.examples.rows]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from engine.events import Steps
-from engine.settings.finetune import DataConfig
+from engine.settings.finetune import USUAL_LABELS, DataConfig
 from engine.text.example_rows import Indices
 from engine.text.examples import Examples, Roles
 from engine.text.table import Table
@@ -76,6 +76,7 @@ class RowReading(ABC):
         *,
         merge: bool = False,
         whole_labels: bool = False,
+        max_labels: int = USUAL_LABELS,
     ) -> Steps[Examples]:
         """Return the rows that can be used, as `finding_examples` of engine/text/examples.py does."""
 

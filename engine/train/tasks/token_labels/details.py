@@ -88,19 +88,19 @@ def _wrong_text(
     }
 
 
-def tag_details(
-    names: Sequence[str], confusion: np.ndarray, predicted: np.ndarray, data: TaggedSet
-) -> dict[str, Any]:
+def tag_details(names: Sequence[str], predicted: np.ndarray, data: TaggedSet) -> dict[str, Any]:
     """Return what is shown of plain tags. Args: predicted: (W,) places in `names`."""
-    off = confusion * (1 - np.eye(len(confusion), dtype=np.int64))
-    order = np.argsort(-off, axis=None, kind="stable")[:MOST_PAIRS]
-    pairs = [divmod(cell, len(names)) for cell in order.tolist()]
     wrong = np.flatnonzero(data.tags != predicted)
+    cells, counts = np.unique(
+        data.tags[wrong].astype(np.int64) * len(names) + predicted[wrong], return_counts=True
+    )
+    order = np.argsort(-counts, kind="stable")[:MOST_PAIRS].tolist()
+    pairs = [(*divmod(int(cells[place]), len(names)), int(counts[place])) for place in order]
     places = np.unique(np.searchsorted(data.firsts, wrong, "right") - 1)
     return {
         "scheme": "none",
         "errors": {},
-        "confused": [[names[a], names[b], int(off[a, b])] for a, b in pairs if off[a, b]],
+        "confused": [[names[a], names[b], count] for a, b, count in pairs],
         "num_wrong_texts": len(places),
         "texts": [_wrong_words(place, names, predicted, data) for place in _some(places.tolist())],
     }

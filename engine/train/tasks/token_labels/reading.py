@@ -20,7 +20,9 @@ from engine.train import data_notes
 MOST_REPAIRS = 10_000  # of a file that are told by line; all are counted by kind
 _REPAIRED = marked("engine", "Read otherwise too: lines {lines}. Such as: {first}")
 _HOW = marked("engine", "{name}: {reason}")
-_UNUSED = ("text_pair", "separator", "quoting", "header", "merge_labels", "whole_labels", "truncation")
+_UNUSED = (
+    "text_pair", "separator", "quoting", "header", "merge_labels", "whole_labels", "max_labels", "truncation",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from engine.model.heads import on_batch
 from engine.text.batch import IGNORE, Batch, EncodedSet
 from engine.text.tagged.texts import Entity
 from engine.train.entity_scores import compared_entities, lenient_spans, score_entities
-from engine.train.metrics import ONE_ANSWER, notes_on, score_classes
+from engine.train.metrics import ONE_ANSWER, class_scores, notes_on, score_classes
 from engine.train.scored import ERROR, F1, SHARE, TAKEN, TYPE, Each, Marks, coded
 from engine.train.task import Measures, Readings
 from engine.train.tasks.token_labels.details import NONE_FOUND, entity_details, tag_details
@@ -204,7 +204,7 @@ class PlainTags(TokenLabels):
             for name, (p, r, f1, count) in zip(names, figures, strict=True)
         }
         confusion = scores.confusion if size <= MOST_CONFUSED else None
-        details = tag_details(names, scores.confusion, predicted, data)
+        details = tag_details(names, predicted, data)
         each = partial(self.each_word, names, predicted, sure, data)
         return Measures(loss, metrics, confusion, per_tag, names, details, each)
 
@@ -237,7 +237,7 @@ class PlainTags(TokenLabels):
         """Say that one tag only is answered, or that some never are."""
         if measures.confusion is None or measures.labels is None:
             return []
-        notes = notes_on(measures.labels, measures.confusion, split)
+        notes = notes_on(measures.labels, class_scores(measures.confusion), split)
         return [(note, "wrong" if note.template == ONE_ANSWER else "look") for note in notes]
 
 
