@@ -271,7 +271,7 @@ class CompareButton(QWidget):
         set_role(self, "clear")
         self._session, self._asked = session, Channel(self, session.workers.quick)
         self.start = button(self.tr("Compare ways to adapt"), "link", name="compare_ways")
-        self.earlier = button(self.tr("Earlier…"), "link", name="earlier_comparisons")
+        self.earlier = button(self.tr("Comparisons…"), "link", name="earlier_comparisons")
         self.earlier.setToolTip(self.tr("Show a comparison that has come to its end"))
         self.start.setToolTip(
             self.tr(

@@ -67,6 +67,7 @@ class FineTunePage(TrainingPage):
         self.comparison.closed.connect(self._close_comparison)
         self.setup.compare.start_wanted.connect(self.compare)
         self.setup.compare.chosen.connect(self._show_comparison)
+        self.setup.last_run.chosen.connect(self.open_run)
         self.setup.changed.connect(self._setup_changed)
         self.before.changed.connect(self._setup_changed)
         self.charts.texts_wanted.connect(self._show_texts)

@@ -21,6 +21,7 @@ from app.pages.advice.remark import Remark
 from app.pages.advice.table import Counted
 from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split, on_known
 from app.pages.finetune.comparison import CompareButton
+from app.pages.finetune.last_run import LastRun
 from app.pages.finetune.model import ModelChooser
 from app.pages.finetune.test_file import SETTING, TestFileBox
 from app.pages.run.setup import SetupCard
@@ -71,6 +72,7 @@ class FineTuneSetup(SetupCard):
         self.test_refusal.hide()
         self.roles_link = button(self.tr("Change"), "link", name="change_roles")
         self.compare = CompareButton(session)
+        self.last_run = LastRun(session)
         self.form.setObjectName("settings")
         self._lay_out()
         self._connect()
@@ -97,6 +99,7 @@ class FineTuneSetup(SetupCard):
         self.add(settings)
         self.add(self.form, 1)
         self.add(self.prediction)
+        self.add(self.last_run)
         self.add(self.compare)
 
     def _connect(self) -> None:

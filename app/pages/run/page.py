@@ -34,7 +34,7 @@ from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
 from engine.runs.follow import News, news
-from engine.train.run.runs import CONFIG, RunInfo, run_info
+from engine.train.run.runs import CONFIG, RunInfo, read_config, run_info
 
 FOLLOW_MS = 1000  # between two looks at a run that another process trains
 
@@ -493,18 +493,22 @@ class TrainingPage(Page):
 
     def _leave_ended(self) -> None:
         """Say that a run has ended, and leave the form in view in which another one is prepared."""
-        ended, config, outcome = self.run_dir, self.run_config, self._outcome
+        ended, outcome = self.run_dir, self._outcome
         assert ended is not None
         self.leave_run()
         if outcome == "failed":
             return  # why is said already
         template = self.tr("{name} has ended: {state}.")
         text = template.format(name=run_title(ended), state=state_words(outcome))
-        show = partial(self._show_ended, ended, config)
-        self.failure.show_text("note", text, [(self.tr("Show it"), show)])
+        self.failure.show_text("note", text, [(self.tr("Show it"), partial(self.open_run, ended))])
 
-    def _show_ended(self, path: Path, config: Any) -> None:
-        self.show_run(run_info(path), config)
+    @Slot(object)
+    def open_run(self, path: Path) -> None:
+        """Show the run in a folder."""
+        try:
+            self.show_run(run_info(path), read_config(path))
+        except UserError as error:
+            self._set_failure(error)
 
     def _show_end(self, seconds: float) -> None:
         has_model = self.model_folder is not None

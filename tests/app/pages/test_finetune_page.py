@@ -33,6 +33,7 @@ from engine.train.finetune import fine_tune
 from engine.train.run.runs import RunInfo
 from engine.train.tasks.token_labels.details import NONE_FOUND
 from tests.app.hand import Hand, ShowPage
+from tests.engine.made_runs import made_run
 from tests.engine.tiny_runs import reviews, tiny_config
 from tests.engine.tiny_runs import write_table as write_rows
 from tests.looks.scenes import FIVE, TWO, InventedRun, write_table, write_vocabulary
@@ -658,6 +659,22 @@ def test_the_file_that_the_table_was_compared_with_is_the_test_file_of_the_first
     assert ready.setup.config().data.test_data == "", "what a person took out comes back"
     ready.session.open_table(write_table(tmp_path / "films.csv", TWO, rows_a_label=7))
     assert ready.session.wait_idle() and ready.setup.config().data.test_data == ""
+
+
+def test_the_form_tells_of_the_last_run_on_the_open_table_and_leads_to_it(
+    ready: FineTunePage, hand: Hand, tmp_path: Path
+) -> None:
+    assert ready.session.table_path is not None
+    assert hand.shown("last_run_words") == []
+    for number, name in enumerate(("news", "other")):
+        path = str(ready.session.table_path.with_stem(name))
+        run = made_run(ready.session.runs_root, name, right=71 + number, number=number, data=path)
+    ready.setup.last_run.look()
+    assert ready.session.wait_idle()
+    said = hand.said("last_run_words")
+    assert said.startswith("Last run: news · new tiny · ") and "accuracy 0.71" in said
+    hand.click("show_last_run")
+    assert ready.run_dir is not None and ready.run_dir.name.endswith("-news") and run != ready.run_dir
 
 
 def test_a_page_that_is_made_after_the_comparison_has_its_file(
