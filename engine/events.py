@@ -39,7 +39,7 @@ class Progress(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted(Event):
-    """Something a person should know; `level` is "fine", "look" or "wrong"."""
+    """Something a person should know; `level` is "fine", "note", "look" or "wrong"."""
 
     sentence: Sentence
     level: str = "look"

@@ -32,6 +32,13 @@ def report_markdown(
         f"# {model} on {texts}",
         f"{report.count:,} texts, {scored.metric} {_with(report.value, report.interval)}.",
     ]
+    if scored.num_seen:
+        parts.append(f"The model has learned from {scored.num_seen:,} of these texts.")
+        if report.unseen is not None:
+            parts[-1] += (
+                f" Over the {report.unseen.count:,} that are new to it: {scored.metric} "
+                f"{_with(report.unseen.value, report.unseen.interval)}."
+            )
     if report.num_repeating:
         parts.append(f"{report.num_repeating:,} texts repeat others.")
     if comparison:

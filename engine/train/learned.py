@@ -206,7 +206,7 @@ def telling_start(model: str, parts: Mapping[str, Apart], split: Mapping[str, An
             "engine", "The starting model has already learned from {count:,} of the {total:,} training texts."
         )
         values = {"count": count, "total": len(train.hashes)}
-        yield Noted(sentence=Sentence(template, values), level="fine")
+        yield Noted(sentence=Sentence(template, values), level="note")
     return frozenset(known)
 
 

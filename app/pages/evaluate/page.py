@@ -375,20 +375,18 @@ class EvaluatePage(Page):
     def _show_facts(self, opened: Opened) -> None:
         report, source = opened.report, opened.source
         parts = [words.counted(report.count, self.tr("1 text"), self.tr("{count} texts"))]
-        if opened.num_shared:
-            one, many = (
-                self.tr("1 stands in the training data"),
-                self.tr("{count} stand in the training data"),
-            )
-            parts.append(words.counted(opened.num_shared, one, many))
+        if opened.num_seen:
+            one = self.tr("the model has learned from 1")
+            many = self.tr("the model has learned from {count}")
+            if opened.num_seen == report.count:
+                many = self.tr("the model has learned from all of them: choose a part that was kept apart")
+            parts.append(words.counted(opened.num_seen, one, many))
         if report.is_of_classes:
             count = len(opened.scored.each.names)
             parts.append(words.counted(count, self.tr("1 label"), self.tr("{count} labels")))
-        if opened.is_learned:
-            parts.append(self.tr("the model has learned from this file: choose a part that was kept apart"))
-        elif source.part == "validation":
+        if source.part == "validation":
             parts.append(self.tr("they chose the best checkpoint"))
-        elif source.part and opened.num_shared == 0:
+        elif source.part and opened.num_seen == 0:
             parts.append(self.tr("seen by no training"))
         repeating = report.num_repeating
         if repeating:

@@ -56,6 +56,7 @@ from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.table import reading_table
 from engine.train.data_notes import shared_with_training
+from engine.train.learned import learned_by
 from engine.train.run.runs import SETUP, notes_from, read_config
 from engine.train.run.setup import read_setup
 from engine.train.scored import Each, Scored
@@ -99,15 +100,19 @@ def score(source: Source) -> Steps[Opened]:
     yield Beat()
     seconds = time.perf_counter() - start
     can_count = can_count_words(scored, source.model)
-    is_learned, file = _is_learned(source), _file_of(source)
-    shared = _shared(source)
-    return Opened(source, report, always, sizes, lengths, is_learned, shared, can_count, file, seconds)
+    seen, file = _num_seen(source, scored), _file_of(source)
+    return Opened(source, report, always, sizes, lengths, seen, can_count, file, seconds)
 
 
-def _shared(source: Source) -> int | None:
-    """Return how many texts of a run's part also stand in its training data; None: that is not known."""
+def _num_seen(source: Source, scored: Scored) -> int | None:
+    """Return how many of the texts the model has learned from; None: that is not known."""
+    if scored.num_seen:
+        return scored.num_seen
+    learned = learned_by(source.model)
+    if not learned.files:
+        return 0 if learned else None
     run = run_behind(source.model) if source.part else None
-    if run is None:
+    if run is None or len(learned.files) > 1:  # nobody knows the texts of a training before that
         return None
     try:
         told = read_setup(run / SETUP, {}).get("notes")
@@ -170,19 +175,6 @@ def f1_intervals(report: Report) -> Steps[tuple[tuple[float, float], ...]]:
         found.append(report.f1_interval(label))
         yield Beat()
     return tuple(found)
-
-
-def _is_learned(source: Source) -> bool:
-    """Whether a file is the one that the model has learned from."""
-    run = run_behind(source.model)
-    if run is None or not source.data:
-        return False
-    try:
-        config = read_config(run)
-    except UserError:
-        return False
-    own = config.data.data if isinstance(config, FineTuneConfig) else ""
-    return bool(own) and Path(own).absolute() == Path(source.data).absolute()
 
 
 def set_temperature(opened: Opened, *, is_kept: bool) -> bool:

@@ -16,6 +16,7 @@ from app.pages.tasks.known import views_of
 from app.plots.score_scale import ScoreLine, ScoreScalePlot
 from engine.evaluation.baselines import TRAINING_MAJORITY, Baseline
 from engine.evaluation.comparing import chance_words
+from engine.train.learned import MANY
 
 LONGEST = 12  # characters of a label in the name of a line
 
@@ -147,6 +148,11 @@ class ScoreCard(Card):
         report = opened.report
         low, high = report.interval or (None, None)
         lines = [ScoreLine(self.tr("this model"), report.value, low, high, words.interval_help())]
+        if report.unseen is not None:
+            new, note = report.unseen, self.tr("This model, over the {count} texts that are new to it.")
+            low, high = new.interval or (None, None)
+            note = note.replace("{count}", words.number(new.count))
+            lines.append(ScoreLine(self.tr("new texts"), new.value, low, high, note))
         if self._words is not None:
             note = self.tr("TF-IDF with logistic regression, learned from {count} rows.")
             lines.append(self._line(self.tr("TF-IDF"), self._words, note))
@@ -169,10 +175,16 @@ class ScoreCard(Card):
         """Say how far the model is above the best of what it has to beat, and what chance has in that."""
         opened = self._opened
         assert opened is not None
+        count = opened.num_seen or 0
+        if count >= MANY * opened.report.count and count:  # then no distance means what it says
+            self._set_mark("wrong")
+            self.sentence.setText(self._on_seen(count))
+            return
         best = self._words or next(iter(opened.always), None)
         if best is None:
-            self._set_mark("")
-            self.sentence.setText(self._without_baseline())
+            self._set_mark("look" if count else "")
+            said = (self._on_seen(count) if count else "", self._without_baseline())
+            self.sentence.setText(" ".join(filter(None, said)))
             return
         found = best.difference
         name = self.tr("TF-IDF") if best is self._words else self.tr("the largest class")
@@ -194,8 +206,37 @@ class ScoreCard(Card):
                 text = self.tr("No difference from {name} can be shown: {points} points below{between}.")
             elif not found.value:
                 text = self.tr("No difference from {name}{between}.")
+        text = text.format(**values, chance=chance)
+        if count:
+            level, text = "look" if level == "fine" else level, f"{text} {self._on_seen(count)}"
         self._set_mark(level)
-        self.sentence.setText(text.format(**values, chance=chance))
+        self.sentence.setText(text)
+
+    def _on_seen(self, count: int) -> str:
+        """Say how many of the texts the model has learned from, and what it reaches on the others."""
+        assert self._opened is not None
+        report = self._opened.report
+        if count == report.count:
+            return self.tr(
+                "The model has learned from all of these texts: the score tells what it remembers, not what "
+                "it can do."
+            )
+        values = {"count": words.number(count), "total": words.number(report.count)}
+        if report.unseen is None:
+            said = self.tr(
+                "The model has learned from {count} of these {total} texts: they flatter the score."
+            )
+            return said.format(**values)
+        is_share = _is_share(self._opened)
+        value = words.share(report.unseen.value) if is_share else words.decimal(report.unseen.value, 3)
+        ends = report.unseen.interval
+        between = "" if ends is None else f" ({self._between(ends, is_share)})"
+        said = self.tr(
+            "The model has learned from {count} of these {total} texts; on the other {others} it reaches "
+            "{value}{between}."
+        )
+        others = words.number(report.unseen.count)
+        return said.format(**values, others=others, value=value, between=between)
 
     def _without_baseline(self) -> str:
         assert self._opened is not None

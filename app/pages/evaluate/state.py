@@ -44,8 +44,7 @@ class Opened:
     always: tuple[Baseline, ...]  # the commonest class of these texts; of the training rows, if it is another
     sizes: Indices  # (E,) characters of each text
     lengths: tuple[Slice, ...]
-    is_learned: bool  # whether the model has learned from the file
-    num_shared: int | None  # texts of a run's part that it has learned from all the same; None: not known
+    num_seen: int | None  # texts that the model has learned from; None: that is not known
     can_count: bool  # whether the rows are known that it has learned from
     file: Path | None
     seconds: float

@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.look.widgets import LevelMark
 from app.pages.evaluate.page import EvaluatePage
 from app.pages.evaluate.requests import choose
 from app.pages.evaluate.state import FILE, Listing, Source
@@ -71,6 +72,16 @@ def scored_of(page: EvaluatePage) -> Scored:
 
 def listed(page: EvaluatePage) -> set[int]:
     return set(page.texts.rows.places.tolist())
+
+
+def new_reviews(count: int) -> list[tuple[str, str]]:
+    """Return reviews of which no model here has learned from any."""
+    return [(f"{text} new {number}", label) for number, (text, label) in enumerate(reviews(count, seed=6))]
+
+
+def mark(page: EvaluatePage) -> str:
+    found = page.score.findChild(LevelMark)
+    return found.accessibleName() if found is not None else ""
 
 
 def click_at(page: EvaluatePage, qtbot: QtBot, plot: object, target: object) -> None:
@@ -237,7 +248,7 @@ def test_baselines_stand_beside_the_score(page: EvaluatePage, hand: Hand) -> Non
 def test_the_distance_is_told_from_the_largest_class_of_these_texts(
     page: EvaluatePage, hand: Hand, tmp_path: Path
 ) -> None:
-    rows, names = reviews(80, seed=6), list[str]()
+    rows, names = new_reviews(80), list[str]()
     for most, least in (("bad", "good"), ("good", "bad")):
         some = [row for row in rows if row[1] == most][:30] + [row for row in rows if row[1] == least][:10]
         page.open_file(write_table(tmp_path / f"{most}.csv", some))
@@ -309,10 +320,26 @@ def test_a_file_is_scored_and_its_columns_make_slices(
     assert command.startswith("python -m engine evaluate --model ") and f"--data {path}" in command
 
 
-def test_the_file_that_was_learned_from_is_named_as_such(page: EvaluatePage, made: Path) -> None:
+def test_texts_that_were_learned_from_get_no_verdict_and_those_new_to_the_model_a_score_of_their_own(
+    page: EvaluatePage, hand: Hand, made: Path, tmp_path: Path
+) -> None:
     page.open_file(made / "reviews.csv")
     settle(page)
-    assert page.opened is not None and page.opened.is_learned
+    seen, each = scored_of(page).seen, scored_of(page).each
+    said = hand.said("evaluate_sentence")
+    assert said.startswith(f"The model has learned from {seen.sum()} of these 53 texts") and seen.sum() > 20
+    right = each.right[~seen]
+    low = 100 * wilson_interval(float(right.sum()), len(right))[0]
+    assert f"on the other {len(right)} it reaches {100 * right.mean():.1f} % ({low:.1f} to" in said
+    assert page.score.scale.lines[1].value == right.mean() and mark(page) == "Wrong"
+    learned = [row for row, is_seen in zip(reviews(), seen, strict=True) if is_seen]
+    page.open_file(write_table(tmp_path / "learned.csv", learned))
+    settle(page)
+    assert "what it remembers" in hand.said("evaluate_sentence") and mark(page) == "Wrong"
+    page.open_file(write_table(tmp_path / "new.csv", new_reviews(30)))
+    settle(page)
+    assert "learned" not in hand.said("evaluate_sentence")
+    assert page.score.scale.lines[1].name == "largest class"
 
 
 def test_what_cannot_be_scored_is_refused_in_a_sentence(
@@ -410,6 +437,6 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
     settle(page)
     page.show_source(Source(session.runs_root / "run" / "model", part="test"))
     settle(page)
-    assert page.opened is not None and page.opened.num_shared
+    assert page.opened is not None and page.opened.num_seen
     said = page.facts.toolTip() + page.facts.text()
-    assert "stand in the training data" in said and "seen by no training" not in said
+    assert "the model has learned from" in said and "seen by no training" not in said
