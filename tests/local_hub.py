@@ -51,6 +51,7 @@ class LocalHub:
         self.cards: dict[str, dict[str, Any]] = {}
         self.aliases: dict[str, str] = {}
         self.token = ""  # asked for, where it is one
+        self.tokens: set[str] = set()  # that were sent
         self.faults: dict[str, Fault] = {}
         self.served: Counter[str] = Counter()
         self.asked: list[str] = []
@@ -121,6 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         steps = [unquote(step) for step in path.strip("/").split("/")]
         self.hub.asked.append(f"{self.command} {path} {self.headers.get('Range', '')}".strip())
+        self.hub.tokens |= {self.headers["Authorization"]} - {None}
         if self.hub.token and self.headers.get("Authorization") != f"Bearer {self.hub.token}":
             self._refuse(401, "")
         elif steps[:2] == ["api", "models"]:

@@ -20,7 +20,7 @@ from app.work.library import models_root
 from app.work.worker import Channel, Workers
 from engine.errors import Sentence
 from engine.events import Event, Fetched, Finished, Noted
-from engine.hub.asked import TRANSPORTS, HubSettings, is_address, is_name
+from engine.hub.asked import TRANSPORTS, HubSettings, is_address, is_name, other_hub
 from engine.hub.kept import begun_in, discard, place_of
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ else:
     searching = later("engine.hub.look", "searching")
 
 MIRROR, TRANSPORT, OFFLINE = "hub_mirror", "hub_transport", "hub_offline"
+TOKEN_TO = "hub_token_to"  # the address beside its own hub that a person lets the token go to
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,13 @@ class Hub(QObject):
     def way(self) -> HubSettings:
         """How a hub is asked, as a person has said."""
         mirror = self._settings.value(MIRROR, "")
+        allowed = self._settings.value(TOKEN_TO, "")
         transport = self._settings.value(TRANSPORT, TRANSPORTS[0])
         return HubSettings(
             mirror=mirror if is_address(mirror) else "",
             transport=transport if transport in TRANSPORTS else TRANSPORTS[0],
             offline=self._settings.value(OFFLINE, False),
+            send_token=bool(allowed) and allowed == other_hub(mirror),
         )
 
     def set_way(self, way: HubSettings) -> None:
@@ -89,6 +92,7 @@ class Hub(QObject):
         self._settings.set_value(MIRROR, way.mirror)
         self._settings.set_value(TRANSPORT, way.transport)
         self._settings.set_value(OFFLINE, way.offline)
+        self._settings.set_value(TOKEN_TO, other_hub(way.mirror) if way.send_token else "")
 
     @property
     def root(self) -> Path:

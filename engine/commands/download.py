@@ -25,6 +25,11 @@ def add_download_command(commands: Any) -> None:
     download.add_argument("--mirror", default="", metavar="ADDRESS", help="in the place of HF_ENDPOINT")
     download.add_argument("--transport", choices=TRANSPORTS, default="http", help="how large files come")
     download.add_argument("--offline", action="store_true", help="use the cache of this computer alone")
+    download.add_argument(
+        "--send-token",
+        action="store_true",
+        help="send your token to the mirror, too; else it goes to its hub alone",
+    )
     download.set_defaults(run=_download, parser=download)
 
 
@@ -34,7 +39,12 @@ def _download(options: argparse.Namespace) -> int:
 
     if not options.look and options.out is None:
         options.parser.error("the following arguments are required: --out (or --look)")
-    settings = HubSettings(mirror=options.mirror, transport=options.transport, offline=options.offline)
+    settings = HubSettings(
+        mirror=options.mirror,
+        transport=options.transport,
+        offline=options.offline,
+        send_token=options.send_token,
+    )
     found: list[Look] = []
 
     def looked() -> Steps[None]:

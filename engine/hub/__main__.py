@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.child import Line, Tell, serve
+from engine.errors import Sentence, marked
 from engine.hub.asked import HubSettings
 
 
@@ -19,12 +20,19 @@ def answer(asked: Line, tell: Tell) -> Any:
     try:
         if asked["what"] == "search":
             return client.search(asked["words"])
-        if asked["what"] == "look":
-            parts = Path(asked["parts"]) if asked.get("parts") else None
-            return look(client, asked["name"], asked["revision"], Path(asked["folder"]), tell, parts)
-        return fetch(client, asked, Path(asked["folder"]), tell)
+        if asked["what"] == "fetch":
+            return fetch(client, asked, Path(asked["folder"]), tell)
+        parts = Path(asked["parts"]) if asked.get("parts") else None
+        found = look(client, asked["name"], asked["revision"], Path(asked["folder"]), tell, parts)
+        if client.guard.withheld:
+            template = marked(
+                "engine", "Your token was not sent to {host}: it is not the hub that it is for."
+            )
+            tell("noted", Sentence(template, {"host": client.guard.withheld}))
+        return found
     except Exception as error:
-        said = explained(error, asked.get("name", ""), client.host, asked.get("revision", ""))
+        withheld, revision = client.guard.withheld, asked.get("revision", "")
+        said = explained(error, asked.get("name", ""), client.host, revision, withheld=withheld)
         if said is None:
             raise
         raise said from error

@@ -5,6 +5,7 @@ Nothing here knows the address of a hub: huggingface_hub has it, or a person nam
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ _OWNER = "google-bert/"  # the first BERTs were published without an owner, and 
 class HubSettings:
     """The way to a hub. mirror: its address; "": what HF_ENDPOINT says, or huggingface_hub's own.
 
+    send_token: to that address as well; else a token goes to the hub that it is for, and to no other.
     transport: "http" goes on where it was cut; "xet" is faster on some lines and begins a file anew.
     stall_s: without a byte, after which a transfer counts as cut; 0: as huggingface_hub has it. tries: in a
     row that bring nothing. wait_s: before the second, doubled for each further one, at most longest_s.
@@ -30,6 +32,7 @@ class HubSettings:
     mirror: str = ""
     transport: str = "http"
     offline: bool = False
+    send_token: bool = False
     stall_s: float = 0.0
     tries: int = 2
     wait_s: float = 1.0
@@ -41,6 +44,11 @@ class HubSettings:
                 marked("engine", "The mirror {mirror} is no address. It begins with https:// or http://."),
                 mirror=self.mirror,
             )
+
+
+def other_hub(mirror: str) -> str:
+    """Return the address that is asked in the place of the usual hub; "" where it is that one."""
+    return mirror or os.environ.get("HF_ENDPOINT", "")
 
 
 def is_address(text: str) -> bool:

@@ -21,6 +21,7 @@ from huggingface_hub.utils import build_hf_headers, get_session
 
 from engine.hub.asked import HubSettings, is_name, spellings
 from engine.hub.files import CARD, PROBED
+from engine.hub.guard import Guard
 from engine.hub.refusals import answered, as_answered, host_of, is_passing, no_hub
 
 MOST_FOUND = 20  # models of a search
@@ -75,6 +76,7 @@ class Client:
         self.host = host_of(self._endpoint)
         stall = settings.stall_s or float(constants.HF_HUB_DOWNLOAD_TIMEOUT)
         self.timeout = httpx2.Timeout(stall, connect=min(stall, 10.0))
+        self.guard = Guard(self._endpoint, sends_token=settings.send_token)
         self._api = HfApi(endpoint=self._endpoint)
 
     def search(self, words: str) -> list[dict[str, Any]]:
@@ -155,7 +157,7 @@ class Client:
         told = replace(known, digests=digests, etag=said.etag)
         told = replace(told, size=said.size if said.size is not None else known.size)
         headers = build_hf_headers()
-        if host_of(said.location) != host_of(url):
+        if host_of(said.location) != host_of(url) or not self.guard.may_have_token(said.location):
             headers.pop("authorization", None)  # a token is for its hub, not for where that sends
         return told, said.location or url, headers, said.xet_file_data
 

@@ -81,10 +81,12 @@ def is_unreachable(error: BaseException) -> bool:
     return isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError | offline)
 
 
-def explained(error: BaseException, name: str, host: str, revision: str = "") -> UserError | None:
+def explained(
+    error: BaseException, name: str, host: str, revision: str = "", *, withheld: str = ""
+) -> UserError | None:
     """Return the sentence for an error on the way to `host`; None for a fault of ours.
 
-    Args: name: of the model; "" where none was named, in a search.
+    Args: name: of the model; "" where none was named, in a search. withheld: a host that got no token.
     """
     if isinstance(error, UserError):
         return error
@@ -97,6 +99,8 @@ def explained(error: BaseException, name: str, host: str, revision: str = "") ->
             name=name,
         )
     if (said := as_answered(error)) is not None:
+        if name and said.status in (401, 403) and said.host == withheld:
+            return _of_withheld(said, name)
         return _of_answer(said, name, revision)
     if isinstance(error, Cut):
         return _of_cut(error)
@@ -112,6 +116,19 @@ def no_hub(host: str) -> UserError:
     return UserError(
         marked("engine", "{host} does not answer as a model hub does. Check the address of the mirror."),
         host=host,
+    )
+
+
+def _of_withheld(said: Answered, name: str) -> UserError:
+    return UserError(
+        marked(
+            "engine",
+            "{host} does not give {name} to you ({status}). Your token was not sent, for this is not the hub "
+            "that it is for. Allow that under “How it is asked”, or with --send-token.",
+        ),
+        host=said.host,
+        name=name,
+        status=str(said.status),
     )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from app.look.labels import label
 from app.look.layout import STRETCH, column, form_rows, row
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import named
-from engine.hub.asked import HubSettings, is_address
+from engine.hub.asked import HubSettings, is_address, other_hub
 
 
 class WayForm(QWidget):
@@ -37,15 +37,20 @@ class WayForm(QWidget):
         self.transport.set_current(way.transport)
         self.offline = named(QCheckBox(self.tr("Offline: this computer's cache alone")), "models_offline")
         self.offline.setChecked(way.offline)
+        self.token = named(QCheckBox(self.tr("Send my token to this address, too")), "models_token")
+        self.token.setChecked(way.send_token)
+        self.token.setEnabled(bool(other_hub(way.mirror)))
         self.revision = named(QLineEdit(), "models_revision", self.tr("Revision"))
         self.revision.setPlaceholderText(self.tr("main; a tag or a commit"))
         said = self.tr(
-            "A token is used where hf auth login has put it, and goes to the mirror, too; Cloze keeps none. "
+            "A token is used where hf auth login has put it, and goes to its own hub alone; to a mirror only "
+            "where you allow it. Cloze keeps none. "
             "What the cache of huggingface_hub holds is not fetched again."
         )
         column(
             form_rows(
                 (self.tr("Mirror"), column(self.mirror, self.refusal, gap=4)),
+                (None, self.token),
                 (self.tr("Large files by"), row(self.transport, STRETCH)),
                 (self.tr("Revision"), self.revision),
                 (None, self.offline),
@@ -55,6 +60,7 @@ class WayForm(QWidget):
         )
         self.mirror.editingFinished.connect(self._take)
         self.transport.chosen.connect(self._take)
+        self.token.toggled.connect(self._take)
         self.offline.toggled.connect(self._take)
 
     @Slot()
@@ -65,10 +71,15 @@ class WayForm(QWidget):
         text = self.tr("This is no address. It begins with https:// or http://.")
         self.refusal.setText("" if is_fine else text)
         self.refusal.setVisible(not is_fine)
+        mirror = mirror if is_fine else self._way.mirror
+        with QSignalBlocker(self.token):  # what was allowed was allowed to one address
+            self.token.setChecked(self.token.isChecked() and mirror == self._way.mirror)
+        self.token.setEnabled(bool(other_hub(mirror)))
         way = HubSettings(
-            mirror=mirror if is_fine else self._way.mirror,
+            mirror=mirror,
             transport=self.transport.current,
             offline=self.offline.isChecked(),
+            send_token=self.token.isChecked(),
         )
         if way != self._way:
             self._way = way

@@ -145,6 +145,13 @@ def test_another_way_to_ask_is_taken_only_where_it_is_one(
     hand.type("models_mirror", "http://127.0.0.1:9")
     hand.click("models_transport_xet")
     assert (session.hub.way.mirror, session.hub.way.transport) == ("http://127.0.0.1:9", "xet")
+    assert not session.hub.way.send_token
+    hand.find("models_token").click()
+    assert session.hub.way.send_token
+    hand.type("models_mirror", "http://127.0.0.1:9/other")  # what was allowed was allowed to one address
+    assert not session.hub.way.send_token and not hand.find("models_token").isChecked()
+    hand.type("models_mirror", "http://127.0.0.1:9")
+    assert not session.hub.way.send_token
     qtbot.keyClicks(hand.find("models_name"), "tiny")
     qtbot.waitUntil(lambda: "127.0.0.1:9 cannot be reached" in hand.said("models_offers_said"))
 

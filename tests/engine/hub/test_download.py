@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
 import time
+import tracemalloc
+import urllib.request
+import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +27,7 @@ from engine.hub.client import Client
 from engine.hub.download import downloading
 from engine.hub.fetch import fetch as child_fetch
 from engine.hub.fetch import look
+from engine.hub.guard import Guard
 from engine.hub.kept import begun_in, discard, hub_record, models_in, part_of, place_of, unfinished
 from engine.hub.look import Look, looked_at, looking, searching
 from engine.hub.refusals import Answered, explained
@@ -230,7 +236,8 @@ class Asker:
         try:
             return work()
         except Exception as error:
-            raise explained(error, NAME, self.client.host) or error from error
+            withheld = self.client.guard.withheld
+            raise explained(error, NAME, self.client.host, withheld=withheld) or error from error
 
 
 @pytest.mark.slow
@@ -330,8 +337,86 @@ def test_a_token_goes_to_its_hub_alone(
         asker.client.search("bert")
     assert str(explained(caught.value, "", hub.host)).startswith(f"{hub.host} cannot be searched (401).")
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    assert "Your token was not sent" in asker.refusal(None, out) and not hub.tokens
+    allowed = Asker(hub, tmp_path / "allowed", replace(HASTE, send_token=True))
+    said = allowed.look()
+    assert allowed.refusal(said, out).startswith(
+        "localhost"
+    )  # where the weights lie: it did not get the token
+    assert hub.tokens == {"Bearer hf_secret"}
+
+
+def test_a_mirror_gets_no_token_unasked_and_that_is_told(
+    hub: LocalHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    monkeypatch.delenv("HF_ENDPOINT")
+    at = ["download", NAME, "--look", "--mirror", hub.url]
+    assert main(at) == 0 and not hub.tokens
+    assert f"Your token was not sent to {hub.host}" in capsys.readouterr().err
+    assert main([*at, "--send-token"]) == 0 and hub.tokens == {"Bearer hf_secret"}
+    assert "token" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("url", "may"),
+    [
+        ("https://huggingface.co/api/models", True), ("http://huggingface.co/", False),
+        ("https://huggingface.co:444/", False), ("https://huggingface.co.evil.org/", False),
+        ("https://evil.org/?huggingface.co", False), ("https://huggingface.co@evil.org/", False),
+        ("https://cdn.huggingface.co/", False), ("http://127.0.0.1:9/", False),
+        ("https://mirror.org/", False),
+    ],
+)  # fmt: skip
+def test_a_token_goes_to_one_host_on_one_port_and_never_in_the_clear(url: str, may: bool) -> None:
+    assert Guard("https://mirror.org", sends_token=False).may_have_token(url) == may
+    assert Guard("https://mirror.org", sends_token=True).may_have_token(url) == (may or "mirror.org" in url)
+
+
+@pytest.mark.parametrize(
+    "bad", ["http://127.0.0.1:99999/", "http://[::1", "http://a b/", "//", "http://", "\x01"]
+)
+def test_a_redirect_to_no_address_is_one_sentence(hub: LocalHub, tmp_path: Path, bad: str) -> None:
+    asker, out = Asker(hub, tmp_path / "look"), tmp_path / "out"
     said = asker.look()
-    assert asker.refusal(said, out).startswith("localhost")  # where the weights lie: it did not get the token
+    for key, found in (("api", None), (WEIGHTS, said)):
+        hub.faults = {key: Fault(to=bad)}
+        assert asker.refusal(found, out).endswith(".")
+
+
+def packed(count: int, kind: str = "gzip") -> Fault:
+    """Return an answer that unpacks to so many blanks, written without holding them."""
+    packing = zlib.compressobj(9, wbits=31 if kind == "gzip" else 15)
+    body = b"".join(packing.compress(b" " * 2**20) for _ in range(count // 2**20)) + packing.flush()
+    return Fault(status=200, headers={"Content-Encoding": kind}, body=body)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="memory is not bounded there")
+@pytest.mark.parametrize("kind", ["gzip", "deflate", "gzip, gzip", "zstd", "br"])
+def test_an_answer_that_unpacks_without_end_is_refused_before_it_fills_the_memory(
+    hub: LocalHub, tmp_path: Path, kind: str
+) -> None:
+    fault = packed(2**26, kind.split(",")[0])
+    hub.faults = {"api": replace(fault, headers={"Content-Encoding": kind})}
+    asker = Asker(hub, tmp_path / "look")
+    tracemalloc.start()
+    said = asker.refusal(None, tmp_path / "out")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert said.startswith(hub.host) and most < 40 * 2**20
+
+
+def test_an_answer_that_is_packed_is_understood(hub: LocalHub, tmp_path: Path) -> None:
+    asker = Asker(hub, tmp_path / "look")
+    plain = asker.look()
+    address = f"{hub.url}/api/models/{NAME}?blobs=true"
+    with urllib.request.urlopen(address) as answer:
+        body = answer.read()
+    for kind, wbits in (("gzip", 31), ("deflate", 15)):
+        packing = zlib.compressobj(wbits=wbits)
+        data = packing.compress(body) + packing.flush()
+        hub.faults = {"api": Fault(status=200, headers={"Content-Encoding": kind}, body=data)}
+        assert asker.look() == plain
 
 
 def test_what_lies_here_of_published_models_is_known_by_their_names(tmp_path: Path) -> None:
