@@ -1,4 +1,6 @@
-"""The dialog "Export": for which tool, where to, and what was checked. All else goes on meanwhile."""
+"""The dialog "Export": for which tool, where to, and what was checked. It keeps its size, so that no button
+moves under the mouse.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,18 @@ from pathlib import Path
 
 from PySide6.QtCore import QDir, QStandardPaths, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QProgressBar, QRadioButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFrame,
+    QLineEdit,
+    QProgressBar,
+    QRadioButton,
+    QScrollArea,
+    QSizePolicy,
+    QStackedWidget,
+    QWidget,
+)
 
 from app import words
 from app.look.boxes import ChoiceBox
@@ -25,13 +38,14 @@ from engine.train.run.kept import run_of
 
 WIDTH = 580
 BELOW_RADIO = 26  # px, at which the words of a radio button begin
+LINES_SAID = 6  # of what is told; more of them scroll
 _last_folder: Path | None = None  # where the last export went, for as long as the window is open
 
 
 def export_model(session: Session, model: Path, parent: QWidget) -> ExportDialog:
-    """Open the dialog for a model, beside whatever else a person goes on with."""
+    """Open the dialog for a model, over the window that it belongs to."""
     dialog = ExportDialog(session, model, parent.window())
-    dialog.show()
+    dialog.open()
     return dialog
 
 
@@ -62,6 +76,9 @@ class ExportDialog(QDialog):
         self.leave_button.clicked.connect(partial(self._answer, False))
         self.finished.connect(self._leave)
         self._kind_changed()
+        self._widen_close()
+        leave_room(self)
+        self.adjustSize()
 
     @property
     def kind(self) -> str:
@@ -110,6 +127,7 @@ class ExportDialog(QDialog):
             self.pooling.addItem(text, kind)
         self.normed = named(QCheckBox(self.tr("Set each vector to length 1")), "export_normed")
         self.int8 = named(QCheckBox(self.tr("Also in 8-bit numbers, much smaller")), "export_int8")
+        self.int8.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.int8.setToolTip(tip(self.tr("What they cost is measured and shown before they are kept.")))
         self.data = named(QLineEdit(), "export_data", self.tr("A labelled file to measure on"))
         is_of_run = run_of(self.model) is not None
@@ -133,11 +151,17 @@ class ExportDialog(QDialog):
     def _lay_out(self) -> None:
         self.setFixedWidth(WIDTH)
         self.of_sentences, self.of_graph, self.of_int8 = QWidget(), QWidget(), QWidget()
-        row((self.pooling, 1), self.normed, margins=(BELOW_RADIO, 0, 0, 0), parent=self.of_sentences)
+        row((self.pooling, 1), self.normed, parent=self.of_sentences)
         measured = label(self.tr("Measured on"), "muted")
         measured.setBuddy(self.data)
         row(measured, (self.data, 1), self.data_button, margins=(BELOW_RADIO, 0, 0, 0), parent=self.of_int8)
-        column(self.int8, self.of_int8, gap=4, margins=(BELOW_RADIO, 0, 0, 0), parent=self.of_graph)
+        column(self.int8, self.of_int8, gap=4, parent=self.of_graph)
+        policy = self.of_int8.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.of_int8.setSizePolicy(policy)
+        self.options, self.between = QStackedWidget(), QStackedWidget()
+        for each in (QWidget(), self.of_sentences, self.of_graph):
+            self.options.addWidget(each)
         parts = []
         for kind, radio in self.radios.items():
             hint = label(self._words()[kind][1], "muted", wrap=True)
@@ -145,23 +169,42 @@ class ExportDialog(QDialog):
             if kind == ONNX and not self._has_onnx:
                 hint.setText(self.tr("Needs three more packages: pip install onnx onnxscript onnxruntime"))
                 radio.setEnabled(False)
-            own = {SENTENCES: [self.of_sentences], ONNX: [self.of_graph]}.get(kind, [])
-            parts.append(column(radio, hint, *own, gap=2))
+            parts.append(column(radio, hint, gap=2))
         self.question = QWidget()
         row(STRETCH, self.leave_button, self.keep_button, parent=self.question)
+        for each in (QWidget(), self.progress, self.question):
+            self.between.addWidget(each)
+        told = QWidget()
+        marks = ((mark, Qt.AlignmentFlag.AlignTop) for mark in self.marks.values())
+        said = column(self.said, STRETCH)
+        row(*marks, (said, 1), parent=told)
+        area = QScrollArea(widgetResizable=True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFixedHeight(LINES_SAID * self.said.fontMetrics().lineSpacing())
+        area.setWidget(told)
         buttons = dialog_buttons(accept=self.start_button, reject=self.close_button)
         column(
             *parts,
+            self.options,
             form_rows((self.tr("Where to"), row((self.path, 1), self.browse_button)), role="muted"),
-            self.progress,
-            row(*((mark, Qt.AlignmentFlag.AlignTop) for mark in self.marks.values()), (self.said, 1)),
-            self.question,
+            self.between,
+            area,
             STRETCH,
             row(self.folder_button, STRETCH, buttons),
             gap=10,
             margins=DIALOG_MARGINS,
             parent=self,
         )
+
+    def _widen_close(self) -> None:
+        """Make the button as wide as its longer word, or the one beside it would move."""
+        self.ensurePolished()
+        widths = []
+        for text in (self.tr("Stop"), self.tr("Close")):
+            self.close_button.setText(text)
+            widths.append(self.close_button.sizeHint().width())
+        self.close_button.setMinimumWidth(max(widths))
 
     # ---- what a person does
 
@@ -251,8 +294,8 @@ class ExportDialog(QDialog):
         place = Path(self.path.text()).parent if self._is_typed else _folder()
         self.path.setText(QDir.toNativeSeparators(str(place / self._suggested())))
         self._say("muted", "")
-        self.of_sentences.setVisible(self.kind == SENTENCES)
-        self.of_graph.setVisible(self.kind == ONNX)
+        of_kind = {SENTENCES: self.of_sentences, ONNX: self.of_graph}
+        self.options.setCurrentWidget(of_kind.get(self.kind, self.options.widget(0)))
         self._show_state()
 
     def _suggested(self) -> str:
@@ -303,16 +346,14 @@ class ExportDialog(QDialog):
         for field in fields:
             field.setEnabled(not busy and (self._has_onnx or field is not self.radios[ONNX]))
         self.of_int8.setVisible(self.int8.isChecked())
-        self.progress.setVisible(busy)
+        between = self.progress if busy else self.question if small is not None else self.between.widget(0)
+        self.between.setCurrentWidget(between)
         self.said.setVisible(bool(self.said.text()))
-        self.question.setVisible(small is not None and not busy)
         self.folder_button.setVisible(self._outcome is not None and not busy)
         is_named = bool(Path(self.path.text().strip()).name)
         self.start_button.setEnabled(not busy and is_named)
         set_role(self.start_button, "" if small is not None else "primary")
         self.close_button.setText(self.tr("Stop") if busy else self.tr("Close"))
-        leave_room(self)
-        self.adjustSize()
 
     def _leave_small(self) -> None:
         """Leave nothing of 8-bit numbers that nobody wanted."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.pages.export import dialog as export_dialog
@@ -65,6 +66,29 @@ def test_a_model_of_the_list_is_exported_and_the_result_is_told(
     hand.click("export_zip")
     assert hand.said("export_path") == str(tmp_path / "films.zip") and not hand.said("export_said")
     hand.click("export_close")
+
+
+@pytest.mark.usefixtures("styled")
+def test_no_button_moves_and_nothing_behind_is_clicked_while_a_model_is_exported(
+    dialog: ExportDialog, hand: Hand, model: Path, tmp_path: Path
+) -> None:
+    places = []
+
+    def look() -> None:
+        QApplication.processEvents()
+        button = dialog.start_button
+        places.append((dialog.height(), button.mapTo(dialog, button.rect().topLeft()).toTuple()))
+
+    look()
+    for kind in ("sentence-transformers", "zip", "transformers"):
+        hand.click(f"export_{kind}")
+        look()
+    hand.type("export_path", str(tmp_path / "out"))
+    hand.click("export_start")
+    look()
+    wait(hand, "Written to")
+    look()
+    assert len(set(places)) == 1 and dialog.isModal()
 
 
 def test_what_cannot_be_written_is_said_in_the_dialog(dialog: ExportDialog, hand: Hand, model: Path) -> None:
