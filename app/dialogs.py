@@ -12,13 +12,13 @@ from PySide6.QtWidgets import (
     QMenu,
     QProgressBar,
     QSizePolicy,
-    QToolButton,
     QWidget,
 )
 
 from app import words
 from app.look import theme
 from app.look.files import ask_folder
+from app.look.inputs import ToolButton
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, set_role
@@ -26,7 +26,7 @@ from app.session import Session
 from app.work.training import TrainingState
 
 
-class SettingsButton(QToolButton):
+class SettingsButton(ToolButton):
     """Opens the menu with what belongs to no page: appearance, the folder for runs, help."""
 
     help_wanted = Signal()

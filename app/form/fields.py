@@ -8,9 +8,7 @@ from typing import Any
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QLineEdit,
     QSizePolicy,
-    QToolButton,
     QWidget,
 )
 
@@ -18,7 +16,7 @@ from app import words
 from app.look import theme
 from app.look.boxes import ElidedBox
 from app.look.files import ask_file, ask_folder
-from app.look.inputs import DoubleSpinBox, SpinBox
+from app.look.inputs import DoubleSpinBox, LineEdit, SpinBox, ToolButton
 from app.look.layout import row
 from app.look.widgets import tidy_spin
 from engine.settings.setting import Setting
@@ -80,7 +78,7 @@ class ShareField(DoubleSpinBox):
         return text.rstrip("0").rstrip(point) if point in text else text
 
 
-class TextField(QLineEdit):
+class TextField(LineEdit):
     """Text; empty means what the placeholder says."""
 
     edited = Signal()
@@ -197,7 +195,7 @@ class PathField(QWidget):
         self._folder = name == "model"
         self.line = TextField(about)
         self.line.edited.connect(self.edited)
-        self.browse = QToolButton()
+        self.browse = ToolButton()
         self.browse.setToolTip(self.tr("Browse…"))
         self.browse.setAccessibleName(self.tr("Browse…"))
         self.browse.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

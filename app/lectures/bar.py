@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app import words
 from app.look import theme
-from app.look.inputs import ComboBox
+from app.look.inputs import ComboBox, ToolButton
 from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import PAGE_MARGIN, named, set_role
@@ -56,7 +56,7 @@ class LectureBar(QWidget):
         theme.on_theme_change(self, self._draw)
 
     def _button(self, name: str, icon: str, said: str) -> QToolButton:
-        result = named(QToolButton(), name, said, tool_tip=said)
+        result = named(ToolButton(), name, said, tool_tip=said)
         set_role(result, "corner")
         result.setProperty("lecture_icon", icon)
         return result

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QMessageBox, QPlainTextEdit, QSplitter, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QMessageBox, QSplitter, QWidget
 
 from app import words
 from app.lectures.desk import LectureDesk
 from app.lectures.lecture import LONGEST_SENTENCE, LONGEST_TITLE, SUFFIX, Scene
 from app.lectures.pages import page_titles
 from app.look.files import ask_file, ask_save
+from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import PART, label
 from app.look.layout import STRETCH, column, form_rows, row
 from app.look.widgets import GAP, PAGE_MARGIN, Card, button, named
@@ -54,13 +55,11 @@ class LectureEditor(QDialog):
         return self.list.currentRow()
 
     def _make(self) -> None:
-        self.title = named(
-            QLineEdit(maxLength=LONGEST_TITLE), "lecture_name", self.tr("Title of the lecture")
-        )
+        self.title = named(LineEdit(maxLength=LONGEST_TITLE), "lecture_name", self.tr("Title of the lecture"))
         self.title.setPlaceholderText(self.tr("Title of the lecture"))
         self.list = named(QListWidget(), "lecture_scenes", self.tr("Scenes"))
-        self.scene_title = named(QLineEdit(maxLength=LONGEST_TITLE), "scene_title", self.tr("Title"))
-        self.sentence = named(QPlainTextEdit(tabChangesFocus=True), "scene_sentence", self.tr("Sentence"))
+        self.scene_title = named(LineEdit(maxLength=LONGEST_TITLE), "scene_title", self.tr("Title"))
+        self.sentence = named(TextEdit(tabChangesFocus=True), "scene_sentence", self.tr("Sentence"))
         self.facts = label("", "muted", wrap=True, name="scene_facts")
         self.file_words = label("", "muted", wrap=True, name="lecture_file")
         self.empty = label(

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QDir, QTimer, QUrl, Slot
 from PySide6.QtGui import QCloseEvent, QDesktopServices
-from PySide6.QtWidgets import QDialog, QLineEdit, QProgressBar, QWidget
+from PySide6.QtWidgets import QDialog, QProgressBar, QWidget
 
 from app import words
 from app.lectures.desk import LectureDesk
 from app.lectures.export import HTML, MARKDOWN, PNG, SVG, Stage, Wanted, export
 from app.look.boxes import ChoiceBox
 from app.look.files import ask_folder
+from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, form_rows, row
 from app.look.widgets import DIALOG_MARGINS, GAP, button, named
@@ -56,7 +57,7 @@ class ExportDialog(QDialog):
         name = file_stem(tr_engine(self._desk.lecture.title) or self.tr("Lecture"))
         folder = self._desk.recent[0].parent if self._desk.recent else Path.home()
         self.path = named(
-            QLineEdit(QDir.toNativeSeparators(str(folder / name))), "export_path", self.tr("Folder")
+            LineEdit(QDir.toNativeSeparators(str(folder / name))), "export_path", self.tr("Folder")
         )
         self.kind = ChoiceBox("export_kind", self.tr("Figures"))
         self.kind.addItem(self.tr("PNG, pixels: for slides and the web"), PNG)

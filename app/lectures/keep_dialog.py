@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from app import words
 from app.lectures.lecture import LONGEST_SENTENCE, LONGEST_TITLE
+from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import label
 from app.look.layout import column, dialog_buttons, form_rows
 from app.look.widgets import DIALOG_MARGINS, GAP, button, named
@@ -25,9 +26,9 @@ class KeepDialog(QDialog):
         self.setObjectName("keep_scene_dialog")
         self.setWindowTitle(self.tr("Keep as a scene"))
         self.setMinimumWidth(WIDTH)
-        self.title = named(QLineEdit(suggested, maxLength=LONGEST_TITLE), "keep_title", self.tr("Title"))
+        self.title = named(LineEdit(suggested, maxLength=LONGEST_TITLE), "keep_title", self.tr("Title"))
         self.title.selectAll()
-        self.sentence = named(QPlainTextEdit(tabChangesFocus=True), "keep_sentence", self.tr("Sentence"))
+        self.sentence = named(TextEdit(tabChangesFocus=True), "keep_sentence", self.tr("Sentence"))
         self.sentence.setPlaceholderText(self.tr("One sentence on what is to be seen here, if you like"))
         self.sentence.setFixedHeight(LINES * self.sentence.fontMetrics().lineSpacing() + 14)
         said = self.tr("It becomes scene {place} of “{lecture}”.")

@@ -9,17 +9,18 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, Slot
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app import shipped, words
 from app.look import theme
+from app.look.inputs import ToolButton
 from app.look.labels import tip
 from app.look.widgets import set_role
 
 KEEP_KEYS, EDIT_KEYS, START_KEYS, HERE_KEYS = "Ctrl+K", "Ctrl+L", "F5", "Shift+F5"
 
 
-class LectureButton(QToolButton):
+class LectureButton(ToolButton):
     """Keep, edit, show, open. Args: lectures: gives what does it, made at the first wish."""
 
     def __init__(self, lectures: Callable[[], Any], parent: QWidget | None = None) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.look import theme
+from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.layout import row
 from app.look.widgets import CARD_X, LevelMark, button, named, set_role
@@ -25,7 +26,7 @@ class Banner(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._text = label("", wrap=True, name=f"{name}_text")
         said = self.tr("Close")
-        self._close = named(QToolButton(), f"{name}_close", said, tool_tip=said)
+        self._close = named(ToolButton(), f"{name}_close", said, tool_tip=said)
         self._layout = row((self._text, 1), self._close, gap=10, margins=(CARD_X, 8, 8, 8), parent=self)
         self._close.clicked.connect(self._dismiss)
         theme.on_theme_change(self._close, self._draw_close)

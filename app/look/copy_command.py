@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.look.inputs import PushButton
 from app.look.labels import tip
 from app.look.widgets import show_icon
 
 COPIED_MS = 1_500
 
 
-class CopyCommandButton(QPushButton):
+class CopyCommandButton(PushButton):
     """Puts a command on the clipboard, and says so for a moment."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QPlainTextEdit, QPushButton
 
 from app import words
 from app.look import theme
+from app.look.inputs import TextEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, Item, column, row
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, LevelMark, button, leave_room, named
@@ -79,7 +80,7 @@ class ErrorDialog(QDialog):
         leave_room(self)
 
     def _details_part(self) -> tuple[Item, ...]:
-        box = QPlainTextEdit(self._details, readOnly=True, tabChangesFocus=True)
+        box = TextEdit(self._details, readOnly=True, tabChangesFocus=True)
         named(box, "error_details", self.tr("Details"))
         box.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         box.setFont(theme.mono_font(12))

@@ -1,7 +1,8 @@
-"""Boxes and sliders whose value the mouse wheel changes only while they have the keyboard.
+"""Boxes and buttons without three habits of Qt's own.
 
-Qt's own are given the keyboard by the wheel itself, so that scrolling a form would change whatever lies under
-the pointer.
+The wheel gives them the keyboard, so that scrolling a form would change whatever lies under the pointer. A
+file that is dropped on a box for text becomes its address, where a person wants to open it. Enter does
+nothing on a button that has the keyboard.
 """
 
 from __future__ import annotations
@@ -9,13 +10,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QSpinBox, QWidget
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QKeyEvent, QWheelEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QDoubleSpinBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSlider,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
 
 if TYPE_CHECKING:
     Base = QWidget
-else:
-    Base = object  # PySide takes one Qt class only; what is mixed in beside it must not be another
+    ButtonBase = QAbstractButton
+else:  # PySide takes one Qt class only; what is mixed in beside it must not be another
+    Base = ButtonBase = object
 
 
 class WheelNeedsFocus(Base):
@@ -24,6 +37,8 @@ class WheelNeedsFocus(Base):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Polish and self.focusPolicy() == Qt.FocusPolicy.WheelFocus:
             self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            for line in self.findChildren(QLineEdit):
+                line.setAcceptDrops(False)  # a number is typed
         return bool(super().event(event))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -31,6 +46,60 @@ class WheelNeedsFocus(Base):
             super().wheelEvent(event)
         else:
             event.ignore()  # the page scrolls instead
+
+
+class LeavesFiles(Base):
+    """What boxes for text share: text can be dropped on them, files are left to what they stand on."""
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if has_files(event):
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        if has_files(event):
+            event.ignore()
+        else:
+            super().dragMoveEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if has_files(event):
+            event.ignore()
+        else:
+            super().dropEvent(event)
+
+
+def has_files(event: QDropEvent) -> bool:
+    """Whether files are dragged."""
+    return any(url.isLocalFile() for url in event.mimeData().urls())
+
+
+class LineEdit(LeavesFiles, QLineEdit):
+    """A line of text."""
+
+
+class TextEdit(LeavesFiles, QPlainTextEdit):
+    """Lines of text."""
+
+
+class PressedByEnter(ButtonBase):
+    """What buttons share: Enter presses the one that has the keyboard, as the space bar does."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if not is_enter or event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            super().keyPressEvent(event)
+        elif not event.isAutoRepeat():
+            self.click()
+
+
+class PushButton(PressedByEnter, QPushButton):
+    """A button with words."""
+
+
+class ToolButton(PressedByEnter, QToolButton):
+    """A button with a picture, or one of several."""
 
 
 class SpinBox(WheelNeedsFocus, QSpinBox):

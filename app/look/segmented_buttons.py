@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QButtonGroup, QLayout, QSizePolicy, QToolButton, Q
 
 from app.look import theme
 from app.look.boxes import ChoiceBox
+from app.look.inputs import ToolButton
 from app.look.layout import row
 from app.look.widgets import named, set_role
 
@@ -43,7 +44,7 @@ class SegmentedButtons(QWidget):
         self._group = QButtonGroup(self)
         self.buttons: dict[str, QToolButton] = {}
         for key, text, tool_tip in entries:
-            entry = named(QToolButton(), f"{name}_{key}", tool_tip=tool_tip)
+            entry = named(ToolButton(), f"{name}_{key}", tool_tip=tool_tip)
             entry.setText(text)
             entry.setCheckable(True)
             entry.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import theme
+from app.look.inputs import PushButton, ToolButton
 from app.look.labels import ElidedLabel, label
 from app.look.layout import STRETCH, column, row
 
@@ -72,7 +73,7 @@ def button(
     tool_tip: str = "",
 ) -> QPushButton:
     """Return a push button; role is "", "primary" or "link"."""
-    result = named(QPushButton(text, parent, autoDefault=False), name, tool_tip=tool_tip)
+    result = named(PushButton(text, parent, autoDefault=False), name, tool_tip=tool_tip)
     if role:
         set_role(result, role)
     if icon:
@@ -401,7 +402,7 @@ class Rail(QFrame):
 
     def add_page(self, key: str, text: str, icon_name: str) -> None:
         """Add a page's button; its object name is rail_<key>."""
-        entry = QToolButton()
+        entry = ToolButton()
         entry.setText(f"\u2002{text}")  # a style sheet has no word for the room between icon and text
         entry.setAccessibleName(text)
         entry.setObjectName(f"rail_{key}")

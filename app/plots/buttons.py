@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import theme
+from app.look.inputs import ToolButton
 from app.look.widgets import set_role
 from app.plots.curve import CurvePlot
 from app.plots.figure import Figure
@@ -29,7 +30,7 @@ def save_icon(plot: Figure) -> QToolButton:
 
 def controls_icon(plot: CurvePlot) -> QToolButton:
     """Return a curve's controls behind an icon, for a card that has no room for a row of them."""
-    result = QToolButton()
+    result = ToolButton()
     menu = QMenu(result)
     action = QWidgetAction(menu)
     controls = plot.controls()

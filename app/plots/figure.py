@@ -17,6 +17,7 @@ from app import words
 from app.look import theme
 from app.look.error_dialog import show_error
 from app.look.files import ask_save
+from app.look.inputs import ToolButton
 from app.look.widgets import set_role
 from app.plots.figure_files import KINDS, SCREEN_DPI, file_stem, picture_bytes, write_file
 from app.plots.save_dialog import SaveDialog
@@ -97,7 +98,7 @@ class Figure(QWidget):
 
     def save_button(self) -> QToolButton:
         """Return a small "Save…" button with the same menu, for the corner of a card."""
-        result = QToolButton()
+        result = ToolButton()
         result.setText(self.tr("Save…"))
         set_role(result, "corner")
         result.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QDir, QStandardPaths, Slot
-from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
 from app import words
 from app.look.files import ask_save
-from app.look.inputs import ComboBox, DoubleSpinBox, SpinBox
+from app.look.inputs import ComboBox, DoubleSpinBox, LineEdit, SpinBox
 from app.look.labels import label
 from app.look.layout import column, dialog_buttons, form_rows, row
 from app.look.widgets import CARD_X, CARD_Y, button, named, tidy_spin
@@ -55,7 +55,7 @@ class SaveDialog(QDialog):
 
     def _make_fields(self, name: str) -> None:
         screen = round(screen_width_mm(self._canvas), 1)
-        self.path = named(QLineEdit(QDir.toNativeSeparators(str(_folder() / name))), "save_path")
+        self.path = named(LineEdit(QDir.toNativeSeparators(str(_folder() / name))), "save_path")
         self.path.setMinimumWidth(380)
         self.kind = named(ComboBox(), "save_kind")
         for suffix, text in (

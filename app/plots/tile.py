@@ -8,13 +8,14 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.look import theme
+from app.look.inputs import PressedByEnter
 from app.look.labels import tip
 
 HEIGHT = 74
 MOST_POINTS = 120
 
 
-class Tile(QAbstractButton):
+class Tile(PressedByEnter, QAbstractButton):
     """Caption, value and curve; checkable, one of a group."""
 
     def __init__(self, name: str, caption: str, help_text: str = "", parent: QWidget | None = None) -> None:

@@ -338,7 +338,7 @@ class Guide(QWidget):
 
     def _press(self, event: QKeyEvent) -> bool:
         """Do what a key is for; return whether it is for anything."""
-        key, focused = event.key(), QApplication.focusWidget()
+        key = event.key()
         onward, backward = Qt.Key.Key_Right, Qt.Key.Key_Left
         if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
             onward, backward = backward, onward
@@ -346,8 +346,6 @@ class Guide(QWidget):
             self.next()
         elif key in (backward, Qt.Key.Key_Up, Qt.Key.Key_PageUp):
             self.back()
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and isinstance(focused, QPushButton):
-            focused.click()
         else:
             return False
         return True

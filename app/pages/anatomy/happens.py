@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from app.look.inputs import SpinBox
+from app.look.inputs import LineEdit, SpinBox
 from app.look.labels import ElidedLabel, WholeLabel, label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import CARD_X, Card, button, named, set_role, tidy_spin
@@ -74,7 +74,7 @@ class HappensCard(Card):
 
     def _make_target_row(self) -> None:
         self.target = named(
-            QLineEdit(placeholderText=self.tr("The word that stood there")),
+            LineEdit(placeholderText=self.tr("The word that stood there")),
             "anatomy_target",
             self.tr("The word that stood there"),
         )

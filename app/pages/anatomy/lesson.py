@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QDialog, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDialog, QSizePolicy, QWidget
 
 from app import words
-from app.look.inputs import DoubleSpinBox
+from app.look.inputs import DoubleSpinBox, LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import CARD_X, GAP, PAGE_MARGIN, Card, Pane, button, named, tidy_spin
@@ -99,7 +99,7 @@ class WeightDialog(QDialog):
 
     def _make_lesson(self) -> None:
         self.target = named(
-            QLineEdit(self._walk.target, placeholderText=self.tr("The word that stood there")),
+            LineEdit(self._walk.target, placeholderText=self.tr("The word that stood there")),
             "anatomy_lesson_target",
             self.tr("The word that stood there"),
         )

@@ -12,12 +12,13 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QPlainTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app import words
 from app.look import theme
 from app.look.boxes import ElidedBox
 from app.look.copy_command import CopyCommandButton
+from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.layout import column, row, set_margins
 from app.look.widgets import CARD_X, GAP, Card, Pane, button, named, set_role
@@ -109,7 +110,7 @@ class AnatomyPage(LookingPage):
                 ("answer", self.tr("Head on top")),
             )
         }
-        self.copy_vector = named(QToolButton(), "anatomy_copy_vector")
+        self.copy_vector = named(ToolButton(), "anatomy_copy_vector")
         said = self.tr("Copy the vector in the frame")
         self.copy_vector.setToolTip(said)
         self.copy_vector.setAccessibleName(said)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.inputs import LineEdit
 from app.look.labels import label, tip
 from app.look.layout import column, row
 from app.look.segmented_buttons import FoldingButtons
@@ -53,9 +54,9 @@ class AttributionChoices(QWidget):
         self.question = ChoiceBox("attribution_question", self.tr("What the words are to account for"))
         self.answer = ChoiceBox("attribution_answer", self.tr("The answer"))
         self.against = ChoiceBox("attribution_against", self.tr("The answer it is set against"))
-        self.word = named(QLineEdit(), "attribution_word", self.tr("The answer"))
+        self.word = named(LineEdit(), "attribution_word", self.tr("The answer"))
         self.other_word = named(
-            QLineEdit(placeholderText=self.tr("all other words")),
+            LineEdit(placeholderText=self.tr("all other words")),
             "attribution_other_word",
             self.tr("The word it is set against"),
         )

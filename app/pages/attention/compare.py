@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.inputs import SpinBox
+from app.look.inputs import SpinBox, TextEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, button, named, tidy_spin
@@ -90,7 +90,7 @@ class CompareDialog(QDialog):
             ("a", text, self.tr("Text A")),
             ("b", pair, self.tr("Text B, empty for none")),
         ):
-            box = QPlainTextEdit(content, placeholderText=hint, tabChangesFocus=True)
+            box = TextEdit(content, placeholderText=hint, tabChangesFocus=True)
             named(box, f"compare_text_{name}", hint)
             box.setFixedHeight(2 * box.fontMetrics().lineSpacing() + BORDERS + 4)
             box.textChanged.connect(self._text_typed)

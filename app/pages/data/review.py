@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
 from app import words
 from app.look.boxes import ElidedBox
+from app.look.inputs import TextEdit
 from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, button
@@ -44,7 +45,7 @@ class ReviewCard(Card):
         self._place = 0
         self.reason = ElidedLabel("")
         self.reason.setObjectName("review_reason")
-        self.text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
+        self.text = TextEdit(readOnly=True, tabChangesFocus=True)
         self.text.setObjectName("review_text")
         self.text.setAccessibleName(self.tr("Text"))
         self.text.setMinimumHeight(48)

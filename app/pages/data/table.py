@@ -13,14 +13,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QGridLayout,
     QLabel,
-    QLineEdit,
     QMenu,
-    QPlainTextEdit,
     QSizePolicy,
     QWidget,
 )  # fmt: skip
 
 from app import words
+from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, dialog_buttons, row
 from app.look.table_model import TableModel
@@ -92,7 +91,7 @@ class TableCard(Card):
         numbers.setToolTip(self.tr("A right click on a line's number makes that line the header"))
         self.shown_rows = ShownRows()
         self.shown_rows.all_wanted.connect(self.show_all)
-        self.search = QLineEdit(placeholderText=self.tr("Search the rows"), clearButtonEnabled=True)
+        self.search = LineEdit(placeholderText=self.tr("Search the rows"), clearButtonEnabled=True)
         self.search.setObjectName("search_rows")
         self.search.setAccessibleName(self.tr("Search the rows"))
         self.search.setMaximumWidth(220)
@@ -483,7 +482,7 @@ class LinesDialog(QDialog):
             self.tr("one row lacks a text or a label"),
             self.tr("{count} rows lack a text or a label"),
         )
-        self._text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
+        self._text = TextEdit(readOnly=True, tabChangesFocus=True)
         self._text.setObjectName("lines_text")
         self._text.setAccessibleName(self.windowTitle())
         self._text.setPlainText(self._lines(sorted((*table.reported, *rows), key=lambda bad: bad.line)))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.inputs import SpinBox
+from app.look.inputs import LineEdit, SpinBox, TextEdit
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, Item, column, form_rows
 from app.look.widgets import Card, button, named, tidy_spin
@@ -184,7 +184,7 @@ class SourceCard(Card):
         self.contexts = self._edit(
             "embeddings_contexts", self.tr("One sentence a line.\nsense | sentence colours it.")
         )
-        self.word = named(QLineEdit(), "embeddings_word", self.tr("The word"))
+        self.word = named(LineEdit(), "embeddings_word", self.tr("The word"))
         self.word.setClearButtonEnabled(False)
         self.topics_button = button(
             self.tr("Example: sentences of several topics"), "link", name="embeddings_topics"
@@ -321,7 +321,7 @@ class SourceCard(Card):
         return spin
 
     def _edit(self, name: str, placeholder: str) -> QPlainTextEdit:
-        edit = QPlainTextEdit(placeholderText=placeholder, tabChangesFocus=True)
+        edit = TextEdit(placeholderText=placeholder, tabChangesFocus=True)
         named(edit, name, self.tr("Sentences, one a line"))
         edit.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         edit.setMinimumHeight(150)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
+from app.look.inputs import LineEdit
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.segmented_buttons import FoldingButtons, SegmentedButtons
@@ -80,7 +81,7 @@ class ScoresBy(Card):
         self.mended = label("", "muted", wrap=True, name="evaluate_mended")
         self.by_length = label("", "muted", wrap=True, name="evaluate_by_length")
         self.searched = label("", "muted", wrap=True, name="evaluate_searched")
-        self.word = named(QLineEdit(), "evaluate_word", self.tr("A word that texts contain"))
+        self.word = named(LineEdit(), "evaluate_word", self.tr("A word that texts contain"))
         self.word.setPlaceholderText(self.tr("Contains the word…"))
         self.values = ChoiceBox("evaluate_column", self.tr("Column"))
         self._lay_out()

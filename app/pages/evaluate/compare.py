@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look import theme
+from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, button, named, set_role
@@ -35,7 +36,7 @@ class CompareCard(Card):
         self.box.setFixedWidth(256)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.sentence = label("", wrap=True, name="evaluate_verdict")
-        self.close_button = named(QToolButton(), "evaluate_compare_end", self.tr("End the comparison"))
+        self.close_button = named(ToolButton(), "evaluate_compare_end", self.tr("End the comparison"))
         self.close_button.setToolTip(self.tr("End the comparison"))
         self.close_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_role(self.close_button, "corner")

@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHeaderView, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QHeaderView, QToolButton, QWidget
 
 from app import words
 from app.look import theme
-from app.look.inputs import ComboBox
+from app.look.inputs import ComboBox, LineEdit, ToolButton
 from app.look.labels import label
 from app.look.layout import row
 from app.look.table_view import TableView
@@ -124,12 +124,12 @@ class TextsCard(Card):
         set_role(self.chips, "clear")
         self._chip_row = row(gap=6, parent=self.chips)
         self.count = label("", "muted", name="evaluate_count")
-        self.search = named(QLineEdit(), "evaluate_search", self.tr("Search these texts"))
+        self.search = named(LineEdit(), "evaluate_search", self.tr("Search these texts"))
         self.search.setPlaceholderText(self.tr("Search these texts…"))
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(220)
         self.order = named(ComboBox(), "evaluate_order", self.tr("Order"))
-        self.export = named(QToolButton(), "evaluate_export", self.tr("Export these texts…"))
+        self.export = named(ToolButton(), "evaluate_export", self.tr("Export these texts…"))
         self.export.setToolTip(self.tr("Export these texts as a table"))
         self.export.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_role(self.export, "corner")
@@ -237,7 +237,7 @@ class TextsCard(Card):
             chip.deleteLater()
         self._chips = []
         for number, one in enumerate(self.listing.filters):
-            chip = named(QToolButton(), f"evaluate_chip_{number}")
+            chip = named(ToolButton(), f"evaluate_chip_{number}")
             text = self.filter_words(one)
             chip.setText(words.shorten(text, 60) + "  ×")
             chip.setToolTip(self.tr("{filter}: click to take it off").format(filter=text))

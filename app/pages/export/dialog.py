@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QFrame,
-    QLineEdit,
     QProgressBar,
     QRadioButton,
     QScrollArea,
@@ -26,6 +25,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.files import ask_file, ask_folder, ask_save
+from app.look.inputs import LineEdit
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
 from app.look.widgets import DIALOG_MARGINS, LevelMark, button, leave_room, named, set_role
@@ -129,7 +129,7 @@ class ExportDialog(QDialog):
         self.int8 = named(QCheckBox(self.tr("Also in 8-bit numbers, much smaller")), "export_int8")
         self.int8.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.int8.setToolTip(tip(self.tr("What they cost is measured and shown before they are kept.")))
-        self.data = named(QLineEdit(), "export_data", self.tr("A labelled file to measure on"))
+        self.data = named(LineEdit(), "export_data", self.tr("A labelled file to measure on"))
         is_of_run = run_of(self.model) is not None
         self.data.setPlaceholderText(
             self.tr("on what its run kept for validation")
@@ -137,7 +137,7 @@ class ExportDialog(QDialog):
             else self.tr("a labelled file, if any")
         )
         self.data_button = button(self.tr("Browse…"), name="export_data_browse")
-        self.path = named(QLineEdit(), "export_path", self.tr("Where to"))
+        self.path = named(LineEdit(), "export_path", self.tr("Where to"))
         self.browse_button = button(self.tr("Browse…"), name="export_browse")
         self.progress = named(QProgressBar(textVisible=False), "export_progress")
         self.said = label("", "muted", wrap=True, name="export_said")

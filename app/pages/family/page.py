@@ -15,9 +15,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
-    QLineEdit,
     QMenu,
-    QPlainTextEdit,
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
@@ -29,6 +27,7 @@ from app.look.banner import Banner
 from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
 from app.look.files import ask_files
+from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import PART, WholeLabel, label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, Page, Pane, button, named, set_role
@@ -117,15 +116,15 @@ class FamilyPage(Page):
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setFixedWidth(BOX)
         self.question_label = label(self.tr("Question"), "card-title")
-        self.question = named(QLineEdit(), "family_question", self.tr("Question"))
+        self.question = named(LineEdit(), "family_question", self.tr("Question"))
         self.answer_label = label(self.tr("Answer"), "muted")
-        self.answer = named(QLineEdit(BLANKS[False][0][1]), "family_answer", self.tr("Answer"))
+        self.answer = named(LineEdit(BLANKS[False][0][1]), "family_answer", self.tr("Answer"))
         self.answer.setFixedWidth(120)
         self.second_label = label(self.tr("Then"), "muted")
-        self.second = named(QLineEdit(SECOND[False]), "family_second", self.tr("Second sentence"))
+        self.second = named(LineEdit(SECOND[False]), "family_second", self.tr("Second sentence"))
         self.action = Action()
         self.examples = button(self.tr("Examples"), "link", name="family_examples")
-        self.sentences = named(QPlainTextEdit(), "family_sentences", self.tr("Sentences"))
+        self.sentences = named(TextEdit(), "family_sentences", self.tr("Sentences"))
         self.sentences.setPlainText(sentences_of(FIRST[False][SENSES], False))
         self.sentences.setToolTip(tip(self.tr("An empty line begins another sense of the word.")))
         self.sentences.setTabChangesFocus(True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
 from app.look.files import ask_file
-from app.look.inputs import DoubleSpinBox
+from app.look.inputs import DoubleSpinBox, LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, named
@@ -29,7 +29,7 @@ class TrainDialog(QDialog):
         self.setObjectName("family_dialog")
         self.setWindowTitle(self.tr("Train a family"))
         self.setMinimumWidth(520)
-        self.text = named(QLineEdit(), "family_text", self.tr("Text"))
+        self.text = named(LineEdit(), "family_text", self.tr("Text"))
         self.text.setPlaceholderText(self.tr("a text file, or a folder of them"))
         self.browse = button(self.tr("Choose…"), name="family_text_choose")
         self.minutes = named(DoubleSpinBox(), "family_minutes", self.tr("Minutes"))

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent, QTextBlock
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
+from app.look.inputs import TextEdit, ToolButton
 from app.look.labels import label
 from app.look.widgets import set_role
 from app.pages.inside import sample_menu
@@ -20,7 +21,7 @@ BORDERS = 16  # above and below the lines, pixels
 MARGIN = 4  # within the document
 
 
-class TextBox(QPlainTextEdit):
+class TextBox(TextEdit):
     """A box that is one line high and grows to three; Enter studies at once, Shift+Enter begins a line."""
 
     entered = Signal()
@@ -104,7 +105,7 @@ class TextPair(QWidget):
         self._with_pair = with_pair
         self.box_a = TextBox(f"{name}_text_a", self.tr("Text A"), self.tr("A text to look at"))
         self.box_b = TextBox(f"{name}_text_b", self.tr("Text B"), self.tr("A second text, for a pair"))
-        self.examples = QToolButton()
+        self.examples = ToolButton()
         self.examples.setText(self.tr("Examples"))
         self.examples.setObjectName(f"{name}_examples")
         self.examples.setToolTip(self.tr("Sentences to try"))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app import words
+from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, button, named, set_role
@@ -46,7 +47,7 @@ class GetView(QScrollArea):
         self.look_card.show_transfer(self.hub.transfer)
 
     def _make_parts(self) -> None:
-        self.name = named(QLineEdit(), "models_name", self.tr("Name of a published model"))
+        self.name = named(LineEdit(), "models_name", self.tr("Name of a published model"))
         self.name.setPlaceholderText(
             self.tr("bert-base-chinese, hfl/rbt3, a word of its name, or its address")
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
+from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, form_rows, row
 from app.look.segmented_buttons import SegmentedButtons
@@ -23,7 +24,7 @@ class WayForm(QWidget):
         super().__init__(parent)
         self.setObjectName("models_way")
         self._way = way
-        self.mirror = named(QLineEdit(way.mirror), "models_mirror", self.tr("Mirror"))
+        self.mirror = named(LineEdit(way.mirror), "models_mirror", self.tr("Mirror"))
         self.mirror.setClearButtonEnabled(True)
         self.mirror.setPlaceholderText(
             os.environ.get("HF_ENDPOINT") or self.tr("https://… (empty: the hub itself)")
@@ -40,7 +41,7 @@ class WayForm(QWidget):
         self.token = named(QCheckBox(self.tr("Send my token to this address, too")), "models_token")
         self.token.setChecked(way.send_token)
         self.token.setEnabled(bool(other_hub(way.mirror)))
-        self.revision = named(QLineEdit(), "models_revision", self.tr("Revision"))
+        self.revision = named(LineEdit(), "models_revision", self.tr("Revision"))
         self.revision.setPlaceholderText(self.tr("main; a tag or a commit"))
         said = self.tr(
             "A token is used where hf auth login has put it, and goes to its own hub alone; to a mirror only "

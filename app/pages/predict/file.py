@@ -9,9 +9,7 @@ from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
-    QLineEdit,
     QProgressBar,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -20,6 +18,7 @@ from app import words
 from app.look import theme
 from app.look.boxes import ChoiceBox
 from app.look.files import ask_file, ask_save
+from app.look.inputs import LineEdit, ToolButton
 from app.look.labels import label, tip
 from app.look.widgets import Card, button
 from app.pages.predict.requests import Preview, free_path
@@ -48,11 +47,11 @@ class FileCard(Card):
         self.label_box.setToolTip(
             self.tr("Where the file holds the right labels, the answers get a score beside them.")
         )
-        self.out_edit = QLineEdit()
+        self.out_edit = LineEdit()
         self.out_edit.setObjectName("out_path")
         self.out_edit.setAccessibleName(self.tr("New file"))
         self.out_edit.setPlaceholderText(self.tr("where the answers go"))
-        self.out_button = QToolButton()
+        self.out_button = ToolButton()
         self.out_button.setObjectName("choose_out")
         self.out_button.setToolTip(self.tr("Choose where to write"))
         self.out_button.setAccessibleName(self.tr("Choose where to write"))

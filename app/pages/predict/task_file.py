@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QDir, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from app import words
 from app.look import theme
 from app.look.boxes import ChoiceBox
 from app.look.files import ask_file, ask_save
+from app.look.inputs import LineEdit, ToolButton
 from app.look.labels import label, tip
 from app.look.widgets import Card, button
 from app.pages.predict.requests import free_path
@@ -31,11 +32,11 @@ class TaskFileCard(Card):
         self._suffixes: tuple[str, ...] = ()
         self.path: Path | None = None
         self.file_box = ChoiceBox("task_file_choice", self.tr("File"))
-        self.out_edit = QLineEdit()
+        self.out_edit = LineEdit()
         self.out_edit.setObjectName("task_out_path")
         self.out_edit.setAccessibleName(self.tr("New file"))
         self.out_edit.setPlaceholderText(self.tr("where the answers go"))
-        self.out_button = QToolButton()
+        self.out_button = ToolButton()
         self.out_button.setObjectName("choose_task_out")
         self.out_button.setToolTip(self.tr("Choose where to write"))
         self.out_button.setAccessibleName(self.tr("Choose where to write"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import words
+from app.look.inputs import TextEdit
 from app.look.labels import label
 from app.look.widgets import Card, button, set_role
 from app.pages.predict.requests import Told
@@ -18,7 +19,7 @@ from app.plots.buttons import save_icon, yield_to_layout
 TYPING_STOPS_MS = 350
 
 
-class TextBox(QPlainTextEdit):
+class TextBox(TextEdit):
     """A text to be asked about: Enter asks at once, Shift+Enter is a new line, Tab leaves."""
 
     entered = Signal()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Qt, Slot
-from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QWidget
 
 from app import words
 from app.look import theme
+from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.widgets import GAP, Card, set_role
 from app.pages.pretrain.advice import TextFacts
@@ -118,7 +119,7 @@ class ForecastCard(Card):
         )
 
     def _add_copy(self) -> None:
-        self._copy = QToolButton()
+        self._copy = ToolButton()
         self._copy.setObjectName("copy_parts")
         self._copy.setToolTip(self.tr("Copy these numbers"))
         self._copy.setAccessibleName(self.tr("Copy these numbers"))

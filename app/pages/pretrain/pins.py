@@ -9,7 +9,6 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
-    QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
     QVBoxLayout,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
+from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import label
 from app.look.widgets import PAGE_MARGIN, Card, button
 from app.plots.buttons import save_icon, yield_to_layout
@@ -60,7 +60,7 @@ class PinsEditor(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        self.text = QPlainTextEdit(tabChangesFocus=True)
+        self.text = TextEdit(tabChangesFocus=True)
         self.text.setObjectName("pins")
         self.text.setAccessibleName(self.tr("Pinned sentences"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -190,7 +190,7 @@ class PinnedCard(Card):
     def _add_question(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(8)
-        self.question = QLineEdit()
+        self.question = LineEdit()
         self.question.setObjectName("question")
         self.question.setAccessibleName(self.tr("A sentence with [MASK] to ask the model"))
         self.question.setPlaceholderText(self.tr("Ask it: The [MASK] was full of people."))

@@ -6,9 +6,10 @@ import random
 from functools import partial
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
+from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, button, named
@@ -49,7 +50,7 @@ class GameView(QWidget):
     def _make(self) -> None:
         self.sentence = label("", "big", wrap=True, name="game_sentence")
         self.guess = named(
-            QLineEdit(placeholderText=self.tr("Your word")), "game_guess", self.tr("Your word for the blank")
+            LineEdit(placeholderText=self.tr("Your word")), "game_guess", self.tr("Your word for the blank")
         )
         self.guess.setMaximumWidth(280)
         self.say = button(self.tr("That is my guess"), "primary", name="game_say")

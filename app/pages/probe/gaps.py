@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import words
+from app.look.inputs import LineEdit
 from app.look.labels import ElidedLabel, label, tip
 from app.look.widgets import Card
 from app.pages.inside.model_bar import model_caption
@@ -67,7 +68,7 @@ class GapCard(Card):
         return plot
 
     def _make_field(self) -> None:
-        self.field = QLineEdit()
+        self.field = LineEdit()
         self.field.setObjectName(f"probe_yours_{self.number}")
         self.field.setPlaceholderText(self.tr("Probability of a word of yours…"))
         self.field.setAccessibleName(

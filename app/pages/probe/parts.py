@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QToolBut
 
 from app import words
 from app.look import theme
+from app.look.inputs import ToolButton
 from app.look.widgets import Card, EmptyState, button, set_role
 from app.shipped import starter_model
 from engine.errors import ModelError
@@ -60,7 +61,7 @@ class NeedsView(QStackedWidget):
 
 def icon_button(name: str, icon: str, said: str, *, checkable: bool = False) -> QToolButton:
     """Return a small button with an icon, for the corner of a card."""
-    result = QToolButton()
+    result = ToolButton()
     result.setObjectName(name)
     result.setToolTip(said)
     result.setAccessibleName(said)

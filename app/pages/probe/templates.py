@@ -22,6 +22,7 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.cells import Cells
 from app.look.files import ask_file, ask_save
+from app.look.inputs import LineEdit
 from app.look.labels import label, tip
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
@@ -123,7 +124,7 @@ class TemplatesView(QWidget):
         return card
 
     def _field(self, name: str, text: str, accessible: str) -> QLineEdit:
-        field = QLineEdit(text)
+        field = LineEdit(text)
         field.setObjectName(name)
         field.setAccessibleName(accessible)
         field.textEdited.connect(self._typed)

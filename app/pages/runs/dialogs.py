@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from app import words
+from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import label
 from app.look.layout import column, dialog_buttons, form_rows
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, named
@@ -30,12 +31,12 @@ class MarksDialog(QDialog):
         self.setMinimumWidth(460)
         first = row.facts
         self._before = {"name": first.name, "tags": first.tags, "note": first.note}
-        self.name = named(QLineEdit(first.name), "marks_name", self.tr("Name"))
+        self.name = named(LineEdit(first.name), "marks_name", self.tr("Name"))
         self.name.setMaxLength(LONGEST_NAME)
         self.name.setPlaceholderText(row.name)
-        self.tags = named(QLineEdit(", ".join(first.tags)), "marks_tags", self.tr("Tags"))
+        self.tags = named(LineEdit(", ".join(first.tags)), "marks_tags", self.tr("Tags"))
         self.tags.setPlaceholderText(self.tr("between commas"))
-        self.note = named(QPlainTextEdit(first.note), "marks_note", self.tr("Note"))
+        self.note = named(TextEdit(first.note), "marks_note", self.tr("Note"))
         self.note.setTabChangesFocus(True)
         self.note.setMinimumHeight(96)
         rows = form_rows(

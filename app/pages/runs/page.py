@@ -13,12 +13,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from app import words
 from app.look.banner import Banner
 from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
+from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, Page, button, named
@@ -98,7 +99,7 @@ class RunsPage(Page):
         )
         self.elsewhere.hide()
         self.banner = Banner(name="runs_banner")
-        self.search = named(QLineEdit(), "runs_search", self.tr("Search"))
+        self.search = named(LineEdit(), "runs_search", self.tr("Search"))
         self.search.setPlaceholderText(self.tr("Search names, notes, tags…"))
         self.search.setClearButtonEnabled(True)
         self.data = ChoiceBox("runs_data", self.tr("Data"))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QStackedWidget, QWi
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.inputs import SpinBox
+from app.look.inputs import LineEdit, SpinBox
 from app.look.labels import label
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
 from app.look.segmented_buttons import SegmentedButtons
@@ -104,7 +104,7 @@ class SweepDialog(QDialog):
             box.addItem(self.tr("choose a setting"), "")
             for name in (one for one in SWEPT if one in known):
                 box.addItem(words.label_of(name), name)
-            values = named(QLineEdit(), f"sweep_values_{place}", self.tr("Values"))
+            values = named(LineEdit(), f"sweep_values_{place}", self.tr("Values"))
             box.activated.connect(self._count)
             values.textChanged.connect(self._count)
             box.setMinimumWidth(180)

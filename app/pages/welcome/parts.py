@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import theme
+from app.look.inputs import PressedByEnter
 from app.look.labels import PART, fitting, label, tip
 from app.look.widgets import CARD_X, CARD_Y, Card, LevelMark, set_role
 
@@ -50,7 +51,7 @@ class Entry:
     level: str = ""
 
 
-class EntryRow(QAbstractButton):
+class EntryRow(PressedByEnter, QAbstractButton):
     """Two lines beside an icon, drawn in the theme's colours; Enter and Space open it."""
 
     def __init__(self, entry: Entry, parent: QWidget | None = None) -> None:
@@ -82,9 +83,7 @@ class EntryRow(QAbstractButton):
             above.ensureWidgetVisible(self, 0, 4)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.click()
-        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             event.ignore()  # the list's: a button would walk on to whatever is next on the page
         else:
             super().keyPressEvent(event)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from app import words
+from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, row
 from app.look.segmented_buttons import FoldingButtons
@@ -50,10 +51,10 @@ class AskCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("ask_card")
         self.set_title(self.tr("One question"))
-        self.question = QLineEdit(placeholderText=self.tr("Ask something that the passage answers."))
+        self.question = LineEdit(placeholderText=self.tr("Ask something that the passage answers."))
         self.question.setObjectName("question")
         self.question.setAccessibleName(self.tr("Question"))
-        self.passage = QPlainTextEdit(
+        self.passage = TextEdit(
             placeholderText=self.tr("Type or paste the passage here."), tabChangesFocus=True
         )
         self.passage.setObjectName("passage")

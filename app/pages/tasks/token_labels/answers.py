@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
+from app.look.inputs import TextEdit
 from app.look.labels import label
 from app.look.layout import column
 from app.look.widgets import GAP, Card, set_role
@@ -41,7 +42,7 @@ class AskCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("tag_card")
         self.set_title(self.tr("One text"))
-        self.text = QPlainTextEdit(
+        self.text = TextEdit(
             placeholderText=self.tr("Type or paste a text; what the model finds in it appears below."),
             tabChangesFocus=True,
         )
