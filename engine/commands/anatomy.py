@@ -172,10 +172,11 @@ def _answer(one: Any) -> dict[str, Any]:
 
 
 def _print_lesson(lesson: Lesson) -> None:
-    print(f"loss            {lesson.loss:.6f}  (probability {lesson.probability:.6f})")
+    print(f"loss            {lesson.loss:.10f}  (probability {lesson.probability:.10f})")
     print(f"gradient        {lesson.gradient:+.6e}  of {lesson.weight}[{lesson.row},{lesson.column}]")
-    print(f"weight          {lesson.before:+.6f} - {lesson.rate:g} x gradient = {lesson.after:+.6f}")
-    print(f"loss after it   {lesson.loss_after:.6f}  (probability {lesson.probability_after:.6f})")
+    print(f"weight          {lesson.before:+.10f} - {lesson.rate:g} x gradient = {lesson.after:+.10f}")
+    print(f"loss after it   {lesson.loss_after:.10f}  (probability {lesson.probability_after:.10f})")
+    print(f"it falls by     {lesson.loss - lesson.loss_after:.3e}  (by the slope {lesson.slope:.3e})")
 
 
 def _write(out: Path, found: Anatomy) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -28,7 +29,7 @@ from engine.inspect.anatomy.vectors import Anatomy, Product, products
 from engine.inspect.anatomy.working import Spot, vector_of
 
 WIDTH, HEIGHT, TITLE_BAR = 680, 800, 40  # px
-DIGITS = 7  # of what one step changes little
+LEAST_DIGITS, MOST_DIGITS = 7, 12  # behind the point, of what one step changes little
 STRIP = 92  # px of a row or column with its title
 HEADS = ("pooler.dense.weight", "cls.seq_relationship.weight", "classifier.weight")  # which read [CLS] alone
 
@@ -255,22 +256,24 @@ class WeightDialog(QDialog):
         self.sum.show()
         self.sum.setAccessibleName(self.tr("Gradient of the loss by this weight"))
         said = self.tr(
-            "Loss −ln {share} = {loss}. One plain step: {before} − {rate} × {gradient} = {after}. By the "
-            "slope the "
-            "loss falls by {rate} × gradient² = {fall}; it is {later} then. Nothing else moves, and "
-            "nothing is "
-            "otherwise by “What if”."
+            "Loss −ln {share} = {loss}. One plain step: {before} − {rate} × {gradient} = {after}. By the slope "
+            "the loss falls by {rate} × gradient² = {fall}. After the step it is {later}: {moved}. Nothing "
+            "else moves, and nothing is otherwise by “What if”."
         )
+        fallen = lesson.loss - lesson.loss_after
+        moved = self.tr("it fell by {change}") if fallen >= 0 else self.tr("it rose by {change}")
+        digits = digits_to_see(fallen)
         self.said.setText(
             said.format(
-                share=written(lesson.probability),
-                loss=_exactly(lesson.loss),
-                before=_exactly(lesson.before),
+                share=f"{lesson.probability:.{digits + 1}g}",
+                loss=words.decimal(lesson.loss, digits),
+                before=words.decimal(lesson.before, digits_to_see(lesson.rate * lesson.gradient)),
                 rate=f"{lesson.rate:g}",
-                gradient=_exactly(lesson.gradient),
-                after=_exactly(lesson.after),
-                fall=words.scientific(lesson.rate * lesson.gradient**2, 2).replace("-", "−"),
-                later=_exactly(lesson.loss_after),
+                gradient=_short(lesson.gradient, 4),
+                after=words.decimal(lesson.after, digits_to_see(lesson.rate * lesson.gradient)),
+                fall=_short(lesson.slope, 3),
+                later=words.decimal(lesson.loss_after, digits),
+                moved=moved.format(change=_short(abs(fallen), 3)),
             )
         )
         self.lesson_card.set_hint(self.tr("“{word}” at the [MASK]").format(word=answer))
@@ -284,8 +287,15 @@ class WeightDialog(QDialog):
         self.reject()
 
 
-def _exactly(x: float) -> str:
-    return words.decimal(x, DIGITS)
+def digits_to_see(change: float) -> int:
+    """Return how many digits behind the point show two of a change; float64 knows no more than so many."""
+    if not change or not math.isfinite(change):
+        return LEAST_DIGITS
+    return min(MOST_DIGITS, max(LEAST_DIGITS, 1 - math.floor(math.log10(abs(change)))))
+
+
+def _short(x: float, digits: int) -> str:
+    return words.scientific(x, digits).replace("-", "−")
 
 
 def _strip_picture(title: str, hint: str, values: np.ndarray, number: int, top: float) -> VectorPicture:

@@ -1,6 +1,7 @@
 """One weight learns from one hidden word: the loss, its gradient back to the weight, and one plain step.
 
-Plain: the weight less the learning rate times its gradient. No momentum, no decay, nothing else moves.
+Plain: the weight less the learning rate times its gradient. No momentum, no decay, nothing else moves. All of
+it is computed in float64, on the CPU: one weight moves a loss by less than the last digits of float32.
 """
 
 from __future__ import annotations
@@ -63,6 +64,11 @@ class Lesson:
         """The weight after the step."""
         return self.before - self.rate * self.gradient
 
+    @property
+    def slope(self) -> float:
+        """How much the loss falls if it goes on as steeply as it begins: rate times gradient squared."""
+        return self.rate * self.gradient**2
+
 
 def learn(
     subject: LoadedModel,
@@ -86,19 +92,19 @@ def learn(
     encoding = subject.encode(text, text_pair)
     target = _target(subject, answer)
     place = _place(subject, encoding.input_ids, place)
-    length, device = len(encoding.input_ids), subject.device
+    length = len(encoding.input_ids)
     lists = (encoding.input_ids, encoding.token_type_ids, list(range(length)), [1] * length)
-    given = Given(*(torch.tensor(one, device=device) for one in lists))
-    with explained_memory(length), subject.computing():
-        weights = weights_of(subject)
+    given = Given(*(torch.tensor(one) for one in lists))
+    with explained_memory(length):
+        weights = {name: one.detach().cpu().double() for name, one in weights_of(subject).items()}
         matrix = _matrix(weights, weight, row, column)
-        leaf = matrix.detach().clone().requires_grad_()
+        leaf = matrix.clone().requires_grad_()
         found, loss = _loss({**weights, weight: leaf}, subject.config, given, place, target)
         taken, made, direct = _parts(subject.config, weight, row, column, found, loss, given, place, target)
         (slopes,) = torch.autograd.grad(loss, [leaf])
         gradient = float(slopes[row, column])
         with torch.no_grad():
-            stepped = matrix.detach().clone()
+            stepped = matrix.clone()
             stepped[row, column] -= rate * gradient
             _, later = _loss({**weights, weight: stepped}, subject.config, given, place, target)
     return Lesson(
@@ -162,7 +168,7 @@ def _loss(
     """Return all vectors, and −ln of the answer's probability."""
     found = compute(weights, config, given, AS_IT_IS)
     found |= masked_words(weights, config, found["T"], (place,))
-    answer = torch.tensor([target], device=given.ids.device)
+    answer = torch.tensor([target])
     return found, F.cross_entropy(found["masked_word.logits"], answer)
 
 

@@ -239,6 +239,12 @@ def test_weights_whose_numbers_run_over_are_refused(tmp_path: Path) -> None:
         trace(LoadedModel.open(tmp_path, device="cpu"), A)
 
 
+def test_a_small_step_lowers_the_loss_by_its_slope(subject: LoadedModel) -> None:
+    for weight in (one.weight for one in products(subject.config).values()):
+        lesson = learn(subject, A, B, answer="film", weight=weight, row=2, column=3, rate=1e-3)
+        assert lesson.loss - lesson.loss_after == pytest.approx(lesson.slope, rel=1e-2), weight
+
+
 def test_the_lesson_of_a_weight_is_what_autograd_says(folder: Path, subject: LoadedModel) -> None:
     transformers = pytest.importorskip("transformers")
     model = transformers.BertForPreTraining.from_pretrained(folder, attn_implementation="eager").eval()
@@ -259,7 +265,7 @@ def test_the_lesson_of_a_weight_is_what_autograd_says(folder: Path, subject: Loa
         assert lesson.direct + float(lesson.taken @ lesson.made) == pytest.approx(theirs, abs=1e-6), weight
         assert lesson.before == stored[weight][row, 3].item()
         assert lesson.after == pytest.approx(lesson.before - 0.5 * theirs, abs=1e-6)
-        if abs(theirs) > 0.01:  # far enough down the slope to be seen in float32
+        if theirs:
             assert lesson.loss_after < lesson.loss
     for answer, text, words in (("playing", B, "is 2 pieces"), ("film", A, "Nothing is hidden")):
         with pytest.raises(UserError, match=words):
