@@ -26,9 +26,9 @@ PAD = 9
 NARROW_LEFT, NARROW, NARROW_PAD = 140, 91, 6  # where there is less room: in a lecture, twice as large
 NARROW_ENTRY = 33  # px of a word with its value below it, beside the bar
 NARROW_VALUE = 44  # px of the value there
-CAPTION, HEAD, SEEN, ENTRY, RANK, SCORE = 28, 42, 50, 27, 30, 27
-TALL, PLANE = 42, 96  # px of a score with two lines at its left, and of a plane of sentences
-SMALL = 12  # px of a font
+CAPTION, HEAD, SEEN, ENTRY, RANK, SCORE = 28, 42, 46, 27, 26, 27
+TWO_LINES, PLANE = 36, 96  # px of a score with its interval below it, and of a plane of sentences
+SMALL, SMALLER = 12, 11  # px of fonts
 TOP = 6
 
 
@@ -133,7 +133,13 @@ class FamilyColumns(PointedFigure):
             if said and any(each):
                 rows.add(name, max(self._height(text, inner) for text in each) + 2 * TOP)
         for number, (said, below) in enumerate(self.labels.scores):
-            rows.add(f"score{number}", TALL if self._is_tall(said, below) else SCORE)
+            has_interval = any(
+                column.scores[number].interval for column in self.columns if number < len(column.scores)
+            )
+            least = TWO_LINES if has_interval else SCORE
+            if self._is_tall(said, below):
+                least = max(least, sum(self._heights_at_left(said, below)) + 8)
+            rows.add(f"score{number}", least)
         self._rows = rows
         self.setMinimumSize(NARROW_LEFT + NARROW * len(self.columns), int(rows.height) + 4)
         self.updateGeometry()
@@ -142,10 +148,14 @@ class FamilyColumns(PointedFigure):
     def _is_tall(self, said: str, below: str) -> bool:
         """Whether the two do not fit beside each other."""
         wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
-        return wide + QFontMetricsF(theme.ui_font(11)).horizontalAdvance(below) > self.left - 8
+        return wide + QFontMetricsF(theme.ui_font(SMALLER)).horizontalAdvance(below) > self.left - 8
 
-    def _height(self, text: str, width: float) -> float:
-        metrics = QFontMetricsF(theme.ui_font(SMALL))
+    def _heights_at_left(self, said: str, below: str) -> tuple[float, float]:
+        """Return how high the words of a score are, the larger ones and those below them, in full."""
+        return self._height(said, self.left - 8), self._height(below, self.left - 8, SMALLER)
+
+    def _height(self, text: str, width: float, size: int = SMALL) -> float:
+        metrics = QFontMetricsF(theme.ui_font(size))
         room = QRectF(0, 0, max(40.0, width), 10_000)
         return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height() if text else 0.0
 
@@ -170,8 +180,9 @@ class FamilyColumns(PointedFigure):
             if column.text:
                 rows.append([column.name, column.year, column.text, "", "text"])
             for (said, below), cell in zip(self.labels.scores, column.scores, strict=False):
-                name = f"{said} {below}".strip()
-                rows.append([column.name, column.year, name, cell.text, cell.interval or "score"])
+                name, kind = f"{said} {below}".strip(), cell.interval or "score"
+                kind = f"{kind}; best or tied" if cell.is_best else kind
+                rows.append([column.name, column.year, name, cell.text, kind])
             for layer, plane in zip(self.labels.planes, column.planes, strict=False):
                 rows += [[column.name, layer, dot.said, f"{dot.x:.4f} {dot.y:.4f}", "point"] for dot in plane]
         return rows
@@ -428,9 +439,11 @@ class FamilyColumns(PointedFigure):
                 painter.setBrush(ink)
             painter.drawRoundedRect(bar, 2.5, 2.5)
 
-    def _wrapped(self, painter: QPainter, room: QRectF, text: str) -> None:
-        painter.setFont(theme.ui_font(SMALL))
-        painter.setPen(theme.current().color("text"))
+    def _wrapped(
+        self, painter: QPainter, room: QRectF, text: str, color: str = "text", size: int = SMALL
+    ) -> None:
+        painter.setFont(theme.ui_font(size))
+        painter.setPen(theme.current().color(color))
         painter.drawText(room, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop, text)
 
     def _paint_rest(self, painter: QPainter, column: Column, x: float, width: float) -> None:
@@ -451,11 +464,11 @@ class FamilyColumns(PointedFigure):
             if not cell.interval:
                 self._text(painter, room, cell.text, "text", size=SMALL, bold=cell.is_best, right=True)
                 continue
-            share, size = (0.5, SMALL) if self.is_narrow else (0.56, theme.UI_SIZE)
-            half = QRectF(room.left(), room.top(), width * share, room.height())
-            self._text(painter, half, cell.text, "text", size=size, bold=cell.is_best, right=True)
-            rest = QRectF(half.right() + 3, room.top(), width - half.width() - 3, room.height())
-            self._text(painter, rest, cell.interval, "muted", size=11, right=True)
+            value = QRectF(x, room.top() + 2, width, 18)
+            self._text(painter, value, cell.text, "text", bold=cell.is_best, right=True)
+            below = QRectF(x - self.pad, room.top() + 18, width + self.pad, 15)
+            size = 10 if self.is_narrow else SMALLER
+            self._text(painter, below, cell.interval, "muted", size=size, right=True)
 
     def _paint_left(self, painter: QPainter) -> None:
         colors, tops, shift = theme.current(), self._rows.tops, self._shift
@@ -490,8 +503,10 @@ class FamilyColumns(PointedFigure):
         for number, (said, below) in enumerate(self.labels.scores):
             top = tops[f"score{number}"]
             if self._is_tall(said, below):
-                self._text(painter, QRectF(shift, top + 3, self.left - 8, 18), said, "text", size=SMALL)
-                self._text(painter, QRectF(shift, top + 20, self.left - 8, 17), below, "muted", size=11)
+                high, rest = self._heights_at_left(said, below)
+                self._wrapped(painter, QRectF(shift, top + 4, self.left - 8, high), said)
+                room = QRectF(shift, top + 4 + high, self.left - 8, rest)
+                self._wrapped(painter, room, below, "muted", SMALLER)
                 continue
             self._text(painter, QRectF(shift, top, self.left - 8, SCORE), said, "text", size=SMALL)
             wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5

@@ -161,7 +161,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "Another looks one piece ahead"),
         marked(
             "engine",
-            "Nobody told it to: layer 2, head 9 learned to look to the right. So BERT reads both ways.",
+            "Nothing hides from BERT what stands at the right. Layer 2, head 9 learned to look there; nobody "
+            "told it to.",
         ),
         "attention",
         folder,

@@ -19,7 +19,7 @@ from engine.settings.config import with_values
 from engine.settings.family import MEMBERS, FamilyConfig
 from engine.settings.setting import settings_of
 
-CARD = "card.md"
+CARD, REPORT = "card.md", "family.json"
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -389,20 +389,29 @@ def _task(family: Family, options: argparse.Namespace) -> Answer:
     learned, asked = parts_of(family, examples_from(table, roles))
     found = result_of(same_task(family, learned, asked, fine_tune=options.fine_tune))
     document = {name: asdict(one) for name, one in found.items()}
-    said = {name: (_interval(one.frozen), _interval(one.fine_tuned)) for name, one in found.items()}
-    return _cannot(family, document), _rows(
-        family, ("member", "right, vectors frozen", "right, fine-tuned"), said
-    )
+    said = {
+        name: tuple(_interval(way) for way in (one.frozen, one.fine_tuned, one.naive_bayes))
+        for name, one in found.items()
+    }
+    head = ("member", "right, vectors frozen", "right, fine-tuned", "right, Naive Bayes over pairs of words")
+    return _cannot(family, document), _rows(family, head, said)
 
 
 def _sentences(family: Family, options: argparse.Namespace) -> Answer:
-    from engine.family.card import claims_lines
-    from engine.family.claims import document_of, read_sentences, sentence_claims, sentence_cosines
+    from engine.family.card import ONE_TRAINING, claims_lines
+    from engine.family.claims import read_sentences, sentence_claims, sentence_cosines
+    from engine.family.train import read_family, read_report
+    from engine.family.verdicts import document_of, judged
 
     pairs = read_sentences(options.sentences)
     cosines = result_of(sentence_cosines(family, pairs))
-    claims = document_of(sentence_claims(cosines, np.array([one[2] for one in pairs])))
-    return claims, [*claims_lines(claims)] or ["This family has no BERT to compare with."]
+    found = sentence_claims(cosines, np.array([one[2] for one in pairs]))
+    informed, at_start = read_family(options.family).family.informed_start, ()
+    if (options.family / REPORT).is_file():
+        at_start = read_report(options.family).get("at_start", ())
+    claims = judged(found, informed=informed, at_start=at_start)
+    lines = [*claims_lines(claims), ONE_TRAINING] if claims else ["This family has no BERT to compare with."]
+    return document_of(claims), lines
 
 
 def _scores(family: Family, options: argparse.Namespace) -> Answer:

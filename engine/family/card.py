@@ -1,43 +1,63 @@
 """What a family reached: a table for a terminal, a card in Markdown with all questions to all members.
 
-Perplexity from the left and pseudo-perplexity from both sides are two rows, and never one.
+Perplexity from the left and pseudo-perplexity from both sides are two rows, and never one; both are of known
+words, and what is foreseen beside them has rows of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import marked
-from engine.family.members import ABOUT
-from engine.family.scores import BLANKS, BOTH_SIDES, FOLLOWS, FROM_LEFT
+from engine.errors import Sentence, marked
+from engine.family.members import ABOUT, AT_RANDOM, FREQUENCIES
+from engine.family.scores import BLANKS, BOTH_SIDES, ENDS, FOLLOWS, FROM_LEFT, IN_BLANKS, KNOWN, UNKNOWN
+from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, Judged, judged_of
 from engine.train.gains import aligned
 
 CANNOT = "cannot"
 INFORMED = marked(
     "engine",
-    "BERT began with what counting tells of the whole text, which is in nobody’s minutes; the others began "
-    "at random. With informed_start off it begins so too.",
+    "BERT began with what counting tells of the whole text, which took none of its minutes.",
 )
+BY_FREQUENCY = marked("engine", "{members} began with how frequent each word is, else at random.")
+RANDOM = marked("engine", "{members} began at random.")
+ONE_TRAINING = marked(
+    "engine",
+    "Each model was trained once. Intervals and p-values are of the texts that were drawn: they do not tell "
+    "what another training of the same model would reach.",
+)
+
+
+def starts(report: Mapping[str, Any]) -> list[Sentence]:
+    """Return with what the members of a family began, as its settings made it."""
+    names = [name for name in report["members"] if not (name == "bert" and report.get("informed_start"))]
+    found = [Sentence(INFORMED)] if len(names) < len(report["members"]) else []
+    for template, kind in ((BY_FREQUENCY, FREQUENCIES), (RANDOM, AT_RANDOM)):
+        those = [ABOUT[name].said for name in names if ABOUT[name].starts == kind]
+        if those:
+            found.append(Sentence(template, {"members": ", ".join(those)}))
+    return found
 
 
 def table(report: Mapping[str, Any]) -> list[str]:
     """Return a family's report as lines."""
-    head = ("member", "year", "weights", "words read", "seconds")
-    rows: list[tuple[str, ...]] = [
-        (*head, "blanks filled", "perplexity from the left", "pseudo-perplexity, both sides")
-    ]
     first = lines(report)[:3]
+    rows: list[tuple[str, ...]] = [
+        ("member", "year", "weights", "words read", "seconds", *(line.name for line in first))
+    ]
     for name in report["members"]:
         one, about = report["reached"][name], ABOUT[name]
         figures = (f"{one['weights']:,}", f"{one['words_read']:,}", f"{one['seconds']:.0f}")
         found = (line.cell(name) for line in first)
         rows.append((about.said, str(about.year), *figures, *found))
-    notes = [INFORMED] if report.get("informed_start") else []
-    return [*aligned(rows), "", *claims_lines(report["claims"]), *notes]
+    claims = judged_of(report)
+    notes = [*([ONE_TRAINING] if claims else []), *map(str, starts(report))]
+    return [*aligned(rows), "", *claims_lines(claims), *notes]
 
 
+ON_BLANKS = (marked("engine", "Blanks filled"), marked("engine", "Perplexity, words in the blanks"))
 ANALOGIES, NEXT_SENTENCE = marked("engine", "Analogies"), marked("engine", "Next sentence told")
 PERCENT, RANKS = "%", "ρ"  # units: shares of 1, rank correlations; "" for any number
 
@@ -62,17 +82,32 @@ class Line:
             return CANNOT
         times, digits = (100.0, 1) if self.unit == PERCENT else (1.0, 2 if self.unit == RANKS else 1)
         value, low, high = (f"{times * one[key]:.{digits}f}" for key in ("value", "low", "high"))
-        return f"{value}{' %' if self.unit == PERCENT else ''} ({low} to {high})"
+        value += " %" if self.unit == PERCENT else ""
+        return f"{value} ({low} to {high})"
+
+    def is_best(self, name: str) -> bool:
+        """Whether a member is best or tied with it."""
+        return bool(self.scores.get(name, {}).get("is_best"))
 
 
 def lines(report: Mapping[str, Any]) -> list[Line]:
     """Return all questions that were asked of a family, those on the text kept apart first."""
     kept = report["scores"]
-    found = [
-        Line(marked("engine", "Blanks filled"), "", PERCENT, kept[BLANKS]),
-        Line(marked("engine", "Perplexity, from the left"), "", "", kept[FROM_LEFT], True),
-        Line(marked("engine", "Pseudo-perplexity, both sides"), "", "", kept[BOTH_SIDES], True),
-    ]
+    left = marked("engine", "Perplexity, known words from the left")
+    both = marked("engine", "Pseudo-perplexity, known words, both sides")
+    foreseen = marked("engine", "Perplexity, all from the left, [UNK] and ends too")
+    rest = (
+        (IN_BLANKS, ON_BLANKS[1]),
+        (UNKNOWN, marked("engine", "Perplexity, [UNK] from the left")),
+        (ENDS, marked("engine", "Perplexity, ends of sentences from the left")),
+    )
+    found = [Line(ON_BLANKS[0], "", PERCENT, kept[BLANKS])]
+    if KNOWN in kept:
+        found.append(Line(left, "", "", kept[KNOWN], True))
+    else:  # a family of before: its words were not told apart
+        found.append(Line(foreseen, "", "", kept[FROM_LEFT], True))
+    found.append(Line(both, "", "", kept[BOTH_SIDES], True))
+    found += [Line(name, "", "", kept[key], True) for key, name in rest if kept.get(key)]
     if kept.get(FOLLOWS):
         found.append(Line(NEXT_SENTENCE, "", PERCENT, kept[FOLLOWS]))
     return found + [
@@ -81,21 +116,32 @@ def lines(report: Mapping[str, Any]) -> list[Line]:
     ]
 
 
-def claims_lines(claims: list[dict[str, Any]]) -> Iterator[str]:
+def claims_lines(claims: Sequence[Judged]) -> Iterator[str]:
     """Yield each claim with its figures and verdict, a line each."""
-    for one in claims:
+    for found in claims:
+        one = found.claim
+        p = "" if found.p_value is None else f"; p {p_words(found.p_value)} after Holm's correction"
+        reason = "" if found.reason is None else f". {found.reason}"
         yield (
-            f"{one['verdict'].capitalize()}: {one['claim']} ({one['measure']}: {one['first']:.3f} and "
-            f"{one['second']:.3f}, difference {one['difference']:+.3f}, 95 %: {one['low']:+.3f} to "
-            f"{one['high']:+.3f}, {one['count']} texts)"
+            f"{found.verdict.capitalize()}: {one.claim} ({one.measure}: {one.first:.3f} and "
+            f"{one.second:.3f}, difference {one.difference:+.3f}, 95 %: {one.low:+.3f} to "
+            f"{one.high:+.3f}, {one.count} texts{p}){reason}"
         )
+
+
+def p_words(p: float) -> str:
+    """Return a p-value in as many digits as matter."""
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
 
 
 _ABOUT_TEXT = (
     "All learned from {text}, each for up to about {minutes:.3g} minutes, with one vocabulary of whole "
-    "words; every other word is [UNK] to each of them. What they reached has 95 % intervals. "
-    "Perplexity from the left and pseudo-perplexity from both sides are not to be compared: one foresees a "
-    "word from what stands before it, the other from all the rest."
+    "words; every other word is [UNK] to each of them. What they reached has 95 % intervals. **Bold** are "
+    "the best and those that are not surely worse by a paired test over the same questions, with Holm's "
+    "correction over the members; never who is not above chance. Perplexity from the left and "
+    "pseudo-perplexity from both sides are not to be compared: one foresees a word from what stands before "
+    "it, the other from all the rest. The words in the blanks are guessed by all who give probabilities, "
+    "each from what it may see, among the known words alone."
 )
 _ABOUT_MEMBERS = (
     "BERT reads pairs of sentences and hides 15 % of the words. GPT is the first one, with the norm after "
@@ -107,10 +153,11 @@ _ABOUT_TABLE = (
     "and 44 % of the senses. “cannot” is a result: the n-gram has no vectors, and who sees one side alone "
     "has no pseudo-perplexity."
 )
-_VERDICTS = {
-    "holds": "What was expected and came",
-    "does not hold": "What was expected and did not come",
-    "cannot be told": "What cannot be told",
+_TITLES = {
+    HOLDS: "What was expected and came",
+    DOES_NOT: "What was expected and did not come",
+    OPEN: "What cannot be told",
+    NO_VERDICT: "What this family cannot decide",
 }
 
 
@@ -124,17 +171,18 @@ def card(report: Mapping[str, Any]) -> Iterator[str]:
     yield from _table(("member", "paper", "weights", "words read", "seconds"), _facts(report))
     yield from ("## All questions to all members", "", _ABOUT_TABLE, "")
     head = ("question", *(ABOUT[name].said for name in names))
-    yield from _table(head, ((_asked(line), *map(line.cell, names)) for line in lines(report)))
+    rows = ((_asked(line), *(_marked(line, name) for name in names)) for line in lines(report))
+    yield from _table(head, rows)
     yield from ("## What is said of them, and the verdict", "")
-    for verdict, title in _VERDICTS.items():
-        claims = [one for one in report["claims"] if one["verdict"] == verdict]
+    yield from (ONE_TRAINING, "")
+    every = judged_of(report)
+    for verdict in VERDICTS:
+        claims = [one for one in every if one.verdict == verdict]
         if claims:
-            yield from (f"### {title}", "")
+            yield from (f"### {_TITLES[verdict]}", "")
             yield from (f"- {line}" for line in claims_lines(claims))
             yield ""
-    yield _ABOUT_MEMBERS
-    if report.get("informed_start"):
-        yield INFORMED
+    yield from (_ABOUT_MEMBERS, *map(str, starts(report)))
 
 
 def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -142,6 +190,10 @@ def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         one, about = report["reached"][name], ABOUT[name]
         figures = (f"{one['weights']:,}", f"{one['words_read']:,}", f"{one['seconds']:.0f}")
         yield about.said, about.paper, *figures
+
+
+def _marked(line: Line, name: str) -> str:
+    return f"**{line.cell(name)}**" if line.is_best(name) else line.cell(name)
 
 
 def _asked(line: Line) -> str:

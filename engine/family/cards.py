@@ -9,20 +9,17 @@ import shutil
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-
-import numpy as np
 
 from engine.durable import write_text
 from engine.events import Event, Finished
 from engine.family.ask import Family
 from engine.family.card import card
-from engine.family.claims import document_of as claims_document
 from engine.family.exam import Questions, examine, rows_document
-from engine.family.reading import VOCAB, prepared, streams
+from engine.family.reading import VOCAB, Streams, prepared, streams
 from engine.family.scores import document_of
-from engine.family.train import CARD, REPORT, read_family, read_report
+from engine.family.train import CARD, REPORT, judge, read_family, read_report
 from engine.settings.family import FamilyConfig
 from engine.train.run.runs import MODEL
 
@@ -40,29 +37,30 @@ def examine_family(
     report, config = read_report(folder), read_family(folder)
     family = Family.open(folder, report["members"])
     if learned_from:
-        held_out = yield from _held_out(config, folder, report["members"][0], learned_from)
-        asked = replace(asked, held_out=held_out)
+        text = yield from _kept_apart(config, folder, report["members"][0], learned_from)
+        asked = replace(asked, held_out=text.held_out, counts=text.counts)
     found = yield from examine(family, asked)
     if found.scores is not None:
-        report["scores"] = document_of({name: dict(by) for name, by in found.scores.items()})
+        report["scores"], report["at_start"] = document_of(found.scores), list(found.scores.at_start)
     for key, new, name in (
         ("questions", rows_document(found.rows), ("name", "source")),
-        ("claims", claims_document(found.claims), ("claim",)),
+        ("claims", [asdict(one) for one in found.claims], ("claim",)),
     ):
         known = {tuple(one[part] for part in name): one for one in report.get(key, [])}
         report[key] = [*{**known, **{tuple(one[part] for part in name): one for one in new}}.values()]
+    judge(report)
     report["note"] = note or report.get("note", "")
     write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
     write_text(folder / CARD, "\n".join(card(report)) + "\n")
     yield Finished(path=folder / CARD, seconds=time.perf_counter() - began)
 
 
-def _held_out(
+def _kept_apart(
     config: FamilyConfig, folder: Path, member: str, learned_from: Sequence[str]
-) -> Generator[Event, None, np.ndarray]:
-    """Return the words of a text that a family did not learn from, as its settings part it."""
+) -> Generator[Event, None, Streams]:
+    """Return the text that a family learned from, as its settings part it."""
     config = replace(config, text=replace(config.text, text="\n".join(learned_from)))
     with tempfile.TemporaryDirectory() as made:
         shutil.copyfile(folder / member / MODEL / VOCAB, Path(made) / VOCAB)
         setup = yield from prepared(config, Path(made))
-        return streams(config, setup).held_out
+        return streams(config, setup)

@@ -19,7 +19,6 @@ from engine.family.ask import Family
 from engine.family.card import ANALOGIES, PERCENT, RANKS
 from engine.family.claims import (
     CLS_VECTOR,
-    Claim,
     both_sides,
     read_sentences,
     sentence_claims,
@@ -27,10 +26,12 @@ from engine.family.claims import (
     task_claims,
     two_in_a_row,
 )
-from engine.family.scores import Score, draw_blanks, scores, share
+from engine.family.reached import Score, correlations, shares
+from engine.family.scores import Scores, draw_blanks, scores
 from engine.family.senses import SENTENCES, senses, told_apart
 from engine.family.tasks import frozen_hits, parts_of, tuned_hits
-from engine.family.words import answered, spearman
+from engine.family.verdicts import Claim
+from engine.family.words import answered
 from engine.text.examples import Roles, examples_from
 from engine.text.table import Table
 
@@ -53,7 +54,8 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Questions:
     """What is asked. words: files of analogies or of likeness. sentences: two and their likeness, a row each.
-    table, roles: a labelled task. held_out: (N,) words of the text kept apart, which are asked again.
+    table, roles: a labelled task. held_out: (N,) words of the text kept apart, which are asked again; counts:
+    (V,), how often each word stands in what was learned.
     """
 
     words: Sequence[Path] = ()
@@ -61,6 +63,7 @@ class Questions:
     table: Table | None = None
     roles: Roles | None = None
     held_out: np.ndarray | None = None
+    counts: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +72,14 @@ class Examined:
 
     rows: tuple[Row, ...]
     claims: tuple[Claim, ...]
-    scores: Mapping[str, Mapping[str, Score]] | None
+    scores: Scores | None
 
 
 def examine(family: Family, asked: Questions) -> Steps[Examined]:
     """Return what all members answer to all questions. Raises: UserError, of a file that cannot be read."""
     rows, claims, found = list[Row](), list[Claim](), None
-    if asked.held_out is not None:
-        found = yield from scores(family, asked.held_out)
+    if asked.held_out is not None and asked.counts is not None:
+        found = yield from scores(family, asked.held_out, asked.counts)
         blanks = draw_blanks(asked.held_out)
         claims += [*both_sides(family, blanks), *two_in_a_row(family, blanks)]
     for path in asked.words:
@@ -92,19 +95,22 @@ def examine(family: Family, asked: Questions) -> Steps[Examined]:
         claims += sentence_claims(cosines, said)
     if asked.table is not None and asked.roles is not None:
         learned, tested = parts_of(family, examples_from(asked.table, asked.roles))
-        frozen = yield from frozen_hits(family, learned, tested)
-        tuned = dict[str, np.ndarray]()
+        hits = yield from frozen_hits(family, learned, tested)
         for number, name in enumerate(family.members):
-            hits = yield from tuned_hits(family, name, learned, tested, number)
-            if hits is not None:
-                tuned[name] = hits
-        for title, hits_of in (
-            (marked("engine", "Same task, vectors frozen"), frozen),
-            (marked("engine", "Same task, fine-tuned"), tuned),
-        ):
-            reached = {name: share(hits) for name, hits in hits_of.items()}
-            rows.append(Row(title, asked.table.path.name, PERCENT, reached))
-        claims += task_claims(frozen, tuned)
+            tuned = yield from tuned_hits(family, name, learned, tested, number)
+            if tuned is not None:
+                hits.fine_tuned[name] = tuned
+        titles = (
+            marked("engine", "Same task, vectors frozen"),
+            marked("engine", "Same task, fine-tuned"),
+            marked("engine", "Same task, Naive Bayes over pairs of words"),
+        )
+        rows += [
+            Row(title, asked.table.path.name, PERCENT, reached)
+            for title, reached in zip(titles, hits.scores(), strict=True)
+            if reached
+        ]
+        claims += task_claims(hits.frozen, hits.fine_tuned, hits.naive_bayes)
     return Examined(tuple(rows), tuple(claims), found)
 
 
@@ -122,7 +128,7 @@ def of_senses(family: Family) -> Row | None:
 
     None where the family does not know these words.
     """
-    hits: dict[str, list[bool]] = {}
+    hits, chances = dict[str, list[bool]](), list[float]()
     for word, groups in SENTENCES.items():
         texts = [text for group in groups for text in group]
         which = [number for number, group in enumerate(groups) for _ in group]
@@ -130,19 +136,19 @@ def of_senses(family: Family) -> Row | None:
             found = senses(family, word, texts)
         except UserError:
             continue
+        chances += [(which.count(one) - 1) / (len(which) - 1) for one in which]
         for name, one in found.items():
             apart = told_apart(one, which)
             if apart is not None:
                 hits.setdefault(name, []).extend(apart.hits)
     if not hits:
         return None
-    reached = {name: share(np.array(one)) for name, one in hits.items()}
+    reached = shares({name: np.array(one) for name, one in hits.items()}, float(np.mean(chances)))
     return Row(marked("engine", "Nearest sentence has the same sense"), "", PERCENT, reached)
 
 
 def _of_sentences(cosines: Mapping[str, np.ndarray], said: np.ndarray, path: Path) -> Row:
-    found = {name: spearman(one, said) for name, one in cosines.items() if name != CLS_VECTOR}
-    reached = {name: one for name, one in found.items() if one is not None}
+    reached = correlations({name: one for name, one in cosines.items() if name != CLS_VECTOR}, said)
     return Row(marked("engine", "Likeness of sentences"), path.name, RANKS, reached)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.errors import Sentence, marked
-from engine.family.ask import BLANK, Family
+from engine.family.ask import Family
 from engine.family.bert import Bert
 from engine.family.elmo import ELMo
 from engine.family.members import ABOUT, ALL, LEFT, MASK, NEAR, NUM_SPECIALS, UNK
@@ -22,7 +22,9 @@ _LEFT = marked("engine", "Without “{rest}” it guesses just the same: “{wor
 _BAG = marked("engine", "Backwards, “{text}”, it guesses just the same: “{word}”.")
 _SIDES = marked("engine", "Left alone says “{left}”, right alone “{right}”: neither has read the other.")
 _APART = marked(
-    "engine", "With “{hidden}” hidden too it guesses “{both}”; once “{first}” stands there, “{then}”."
+    "engine",
+    "With “{hidden}” hidden too, it guesses “{first}” and “{second}”. With “{first}” put in, the second guess is "
+    "“{then}”.",
 )
 
 
@@ -88,13 +90,12 @@ def _apart(family: Family, bert: Bert, words: list[int], place: int) -> Sentence
     after = bert.blanks([(text, (pair[1],)) for text, pair in zip(filled, pairs, strict=True)])
     for other, pair, guesses, p in zip(others, pairs, alone, after, strict=True):
         if len(guesses) == 2 and (then := _best(p[0])) != guesses[1]:
-            both = family.said([guesses[0], *[MASK] * (pair[1] - pair[0] > 1), guesses[1]])
             return Sentence(
                 _APART,
                 {
                     "hidden": family.token(words[other]),
-                    "both": both.replace(BLANK, "…"),
                     "first": family.token(guesses[0]),
+                    "second": family.token(guesses[1]),
                     "then": family.token(then),
                 },
             )

@@ -22,6 +22,7 @@ NUM_SPECIALS = len(SPECIAL_TOKENS)
 PROBABILITY, LIKENESS = "probability", "likeness"
 LEFT, NEAR, ALL, SIDES, BOTH = "left", "near", "all", "sides", "both"  # what is seen around a blank
 COUNTS, WORD_VECTORS, PLACE_VECTORS = "counts", "words", "places"  # the three ages
+NOTHING, AT_RANDOM, FREQUENCIES = "nothing", "at random", "frequencies"  # what is there before it learns
 
 CAPTIONS = {
     COUNTS: marked("engine", "Counts"),
@@ -33,7 +34,8 @@ CAPTIONS = {
 @dataclass(frozen=True, slots=True)
 class About:
     """A member in words. age: which of the three captions it stands under. reach: words that it sees on each
-    side; 0: all of them. says: what its guesses are. seen, cannot: sentences for a person.
+    side; 0: all of them. says: what its guesses are. starts: with which weights. seen, cannot: sentences for
+    a person.
     """
 
     name: str
@@ -44,6 +46,7 @@ class About:
     sees: str
     reach: int
     says: str
+    starts: str
     seen: str
     cannot: str
 
@@ -52,42 +55,42 @@ ABOUT = {
     one.name: one
     for one in (
         About(
-            "ngram", "n-gram", 1995, "Kneser and Ney 1995", COUNTS, LEFT, 4, PROBABILITY,
+            "ngram", "n-gram", 1995, "Kneser and Ney 1995", COUNTS, LEFT, 4, PROBABILITY, NOTHING,
             marked("engine", "left, 4 words"),
             marked("engine", "Knows only runs of words that it has counted, and sees nothing at the right."),
         ),
         About(
-            "nnlm", "NNLM", 2003, "Bengio et al. 2003", WORD_VECTORS, LEFT, 5, PROBABILITY,
+            "nnlm", "NNLM", 2003, "Bengio et al. 2003", WORD_VECTORS, LEFT, 5, PROBABILITY, FREQUENCIES,
             marked("engine", "left, 5 words"),
             marked("engine", "Sees five words back and never ahead."),
         ),
         About(
-            "cbow", "CBOW", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS,
+            "cbow", "CBOW", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS, AT_RANDOM,
             marked("engine", "near, no order"),
             marked("engine", "Reads a bag of words: “dog bites man” is “man bites dog”."),
         ),
         About(
-            "skipgram", "skip-gram", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS,
+            "skipgram", "skip-gram", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS, AT_RANDOM,
             marked("engine", "near, no order"),
             marked("engine", "Gives likeness, not probability, and knows no order."),
         ),
         About(
-            "glove", "GloVe", 2014, "Pennington et al. 2014", WORD_VECTORS, ALL, 0, LIKENESS,
+            "glove", "GloVe", 2014, "Pennington et al. 2014", WORD_VECTORS, ALL, 0, LIKENESS, AT_RANDOM,
             marked("engine", "all, no order"),
             marked("engine", "Has one vector for “bank”, whether of money or of a river."),
         ),
         About(
-            "elmo", "ELMo", 2018, "Peters et al. 2018", PLACE_VECTORS, SIDES, 0, PROBABILITY,
+            "elmo", "ELMo", 2018, "Peters et al. 2018", PLACE_VECTORS, SIDES, 0, PROBABILITY, FREQUENCIES,
             marked("engine", "each side alone"),
             marked("engine", "Joins its two sides only at the end."),
         ),
         About(
-            "gpt", "GPT", 2018, "Radford et al. 2018", PLACE_VECTORS, LEFT, 0, PROBABILITY,
+            "gpt", "GPT", 2018, "Radford et al. 2018", PLACE_VECTORS, LEFT, 0, PROBABILITY, AT_RANDOM,
             marked("engine", "left, all of it"),
             marked("engine", "Writes on from the left; cannot look ahead."),
         ),
         About(
-            "bert", "BERT", 2018, "Devlin et al. 2018", PLACE_VECTORS, BOTH, 0, PROBABILITY,
+            "bert", "BERT", 2018, "Devlin et al. 2018", PLACE_VECTORS, BOTH, 0, PROBABILITY, AT_RANDOM,
             marked("engine", "both at once"),
             marked("engine", "Cannot go on writing; guesses each blank by itself."),
         ),

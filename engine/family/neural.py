@@ -79,7 +79,7 @@ class MemberTraining(Training[PretrainSetup]):
         if checkpoint is not None:
             checkpoint.load_into(model)
         else:
-            start_from_counts(model, np.bincount(self.streams.train, minlength=setup.wordpiece.vocab_size))
+            start_from_counts(model, self.streams.counts)
         return model, []
 
     def loop(self, run: Run, setup: PretrainSetup, device: Device, model: Any) -> Loop:

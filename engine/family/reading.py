@@ -35,6 +35,11 @@ class Streams:
     train: np.ndarray
     held_out: np.ndarray
 
+    @property
+    def counts(self) -> np.ndarray:
+        """(V,) how often each word stands in what is learned from."""
+        return np.bincount(self.train, minlength=self.wordpiece.vocab_size)
+
 
 def as_pretraining(config: FamilyConfig, vocab: Path) -> PretrainConfig:
     """Return the settings by which BERT, the last of the family, learns from the same text."""

@@ -2,29 +2,32 @@
 whether one sentence follows another.
 
 Perplexity from the left and pseudo-perplexity from both sides are two scores, which are never compared: one
-foresees a word from what stands before it, the other from all the rest of the sentence. From the left
-[UNK] and the ends of sentences are words too; BERT is never taught to guess them, so it is not asked to.
+foresees a word from what stands before it, the other from all the rest of the sentence. Both are of known
+words. From the left, [UNK] and the ends of sentences are foreseen too, so easily that they would hide what
+is reached on words: they have scores of their own. The words of the blanks are one question to all who give
+probabilities, each from what it may see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from engine.errors import marked
-from engine.evaluation.statistics import Tallies, interval_of, share_of
 from engine.events import Progress, Steps
 from engine.family.ask import Family, rank_of
 from engine.family.bert import Bert
-from engine.family.members import NUM_SPECIALS, SEP, Continues
-from engine.train.metrics import wilson_interval
+from engine.family.members import ABOUT, NUM_SPECIALS, PROBABILITY, SEP, UNK, Continues
+from engine.family.reached import Score, beats, perplexities, shares
 
 # S sentences
 
-BLANKS, FROM_LEFT, BOTH_SIDES, FOLLOWS = "blanks", "perplexity", "pseudo_perplexity", "follows"
+BLANKS, IN_BLANKS, BOTH_SIDES, FOLLOWS = "blanks", "blank_perplexity", "pseudo_perplexity", "follows"
+FROM_LEFT, KNOWN = "perplexity", "perplexity_known"  # of all that is foreseen from the left; of known words
+UNKNOWN, ENDS = "perplexity_unknown", "perplexity_ends"
 MOST_BLANKS = 500
 SHORTEST, LONGEST = 6, 40  # words of a sentence that is asked about
 FORESEEN = 20_000  # words scored from the left
@@ -34,13 +37,13 @@ _SCORING = marked("engine", "Asking the family")
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """What a member reached, its 95 % interval and over how many blanks or words."""
+class Scores:
+    """What members reached. by_name: name of the score -> member -> score; who cannot is not in it. at_start:
+    members that guess the words of the blanks no better than the frequencies of words do.
+    """
 
-    value: float
-    low: float
-    high: float
-    count: int
+    by_name: Mapping[str, Mapping[str, Score]]
+    at_start: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,48 +94,59 @@ def draw_pairs(
     return found
 
 
-def scores(family: Family, held_out: np.ndarray) -> Steps[dict[str, dict[str, Score]]]:
-    """Return name of the score -> member -> what it reached; a member that cannot is not in it."""
-    found: dict[str, dict[str, Score]] = {BLANKS: {}, FROM_LEFT: {}, BOTH_SIDES: {}, FOLLOWS: {}}
-    blanks = draw_blanks(held_out)
+def scores(family: Family, held_out: np.ndarray, counts: np.ndarray) -> Steps[Scores]:
+    """Return what each member reaches. Args: counts: (V,), how often each word stands in what was learned."""
+    shares_of_text = (counts + 1.0) / (counts + 1.0).sum()
+    frequency = np.log(shares_of_text)
+    among_known = frequency - np.log(shares_of_text[NUM_SPECIALS:].sum())
+    blanks, pairs, words = draw_blanks(held_out), draw_pairs(held_out), held_out[:FORESEEN]
+    rights = np.array([blank.right for blank in blanks], np.int64)
+    hits, blank_logs = dict[str, np.ndarray](), dict[str, np.ndarray]()
+    left, both, follows = dict[str, np.ndarray](), dict[str, np.ndarray](), dict[str, np.ndarray]()
     for number, (name, member) in enumerate(family.members.items()):
         yield Progress(stage=_SCORING, done=number, total=len(family.members))
-        ranks = np.array([rank(family, name, blank) for blank in blanks])
-        found[BLANKS][name] = share(ranks == 1)
-        if isinstance(member, Continues) and len(held_out):
-            words = held_out[:FORESEEN]
-            found[FROM_LEFT][name] = perplexity(member.logs(words), np.cumsum(words == SEP))
+        given = [family.scores(name, blank.words, blank.place) for blank in blanks]
+        hits[name] = np.array(
+            [rank_of(one, blank.right) == 1 for one, blank in zip(given, blanks, strict=True)], bool
+        )
+        if ABOUT[name].says == PROBABILITY:
+            blank_logs[name] = np.array(
+                [known_log(one, blank.right) for one, blank in zip(given, blanks, strict=True)]
+            )
+        if isinstance(member, Continues):
+            left[name] = member.logs(words)
         if isinstance(member, Bert) and blanks:
-            logs, groups = pseudo_logs(member, blanks)
-            found[BOTH_SIDES][name] = perplexity(logs, groups)
-            pairs = draw_pairs(held_out)
-            if pairs:
-                found[FOLLOWS][name] = share(
-                    np.array([(member.follows(a, b) > 0.5) == does for a, b, does in pairs])
-                )
-    return found
+            both[name], of_both = pseudo_logs(member, blanks)
+            follows[name] = np.array([(member.follows(a, b) > 0.5) == does for a, b, does in pairs], bool)
+    each, sentence = np.arange(len(blanks)), np.cumsum(words == SEP)
+    common = NUM_SPECIALS + int(np.argmax(counts[NUM_SPECIALS:]))
+    parts = {FROM_LEFT: words >= 0, KNOWN: words >= NUM_SPECIALS, UNKNOWN: words == UNK, ENDS: words == SEP}
+    found = {
+        BLANKS: shares(hits, float(np.mean(rights == common)) if blanks else 0.0),
+        IN_BLANKS: perplexities(blank_logs, each, among_known[rights]),
+        **{
+            kind: perplexities(
+                {name: logs[of] for name, logs in left.items()}, sentence[of], frequency[words[of]]
+            )
+            for kind, of in parts.items()
+        },
+        BOTH_SIDES: perplexities(both, of_both) if both else {},
+        FOLLOWS: shares(follows, 0.5),
+    }
+    at_start = tuple(
+        name for name, logs in blank_logs.items() if len(logs) and not beats(logs, among_known[rights], each)
+    )
+    return Scores(found, at_start)
+
+
+def known_log(given: np.ndarray, right: int) -> float:
+    """Return the log of a word's probability among the known words: a blank never hides another."""
+    return float(np.log(max(given[right], 1e-30)) - np.log(max(given[NUM_SPECIALS:].sum(), 1e-30)))
 
 
 def rank(family: Family, name: str, blank: Blank) -> int:
     """Return where the right word stands among a member's guesses of words, 1: the first."""
     return rank_of(family.scores(name, blank.words, blank.place), blank.right)
-
-
-def share(hits: np.ndarray) -> Score:
-    """Return the share of hits."""
-    count = len(hits)
-    low, high = wilson_interval(int(hits.sum()), count)
-    return Score(float(hits.mean()) if count else 0.0, low, high, count)
-
-
-def perplexity(logs: np.ndarray, groups: np.ndarray) -> Score:
-    """Return exp of minus the mean log; its interval is of sentences drawn anew. Args: groups: (N,)."""
-    tallies = Tallies.of(np.stack([-logs, np.ones(len(logs))], 1), groups)
-    interval = interval_of(tallies, share_of)
-    mean = float(share_of(tallies.total))
-    low, high = interval or (mean, mean)
-    value, low, high = (float(np.exp(min(one, 700.0))) for one in (mean, low, high))
-    return Score(value, low, high, len(logs))
 
 
 def pseudo_logs(bert: Bert, blanks: Sequence[Blank]) -> tuple[np.ndarray, np.ndarray]:
@@ -149,6 +163,6 @@ def pseudo_logs(bert: Bert, blanks: Sequence[Blank]) -> tuple[np.ndarray, np.nda
     return np.array(logs), np.array(groups)
 
 
-def document_of(found: dict[str, dict[str, Score]]) -> dict[str, Any]:
+def document_of(found: Scores) -> dict[str, Any]:
     """Return scores as JSON can hold them."""
-    return {score: {name: asdict(one) for name, one in by.items()} for score, by in found.items()}
+    return {score: {name: asdict(one) for name, one in by.items()} for score, by in found.by_name.items()}

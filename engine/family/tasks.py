@@ -1,7 +1,8 @@
 """The same labelled texts for all members: with their vectors frozen, and with all weights fine-tuned.
 
 A text is the mean of its words' vectors, frozen ones under logistic regression; ELMo's layers are mixed by
-weights that the task learns. An n-gram has no vectors: it reads one model for each label, and Bayes decides.
+weights that the task learns. An n-gram has no vectors to freeze; what counting can do is shown by Naive Bayes
+over pairs of words, one new model of them for each label.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from engine.family.elmo import ELMo
 from engine.family.gpt import GPT
 from engine.family.members import CLS, SEP, HasStates, HasVectors, Member
 from engine.family.ngram import NGram
-from engine.family.scores import Score, share
+from engine.family.reached import Score, shares
 from engine.text.examples import Examples, stratified_split
 from engine.train.optimizer import Optimizer
 
@@ -42,10 +43,11 @@ Words = Sequence[tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """Shares of test texts that are right. fine_tuned: None where no weights can be moved that way."""
+    """Shares of test texts that are right; None where a member cannot be asked that way."""
 
-    frozen: Score
-    fine_tuned: Score | None
+    frozen: Score | None = None
+    fine_tuned: Score | None = None
+    naive_bayes: Score | None = None
 
 
 @dataclass(frozen=True)
@@ -78,25 +80,45 @@ def _read(family: Family, text: str) -> tuple[int, ...]:
     return tuple(family.wordpiece.encode(text).input_ids[1:-1][:MOST_WORDS]) or (SEP,)
 
 
+@dataclass(frozen=True)
+class Hits:
+    """Which test texts each member answers rightly, (E,) bool each: by frozen vectors, fine-tuned, and, under
+    the name of the n-gram, by Naive Bayes. chance: the share of the commonest label among them.
+    """
+
+    chance: float
+    frozen: dict[str, np.ndarray]
+    fine_tuned: dict[str, np.ndarray]
+    naive_bayes: dict[str, np.ndarray]
+
+    def scores(self) -> tuple[dict[str, Score], dict[str, Score], dict[str, Score]]:
+        """Return what each reached: by frozen vectors, fine-tuned, by Naive Bayes."""
+        ways = (self.frozen, self.fine_tuned, self.naive_bayes)
+        frozen, fine_tuned, naive_bayes = (shares(one, self.chance) for one in ways)
+        return frozen, fine_tuned, naive_bayes
+
+
 def same_task(
     family: Family, learned: Part, asked: Part, *, fine_tune: bool = True
 ) -> Steps[dict[str, Solved]]:
     """Return what each member reaches. Args: fine_tune: whether all weights are moved too."""
-    frozen = yield from frozen_hits(family, learned, asked)
-    found = {name: Solved(share(hits), None) for name, hits in frozen.items()}
+    hits = yield from frozen_hits(family, learned, asked)
     for number, name in enumerate(family.members if fine_tune else ()):
-        hits = yield from tuned_hits(family, name, learned, asked, number)
-        found[name] = Solved(found[name].frozen, None if hits is None else share(hits))
-    return found
+        tuned = yield from tuned_hits(family, name, learned, asked, number)
+        if tuned is not None:
+            hits.fine_tuned[name] = tuned
+    found = hits.scores()
+    return {name: Solved(*(way.get(name) for way in found)) for name in family.members}
 
 
-def frozen_hits(family: Family, learned: Part, asked: Part) -> Steps[dict[str, np.ndarray]]:
-    """Return which texts each member answers rightly, (E,) bool, by what it knows already."""
-    found = dict[str, np.ndarray]()
+def frozen_hits(family: Family, learned: Part, asked: Part) -> Steps[Hits]:
+    """Return which texts each member answers rightly by what it knows already; none are fine-tuned yet."""
+    chance = float(np.bincount(asked.labels).max() / len(asked.labels)) if len(asked.labels) else 0.0
+    found = Hits(chance, {}, {}, {})
     for number, (name, member) in enumerate(family.members.items()):
         yield _told(family, number, 0.0)
         if isinstance(member, NGram):
-            found[name] = _by_bayes(learned, asked, len(member.first))
+            found.naive_bayes[name] = _by_bayes(learned, asked, len(member.first))
             continue
         several = layer_means if isinstance(member, ELMo) else text_vectors
         parts = list[np.ndarray]()
@@ -107,7 +129,7 @@ def frozen_hits(family: Family, learned: Part, asked: Part) -> Steps[dict[str, n
                 rows.append(several(member, one.words[begin : begin + AT_ONCE]))  # type: ignore[arg-type]
             parts.append(np.concatenate(rows))
         answer = _by_mix if isinstance(member, ELMo) else _by_regression
-        found[name] = answer(parts[0], parts[1], learned, asked)
+        found.frozen[name] = answer(parts[0], parts[1], learned, asked)
     return found
 
 

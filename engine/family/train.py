@@ -28,12 +28,13 @@ from engine.family import neural, rounds
 from engine.family.ask import Family
 from engine.family.card import card
 from engine.family.claims import both_sides, two_in_a_row
-from engine.family.claims import document_of as claims_document
 from engine.family.curves import curve
 from engine.family.layout import NEURAL
 from engine.family.members import ABOUT
 from engine.family.reading import TEXT, VOCAB, Streams, as_pretraining, prepared, streams
 from engine.family.scores import document_of, draw_blanks, scores
+from engine.family.verdicts import document_of as claims_document
+from engine.family.verdicts import judged_of
 from engine.family.word2vec import import_gensim
 from engine.files import read_json_object
 from engine.settings.config import from_toml, to_toml, values_of, with_values
@@ -248,10 +249,10 @@ def _begun(config: FamilyConfig, place: Path, setup: PretrainSetup, text: Stream
 def reporting(config: FamilyConfig, folder: Path, text: Streams) -> Steps[dict[str, Any]]:
     """Return what family.json holds: what each member is, and what it reaches on the held-out text."""
     family = Family.open(folder, members_of(config))
-    found = yield from scores(family, text.held_out)
+    found = yield from scores(family, text.held_out, text.counts)
     blanks = draw_blanks(text.held_out)
     claims = [*both_sides(family, blanks), *two_in_a_row(family, blanks)]
-    return {
+    report = {
         "schema_version": 1,
         "text": [Path(place).name for place in config.text.text.split("\n")],
         "minutes": config.budget.minutes / len(members_of(config)),
@@ -263,9 +264,17 @@ def reporting(config: FamilyConfig, folder: Path, text: Streams) -> Steps[dict[s
             for name, member in family.members.items()
         },
         "scores": document_of(found),
+        "at_start": list(found.at_start),
         "curves": {name: [asdict(point) for point in curve(folder / name)] for name in family.members},
-        "claims": claims_document(claims),
+        "claims": [asdict(one) for one in claims],
     }
+    judge(report)
+    return report
+
+
+def judge(report: dict[str, Any]) -> None:
+    """Write into a report what all its figures together say to its claims."""
+    report["claims"] = claims_document(judged_of(report))
 
 
 def _learned(place: Path) -> dict[str, Any]:

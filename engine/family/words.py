@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from engine.errors import DataError, UserError, marked
-from engine.evaluation.statistics import Tallies, interval_of, pearson_of
 from engine.family.ask import Family, Guess
 from engine.family.members import NUM_SPECIALS, UNK, HasVectors
-from engine.family.scores import Score, share
+from engine.family.reached import Score, correlations, shares
 from engine.files import read_regular
 
 MOST_BYTES = 16 * 2**20  # of a file of questions
@@ -144,12 +143,13 @@ def analogies(family: Family, asked: Sequence[tuple[str, str, str, str]]) -> dic
     names = list(dict.fromkeys(word for one in asked for word in one))
     ids = {name: ids_of(family, name) for name in names}
     known = [one for one in asked if all(ids[word] for word in one)]
-    found = dict[str, Answered]()
-    for name, member in family.members.items():
-        if isinstance(member, HasVectors):
-            hits = _analogies(member.vectors(), known, ids)
-            found[name] = Answered(share(hits) if len(hits) else None, len(asked) - len(known))
-    return found
+    hits = {
+        name: _analogies(member.vectors(), known, ids)
+        for name, member in family.members.items()
+        if isinstance(member, HasVectors)
+    }
+    found = shares(hits)
+    return {name: Answered(found.get(name), len(asked) - len(known)) for name in hits}
 
 
 def _analogies(
@@ -174,35 +174,22 @@ def _analogies(
 
 
 def similarities(family: Family, asked: Sequence[tuple[str, str, float]]) -> dict[str, Answered]:
-    """Return Spearman's correlation of cosines with what people said, its interval by pairs drawn anew."""
+    """Return Spearman's correlation of cosines with what people said, with Fisher's interval."""
     known = [(ids_of(family, a), ids_of(family, b), said) for a, b, said in asked]
     known = [one for one in known if one[0] and one[1]]
     sides = [[list(one[0]) for one in known], [list(one[1]) for one in known]]
     said = np.array([one[2] for one in known])
-    found = dict[str, Answered]()
+    cosines = dict[str, np.ndarray]()
     for name, member in family.members.items():
-        if isinstance(member, HasVectors) and not known:
-            found[name] = Answered(None, len(asked))
-        elif isinstance(member, HasVectors):
+        if isinstance(member, HasVectors):
             vectors = member.vectors()
-            a, b = (unit(np.array([vectors[ids].mean(0) for ids in side])) for side in sides)
-            cosine = (a * b).sum(1)
-            found[name] = Answered(spearman(cosine, said), len(asked) - len(known))
-    return found
-
-
-def spearman(x: np.ndarray, y: np.ndarray) -> Score | None:
-    """Return the rank correlation, or None of fewer than three. Its resamples keep the ranks of the whole."""
-    from scipy.stats import rankdata  # here: it takes long to import
-
-    if len(x) < 3:
-        return None
-    x, y = rankdata(x), rankdata(y)
-    columns = np.stack([x, y, x * x, y * y, x * y, np.ones(len(x))], 1)
-    tallies = Tallies.of(columns)
-    value = float(pearson_of(tallies.total))
-    low, high = interval_of(tallies, pearson_of) or (value, value)
-    return Score(value, low, high, len(x))
+            a, b = (
+                np.array([vectors[ids].mean(0) for ids in side]).reshape(-1, vectors.shape[1])
+                for side in sides
+            )
+            cosines[name] = (unit(a) * unit(b)).sum(1)
+    found = correlations(cosines, said)
+    return {name: Answered(found.get(name), len(asked) - len(known)) for name in cosines}
 
 
 def check_has_vectors(family: Family) -> None:

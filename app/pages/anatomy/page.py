@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
@@ -50,6 +50,7 @@ from engine.inspect.loaded_model import ModelSummary
 
 COMMAND_FILE = "anatomy.npz"
 STEP = "anatomy/step"  # kept for the next start
+PATIENCE_MS = 500  # after which it is said that numbers take a while
 RIGHT, LEAST_RIGHT = 328, 290  # px
 LEAST_PICTURE = 240
 NARROW = 860  # px of the page
@@ -77,6 +78,8 @@ class AnatomyPage(LookingPage):
         self._names: tuple[str, ...] = ()  # of the vectors in the picture's columns
         self._about: ModelSummary | None = None
         self._asked = Channel(self, session.workers.models)
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
+        self._patience.timeout.connect(self._say_waiting)
         self._make_actions()
         self._make_cards()
         self._lay_out()
@@ -227,9 +230,11 @@ class AnatomyPage(LookingPage):
             self._show_nothing(words.say_error(error))
             self.offer_beginning(error)
             return
-        count = len(encoding.input_ids)
-        self.count.setText(self.tr("{count} pieces").format(count=words.number(count)))
+        self._say_count(len(encoding.input_ids))
         self._ask()
+
+    def _say_count(self, count: int) -> None:
+        self.count.setText(self.tr("{count} pieces").format(count=words.number(count)))
 
     def _ask(self) -> None:
         about, inspector = self._about, self.inspector
@@ -239,7 +244,16 @@ class AnatomyPage(LookingPage):
         asked = Asked(about.folder, inspector.text, inspector.pair, changes)
         known = self.found.before if self.found is not None and self._is_of(asked, self.found) else None
         work = partial(requests.find, inspector.open_models, asked, known)
-        self._asked.ask((about.fingerprint, asked), work, heard=self._take, refused=self._refuse)
+        if self._asked.ask((about.fingerprint, asked), work, heard=self._take, refused=self._refuse):
+            self._patience.start()
+
+    @Slot()
+    def _say_waiting(self) -> None:
+        """Say that numbers are on their way: of a long text they take seconds."""
+        if self._asked.is_asking:
+            if self.found is None:
+                self.rows.set_empty_text(self.tr("Every number of this text is being computed…"))
+            self.count.setText(self.tr("{count}, computing…").format(count=self.count.text()))
 
     def _is_of(self, asked: Asked, found: Found) -> bool:
         before = found.before
@@ -251,6 +265,7 @@ class AnatomyPage(LookingPage):
 
     def _take(self, found: Found) -> None:
         self.accept()
+        self._say_count(found.before.num_tokens)
         self.found = found
         config = found.now.config
         shape = (config.num_hidden_layers, config.num_attention_heads)

@@ -33,7 +33,18 @@ from app.plots.member_column import (
 )
 from app.plots.sense_planes import Dot
 from app.words import tr_engine, translate
-from engine.family.card import ANALOGIES, INFORMED, NEXT_SENTENCE, PERCENT, RANKS, Line, lines
+from engine.family.card import (
+    ANALOGIES,
+    NEXT_SENTENCE,
+    ON_BLANKS,
+    ONE_TRAINING,
+    PERCENT,
+    RANKS,
+    Line,
+    lines,
+    p_words,
+    starts,
+)
 from engine.family.exam import Row
 from engine.family.members import (
     ABOUT,
@@ -47,9 +58,9 @@ from engine.family.members import (
     SIDES,
     About,
 )
-from engine.family.scores import share
+from engine.family.reached import share
+from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, judged_of
 
-ON_FILL = 3  # rows of `lines` that stand under a blank: blanks filled and the two perplexities
 PENDING = "…"
 
 
@@ -63,7 +74,7 @@ def labels_of(told: Told) -> Labels:
     """Return the words at the left for what was asked."""
     kind = told.question.kind
     cannot, unable = translate("family", "Cannot"), translate("family", "cannot")
-    note = translate("family", "± 95 %; bold: best or tied")
+    note = translate("family", "95 %; bold: best or tied")
     bars, legend = translate("family", "bars from 0 to 1"), ("", translate("family", "likeness"))
     if kind == FILL:
         rank = translate("family", "“{word}” is").format(word=told.question.answer)
@@ -99,6 +110,8 @@ def labels_of(told: Told) -> Labels:
         ]
         if told.fine_tuned is not None:
             rows.append((translate("family", "All fine-tuned"), "%"))
+        if told.naive_bayes:
+            rows.append((translate("family", "Naive Bayes over pairs of words"), "%"))
         return Labels(says=(translate("family", "How"), ""), scores=tuple(rows), unable=unable, note=note)
     facts: tuple[tuple[str, str], ...] = ()
     if kind == RESULTS:
@@ -114,7 +127,7 @@ def _lines(told: Told) -> list[Line]:
     """Return the questions whose scores stand in rows."""
     kind = told.question.kind
     if kind == FILL:
-        return lines(told.report)[:ON_FILL]
+        return [line for line in lines(told.report) if line.name in ON_BLANKS]
     if kind == RESULTS:
         return lines(told.report)
     if kind == FOLLOWS:
@@ -167,6 +180,9 @@ def _column(told: Told, about: About, asked: list[Line]) -> Column:
             found = {one: asdict(score) for one, score in told.fine_tuned.items() if score is not None}
             done = _cell(Line("", "", PERCENT, found), name)
             cells.append(done if name in told.fine_tuned else Cell(PENDING))
+        if told.naive_bayes:
+            bayes = {one: asdict(score) for one, score in told.naive_bayes.items()}
+            cells.append(_cell(Line("", "", PERCENT, bayes), name))
         return Column(**{**head, "scores": tuple(cells)}, text=_how(about))
     if kind in (NEAREST, ANALOGY):
         entries = tuple(Entry(one.word, one.value) for one in told.near.get(name, ()))
@@ -207,7 +223,7 @@ def _filled(told: Told, about: About, head: Mapping[str, Any]) -> Column:
 def _how(about: About) -> str:
     """Return how a member answers a labelled text."""
     if about.age == COUNTS:
-        return translate("family", "One model of word pairs for each label.")
+        return translate("family", "Has no vectors. Naive Bayes: pairs of words counted for each label.")
     if about.age == PLACE_VECTORS:
         return translate("family", "Mean of its places, frozen, under a logistic regression.")
     return translate("family", "Mean of its words’ vectors, frozen, under a logistic regression.")
@@ -285,18 +301,17 @@ def _seen(about: About, number: int, place: int) -> str:
 
 
 def _cell(line: Line, name: str) -> Cell:
-    """Return a score; it is best where none is better, but for what the intervals do not tell apart."""
+    """Return a score with its interval from low to high."""
     one = line.scores.get(name)
     if one is None:
         return Cell("")
-    found, is_less = line.scores.values(), line.is_less_better
-    best = (min if is_less else max)(found, key=lambda other: other["value"])
-    is_best = len(found) > 1 and (one["low"] <= best["high"] if is_less else one["high"] >= best["low"])
     times, digits = (100, 1) if line.unit == PERCENT else (1, 2 if line.unit == RANKS else 1)
-    half = times * (one["high"] - one["low"]) / 2
-    few = 0 if line.unit != RANKS and (half >= 10 or times * one["value"] >= 1000) else digits
-    value = words.decimal(round(times * one["value"], few), few)  # as in the card
-    return Cell(value, f"± {words.decimal(half, few)}", is_best)
+    few = 0 if line.unit != RANKS and times * one["high"] >= 1000 else digits
+    value, low, high = (
+        words.decimal(round(times * one[key], few), few)
+        for key in ("value", "low", "high")  # as in the card
+    )
+    return Cell(value, translate("family", "{low} to {high}").format(low=low, high=high), line.is_best(name))
 
 
 def _ordinal(rank: int) -> str:
@@ -306,31 +321,42 @@ def _ordinal(rank: int) -> str:
 def claims_text(report: Mapping[str, Any]) -> str:
     """Return what is said of these models, each with its figures and verdict."""
     verdicts = {
-        "holds": translate("family", "Holds"),
-        "does not hold": translate("family", "Expected, and does not hold"),
-        "cannot be told": translate("family", "Cannot be told"),
+        HOLDS: translate("family", "Holds"),
+        DOES_NOT: translate("family", "Expected, and does not hold"),
+        OPEN: translate("family", "Cannot be told"),
+        NO_VERDICT: translate("family", "No verdict"),
     }
+    said = translate(
+        "family",
+        "{verdict}: {claim}\n{measure}: {first} and {second}, difference {difference} "
+        "(95 %: {low} to {high}), over {count} texts{p}.{reason}",
+    )
     found = []
-    for one in report.get("claims", []):
-        said = translate(
-            "family",
-            "{verdict}: {claim}\n{measure}: {first} and {second}, difference {difference} "
-            "(95 %: {low} to {high}), over {count} texts.",
-        )
-        figures = {name: f"{one[name]:+.3f}" for name in ("difference", "low", "high")}
-        figures |= {name: f"{one[name]:.3f}" for name in ("first", "second")}
+    for told in sorted(judged_of(report), key=lambda one: VERDICTS.index(one.verdict)):
+        one, p = told.claim, ""
+        if told.p_value is not None:
+            p = translate("family", "; p {p} after Holm’s correction").format(p=p_words(told.p_value))
         found.append(
             said.format(
-                verdict=verdicts.get(one["verdict"], one["verdict"]),
-                claim=tr_engine(one["claim"]),
-                measure=tr_engine(one["measure"]),
-                count=words.number(one["count"]),
-                **figures,
+                verdict=verdicts[told.verdict],
+                claim=tr_engine(one.claim),
+                measure=tr_engine(one.measure),
+                first=words.decimal(one.first, 3),
+                second=words.decimal(one.second, 3),
+                difference=_signed(one.difference),
+                low=_signed(one.low),
+                high=_signed(one.high),
+                count=words.number(one.count),
+                p=p,
+                reason="" if told.reason is None else f" {words.say(told.reason)}",
             )
         )
     last = translate(
         "family",
         "A verdict is computed from this family alone: a larger one may show what this one does not.",
     )
-    notes = [tr_engine(INFORMED)] if report.get("informed_start") else []
-    return "\n\n".join([*found, *notes, last])
+    return "\n\n".join([*found, tr_engine(ONE_TRAINING), *map(words.say, starts(report)), last])
+
+
+def _signed(x: float) -> str:
+    return ("+" if round(x, 3) > 0 else "") + words.decimal(x, 3)

@@ -72,6 +72,7 @@ KINDS = (FILL, WRITE, NEAREST, SENSES, ANALOGY, FILES, FOLLOWS, TASK, RESULTS, C
 WITHOUT_WORDS = (FILES, TASK, RESULTS, CLAIMS)  # kinds that ask no sentence
 GAP_WORD = "____"  # what stands for [MASK] in the question
 PAUSE_MS = 350  # of typing, after which a question is asked
+PATIENCE_MS = 500  # after which it is said that an answer takes a while
 BOX = 300  # px
 
 
@@ -99,6 +100,8 @@ class FamilyPage(Page):
         self._asked = Channel(self, session.workers.models)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self.ask)
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
+        self._patience.timeout.connect(self._say_waiting)
         self._make()
         self._lay_out()
         self._connect()
@@ -167,6 +170,7 @@ class FamilyPage(Page):
         self.views = QStackedWidget()
         self.views.addWidget(self.empty)
         self.views.addWidget(work)
+        self.views.setCurrentIndex(1)  # until it is known that there is no family
         self.body.addWidget(self.progress)
         self.body.addWidget(self.views, 1)
         self.progress.hide()
@@ -215,6 +219,7 @@ class FamilyPage(Page):
         """Look which families there are, and ask the chosen one."""
         root = self.session.runs_root
         self._found.ask(object(), partial(families, root), heard=self._show_families)
+        self._patience.start()
         self._show_progress()
 
     def _show_families(self, found: tuple[Found, ...]) -> None:
@@ -237,6 +242,8 @@ class FamilyPage(Page):
                 "No family is trained yet. Eight models learn from one text of yours, one after the other."
             )
         )
+        if not self._is_found:
+            self.banner.hide()  # that families are looked for
         self._is_found = True
         self.views.setCurrentIndex(1 if places else 0)
         self._choose_family(self.box.currentData())
@@ -345,7 +352,14 @@ class FamilyPage(Page):
             progress=self._wait if question.kind in (TASK, FILES, CLAIMS) else None,
             ended=self._show_action,
         )
+        self._patience.start()
         self._show_action()
+
+    @Slot()
+    def _say_waiting(self) -> None:
+        """Say that something is under way where nothing is to be seen yet."""
+        if not self._is_found or (self._asked.is_asking and self.told is None and self.banner.isHidden()):
+            self.banner.show_text("note", self.tr("The family is being opened and asked…"), closable=False)
 
     def _forget(self) -> None:
         """Show no answer, and let the same be asked again."""
@@ -590,6 +604,11 @@ class FamilyPage(Page):
     @Slot()
     def _training_ended(self) -> None:
         self.train_button.setEnabled(True)
-        if isinstance(self.session.training_config, FamilyConfig):
+        if not isinstance(self.session.training_config, FamilyConfig):
+            return
+        error = self.session.training.error
+        if error is not None:
+            self._say_above(error)
+        else:
             self.progress.hide()
-            self.refresh()
+        self.refresh()

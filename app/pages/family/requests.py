@@ -6,7 +6,7 @@ Plain functions that touch no Qt object.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,15 @@ from engine.errors import Sentence, UserError, marked
 from engine.events import Steps
 from engine.family.ask import Family, Filled, Guess
 from engine.family.bert import Bert
-from engine.family.claims import document_of, read_sentences, sentence_claims, sentence_cosines
+from engine.family.claims import read_sentences, sentence_claims, sentence_cosines
 from engine.family.exam import Row, of_words
 from engine.family.limits import limits
 from engine.family.members import MASK
+from engine.family.reached import Score
 from engine.family.reading import VOCAB
-from engine.family.scores import Score, share
 from engine.family.senses import Apart, Senses, read_groups, senses, told_apart
 from engine.family.tasks import frozen_hits, parts_of, tuned_hits
-from engine.family.train import REPORT, read_family, read_report
+from engine.family.train import REPORT, judge, read_family, read_report
 from engine.family.words import analogy, nearest
 from engine.family.writing import go_on
 from engine.settings.family import members_of
@@ -77,7 +77,7 @@ class Question:
 class Told:
     """What a family answered. names: all its members. words: those of a text with a blank, and its place.
     limits: an example at which a member fails. groups: which sense each of `texts` is of. fine_tuned: of
-    those that are done; None while nobody is asked to.
+    those that are done; None while nobody is asked to. naive_bayes: under the name of the n-gram.
     """
 
     question: Question
@@ -95,6 +95,7 @@ class Told:
     follows: Mapping[str, float] = field(default_factory=dict)
     frozen: Mapping[str, Score] = field(default_factory=dict)
     fine_tuned: Mapping[str, Score | None] | None = None
+    naive_bayes: Mapping[str, Score] = field(default_factory=dict)
     words: tuple[str, ...] = ()
     place: int = -1
 
@@ -159,15 +160,20 @@ def _task(opened: OpenFamilies, question: Question) -> Steps[Told]:
     assert question.table is not None and question.roles is not None
     learned, asked = parts_of(family, examples_from(question.table, question.roles))
     hits = yield from frozen_hits(family, learned, asked)
-    frozen = {name: share(one) for name, one in hits.items()}
-    if not question.fine_tune:
-        return Told(question, names, report, frozen=frozen)
-    tuned = dict[str, Score | None]()
-    for number, name in enumerate(names):
-        yield Answer(value=Told(question, names, report, frozen=frozen, fine_tuned=dict(tuned)))
+    done = list[str]()
+
+    def told() -> Told:
+        frozen, reached, bayes = hits.scores()
+        tuned = {name: reached.get(name) for name in done} if question.fine_tune else None
+        return Told(question, names, report, frozen=frozen, fine_tuned=tuned, naive_bayes=bayes)
+
+    for number, name in enumerate(names if question.fine_tune else ()):
+        yield Answer(value=told())
         found = yield from tuned_hits(family, name, learned, asked, number)
-        tuned[name] = None if found is None else share(found)
-    return Told(question, names, report, frozen=frozen, fine_tuned=tuned)
+        if found is not None:
+            hits.fine_tuned[name] = found
+        done.append(name)
+    return told()
 
 
 def _files(opened: OpenFamilies, question: Question) -> Steps[Told]:
@@ -183,11 +189,12 @@ def _claims(opened: OpenFamilies, question: Question) -> Steps[Told]:
     family, report = opened.family(question.folder), read_report(question.folder)
     pairs = read_sentences(question.files[0])
     cosines = yield from sentence_cosines(family, pairs)
-    new = document_of(sentence_claims(cosines, np.array([one[2] for one in pairs])))
+    new = [asdict(one) for one in sentence_claims(cosines, np.array([one[2] for one in pairs]))]
     if not new:
         raise UserError(marked("engine", "This family has no BERT to compare with."))
     said = {one["claim"] for one in new}
     report["claims"] = [*(one for one in report["claims"] if one["claim"] not in said), *new]
+    judge(report)
     return Told(question, tuple(family.members), report)
 
 

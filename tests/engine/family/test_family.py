@@ -242,7 +242,11 @@ def test_a_card_made_anew_asks_all_questions_of_a_packed_family_too(
     again = {name: one["value"] for name, one in report["scores"]["blanks"].items()}
     assert again == pytest.approx(kept, abs=0.1)  # the same text kept apart, weights in half precision
     card = (packed / "card.md").read_text("utf-8")
-    assert card == out and "a machine of tests" in card and "| Pseudo-perplexity, both sides (" in card
+    assert (
+        card == out
+        and "a machine of tests" in card
+        and "| Pseudo-perplexity, known words, both sides (" in card
+    )
     said = {one["claim"] for one in report["claims"]}
     assert len(said) == len(report["claims"]) > len(before["claims"]) and all(one in card for one in said)
     assert all(f"| {ABOUT[name].said} |" in card for name in report["members"])

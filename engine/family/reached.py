@@ -1,0 +1,155 @@
+"""What members reached on the same questions: scores with their intervals, and which is best or tied with it.
+
+Who is tied is told by a paired test over the questions, never by whether two intervals overlap: the same hard
+questions lower all scores. A score that is not above chance is never best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.evaluation.statistics import (
+    SURE,
+    Difference,
+    Tallies,
+    compared,
+    compared_hits,
+    holm,
+    interval_of,
+    pearson_of,
+    share_of,
+)
+from engine.train.metrics import NORMAL_95, wilson_interval
+
+# E questions
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a member reached, its 95 % interval and over how many questions. is_best: it is above chance, and
+    no other member is surely better on the same questions.
+    """
+
+    value: float
+    low: float
+    high: float
+    count: int
+    is_best: bool = False
+
+
+def share(hits: np.ndarray) -> Score:
+    """Return the share of hits, with Wilson's interval."""
+    count = len(hits)
+    low, high = wilson_interval(int(hits.sum()), count)
+    return Score(float(hits.mean()) if count else 0.0, low, high, count)
+
+
+def perplexity(logs: np.ndarray, groups: np.ndarray) -> Score:
+    """Return exp of minus the mean log; its interval is of sentences drawn anew. Args: groups: (N,)."""
+    tallies = Tallies.of(_columns(-logs), groups)
+    interval = interval_of(tallies, share_of)
+    mean = float(share_of(tallies.total))
+    low, high = interval or (mean, mean)
+    value, low, high = (float(np.exp(min(one, 700.0))) for one in (mean, low, high))
+    return Score(value, low, high, len(logs))
+
+
+def spearman(x: np.ndarray, y: np.ndarray) -> Score | None:
+    """Return the rank correlation with Fisher's interval, or None of fewer than three.
+
+    Source of the error of its z: Bonett and Wright 2000. Of ranks that agree wholly the lower end is that of
+    the nearest ones that do not: two neighbours changed.
+    """
+    if len(x) < 3:
+        return None
+    count, value = len(x), float(pearson_of(_ranked(x, y).sum(0)))
+    if count < 4:
+        return Score(value, -1.0, 1.0, count)
+    inner = math.copysign(min(abs(value), 1 - 12 / (count**3 - count)), value)
+    half = NORMAL_95 * math.sqrt((1 + inner**2 / 2) / (count - 3))
+    low, high = (math.tanh(math.atanh(inner) + side) for side in (-half, half))
+    return Score(value, min(low, value), max(high, value), count)
+
+
+def shares(hits: Mapping[str, np.ndarray], chance: float = 0.0) -> dict[str, Score]:
+    """Return the share of hits of each member on the same questions. Args: hits: (E,) bool each."""
+    found = {name: share(one) for name, one in hits.items() if len(one)}
+    return _with_best(
+        found,
+        lambda best, other: compared_hits(hits[other], hits[best]),
+        {name for name, one in found.items() if one.low > chance},
+    )
+
+
+def perplexities(
+    logs: Mapping[str, np.ndarray], groups: np.ndarray, chance: np.ndarray | None = None
+) -> dict[str, Score]:
+    """Return the perplexity of each member on the same words.
+
+    Args: logs: (N,) of each word's probability. groups: (N,), whose sentence it is. chance: (N,) logs of the
+    words' shares of the text: who is not surely better guesses by frequency.
+    """
+    found = {name: perplexity(one, groups) for name, one in logs.items() if len(one)}
+    above = {name for name in found if chance is None or beats(logs[name], chance, groups)}
+
+    def compare(best: str, other: str) -> Difference:
+        return compared(_columns(logs[other]), _columns(logs[best]), share_of, groups)
+
+    return _with_best(found, compare, above, is_less_better=True)
+
+
+def correlations(x: Mapping[str, np.ndarray], y: np.ndarray) -> dict[str, Score]:
+    """Return each member's rank correlation with the same numbers; none of fewer than three."""
+    scores = {name: spearman(one, y) for name, one in x.items()}
+    found = {name: one for name, one in scores.items() if one is not None}
+    return _with_best(
+        found,
+        lambda best, other: correlated(x[other], x[best], y),
+        {name for name, one in found.items() if one.low > 0.0},
+    )
+
+
+def correlated(first: np.ndarray, second: np.ndarray, y: np.ndarray) -> Difference:
+    """Return by how much the second has the higher rank correlation with the same numbers."""
+    return compared(_ranked(first, y), _ranked(second, y), pearson_of)
+
+
+def beats(logs: np.ndarray, others: np.ndarray, groups: np.ndarray) -> bool:
+    """Whether the logs of one are surely the higher on the same words."""
+    found = compared(_columns(others), _columns(logs), share_of, groups)
+    return found.value > 0 and found.is_sure
+
+
+def _with_best(
+    found: Mapping[str, Score],
+    compare: Callable[[str, str], Difference],
+    above: set[str],
+    *,
+    is_less_better: bool = False,
+) -> dict[str, Score]:
+    """Return scores with those marked that are best or tied with it. Args: above: who is above chance."""
+    names = [name for name in found if name in above]
+    if len(found) < 2 or not names:
+        return dict(found)
+    best = (min if is_less_better else max)(names, key=lambda name: found[name].value)
+    others = [name for name in names if name != best]
+    tests = [compare(best, name).p_value for name in others]
+    tied = {best, *(name for name, p in zip(others, holm(tests), strict=True) if p >= SURE)}
+    return {name: replace(one, is_best=name in tied) for name, one in found.items()}
+
+
+def _columns(values: np.ndarray) -> np.ndarray:
+    return np.stack([values, np.ones(len(values))], 1).astype(np.float64)
+
+
+def _ranked(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return (E, 6) what each pair adds to the sums of `pearson_of`, of ranks."""
+    from scipy.stats import rankdata  # here: it takes long to import
+
+    a, b = rankdata(x), rankdata(y)
+    found: np.ndarray = np.stack([a, b, a * a, b * b, a * b, np.ones(len(a))], 1)
+    return found

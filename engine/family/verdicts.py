@@ -1,0 +1,214 @@
+"""What is said of these models, and whether one family shows it.
+
+A claim is a difference with its interval. A verdict takes all claims together: by Holm's correction one false
+verdict among them all is as rare as one alone would be. None is given where it is known why the difference
+says nothing: one side had a head start, or has not learned yet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from engine.errors import Sentence, marked
+from engine.evaluation.statistics import SURE, holm
+from engine.family.members import ABOUT
+from engine.train.metrics import NORMAL_95
+
+HOLDS, DOES_NOT, OPEN, NO_VERDICT = "holds", "does not hold", "cannot be told", "no verdict"
+VERDICTS = (HOLDS, DOES_NOT, OPEN, NO_VERDICT)  # in the order in which they are told
+
+FILLED = marked("engine", "share of blanks filled")
+LOGS = marked("engine", "mean log-probability")
+RANKED = marked("engine", "rank correlation")
+ANSWERED = marked("engine", "share of texts answered rightly")
+LEAST = {FILLED: 0.01, LOGS: 0.05, RANKED: 0.02, ANSWERED: 0.01}  # a smaller difference is none to speak of
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said. measure: what is compared. first, second: whose, the same member's two ways too."""
+
+    text: str
+    measure: str
+    first: str
+    second: str
+
+    @property
+    def is_between(self) -> bool:
+        """Whether two members are compared."""
+        return self.first != self.second
+
+
+IN_A_ROW = Said(
+    marked(
+        "engine",
+        "Two blanks in a row: the second is foreseen better once the first is filled, so guessing both at "
+        "once, each for itself, loses something.",
+    ),
+    *(LOGS, "bert", "bert"),
+)
+RAW_CLS = Said(
+    marked("engine", "The raw [CLS] is a poor vector of a sentence: the mean of BERT's places is better."),
+    *(RANKED, "bert", "bert"),
+)
+TUNED = Said(
+    marked("engine", "Fine-tuning all of BERT answers more than its frozen vectors."),
+    *(ANSWERED, "bert", "bert"),
+)
+FROZEN = Said(
+    marked("engine", "BERT's frozen vectors answer more than averaged word vectors (skip-gram)."),
+    *(ANSWERED, "bert", "skipgram"),
+)
+COUNTED = Said(
+    marked("engine", "BERT fine-tuned answers more than counting pairs of words (n-gram)."),
+    *(ANSWERED, "bert", "ngram"),
+)
+BOTH_SIDES = (
+    Said(
+        marked("engine", "Both sides at once (BERT) fill more blanks than each side alone (ELMo)."),
+        *(FILLED, "bert", "elmo"),
+    ),
+    Said(
+        marked("engine", "Both sides at once (BERT) fill more blanks than the left side alone (GPT)."),
+        *(FILLED, "bert", "gpt"),
+    ),
+)
+OVER_AVERAGES = (
+    Said(
+        marked("engine", "The mean of BERT's places tells more than averaged word vectors (NNLM)."),
+        *(RANKED, "bert", "nnlm"),
+    ),
+    Said(
+        marked("engine", "The mean of BERT's places tells more than averaged word vectors (CBOW)."),
+        *(RANKED, "bert", "cbow"),
+    ),
+    Said(
+        marked("engine", "The mean of BERT's places tells more than averaged word vectors (skip-gram)."),
+        *(RANKED, "bert", "skipgram"),
+    ),
+    Said(
+        marked("engine", "The mean of BERT's places tells more than averaged word vectors (GloVe)."),
+        *(RANKED, "bert", "glove"),
+    ),
+)
+SAID = {one.text: one for one in (IN_A_ROW, RAW_CLS, TUNED, FROZEN, COUNTED, *BOTH_SIDES, *OVER_AVERAGES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim, and what was found: one figure less another, over so many texts. measure: what of. p_value:
+    how often chance alone, in which texts were drawn, makes as much of a difference.
+    """
+
+    claim: str
+    measure: str
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+    count: int
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim and its verdict. p_value: corrected for all claims; None without a verdict. reason: why there
+    is none, or why it is not a clearer one; None where the figures say it.
+    """
+
+    claim: Claim
+    verdict: str
+    p_value: float | None = None
+    reason: Sentence | None = None
+
+
+def judged(claims: Sequence[Claim], *, informed: bool, at_start: Collection[str] = ()) -> list[Judged]:
+    """Return claims with their verdicts, in the same order.
+
+    Args: informed: whether BERT began with what counting tells. at_start: members that guess no better than
+    the frequencies of words do.
+    """
+    withheld = [_withheld(SAID.get(one.claim), informed, at_start) for one in claims]
+    asked = [one for one, reason in zip(claims, withheld, strict=True) if reason is None]
+    corrected = iter(holm([one.p_value for one in asked]).tolist())
+    return [
+        _verdict(one, next(corrected), len(asked))
+        if reason is None
+        else Judged(one, NO_VERDICT, None, reason)
+        for one, reason in zip(claims, withheld, strict=True)
+    ]
+
+
+def judged_of(report: Mapping[str, Any]) -> list[Judged]:
+    """Return the claims of a family's report, judged anew: verdicts of before are not taken over."""
+    return judged(
+        [_read(one) for one in report.get("claims", [])],
+        informed=bool(report.get("informed_start")),
+        at_start=report.get("at_start", ()),
+    )
+
+
+def document_of(found: Sequence[Judged]) -> list[dict[str, Any]]:
+    """Return judged claims as JSON can hold them."""
+    return [
+        {
+            **asdict(one.claim),
+            "verdict": one.verdict,
+            "corrected_p_value": one.p_value,
+            "reason": None if one.reason is None else str(one.reason),
+        }
+        for one in found
+    ]
+
+
+def _read(one: Mapping[str, Any]) -> Claim:
+    names = ("claim", "measure", "first", "second", "difference", "low", "high", "count")
+    given = {name: one[name] for name in names}
+    p_value = one.get("p_value")
+    return Claim(**given, p_value=_p_value(one) if p_value is None else float(p_value))
+
+
+def _p_value(one: Mapping[str, Any]) -> float:
+    """Return what the interval of an older report says."""
+    error = (one["high"] - one["low"]) / (2 * NORMAL_95)
+    return math.erfc(abs(one["difference"]) / error / math.sqrt(2)) if error > 0 else 1.0
+
+
+def _withheld(said: Said | None, informed: bool, at_start: Collection[str]) -> Sentence | None:
+    """Return why a claim gets no verdict."""
+    if informed and (said is None or said.is_between):
+        return Sentence(
+            marked(
+                "engine",
+                "BERT alone began with counts of the whole text, which may make all the difference.",
+            ),
+            {},
+        )
+    if said is None:
+        return None
+    slow = next((name for name in (said.first, said.second) if name in at_start), None)
+    if slow is None:
+        return None
+    template = marked(
+        "engine", "{member} guesses no better than the frequencies of words do: it has not learned yet."
+    )
+    return Sentence(template, {"member": ABOUT[slow].said})
+
+
+def _verdict(one: Claim, p_value: float, count: int) -> Judged:
+    least = LEAST.get(one.measure, 0.0)
+    if abs(one.difference) < least:
+        template = marked("engine", "A difference below {least:g} is too small for a verdict.")
+        return Judged(one, OPEN, p_value, Sentence(template, {"least": least}))
+    if one.low <= 0 <= one.high:
+        return Judged(one, OPEN, p_value)
+    if p_value >= SURE:
+        template = marked(
+            "engine", "Of {count} claims together, chance alone makes one as clear as this too often."
+        )
+        return Judged(one, OPEN, p_value, Sentence(template, {"count": count}))
+    return Judged(one, HOLDS if one.difference > 0 else DOES_NOT, p_value)
