@@ -136,7 +136,7 @@ class FamilyColumns(PointedFigure):
             has_interval = any(
                 column.scores[number].interval for column in self.columns if number < len(column.scores)
             )
-            least = TWO_LINES if has_interval else SCORE
+            least = float(TWO_LINES if has_interval else SCORE)
             if self._is_tall(said, below):
                 least = max(least, sum(self._heights_at_left(said, below)) + 8)
             rows.add(f"score{number}", least)

@@ -74,7 +74,8 @@ def two_in_a_row(family: Family, blanks: Sequence[Blank]) -> list[Claim]:
     )
     ones = np.ones(len(logs))
     one, other = (np.stack([logs[:, place], ones], 1) for place in (0, 1))
-    return [_claim(IN_A_ROW, *logs.mean(0).tolist(), compared(other, one, share_of), len(logs))]
+    first, second = logs.mean(0).tolist()
+    return [_claim(IN_A_ROW, first, second, compared(other, one, share_of), len(logs))]
 
 
 def _hits(said: Said, first: np.ndarray, second: np.ndarray) -> Claim:

@@ -23,8 +23,8 @@ _BAG = marked("engine", "Backwards, “{text}”, it guesses just the same: “{
 _SIDES = marked("engine", "Left alone says “{left}”, right alone “{right}”: neither has read the other.")
 _APART = marked(
     "engine",
-    "With “{hidden}” hidden too, it guesses “{first}” and “{second}”. With “{first}” put in, the second guess is "
-    "“{then}”.",
+    "With “{hidden}” hidden too, it guesses “{first}” and “{second}”. With “{first}” put in, the second "
+    "guess is “{then}”.",
 )
 
 
@@ -88,7 +88,7 @@ def _apart(family: Family, bert: Bert, words: list[int], place: int) -> Sentence
         for pair, guesses in zip(pairs, alone, strict=True)
     ]
     after = bert.blanks([(text, (pair[1],)) for text, pair in zip(filled, pairs, strict=True)])
-    for other, pair, guesses, p in zip(others, pairs, alone, after, strict=True):
+    for other, guesses, p in zip(others, alone, after, strict=True):
         if len(guesses) == 2 and (then := _best(p[0])) != guesses[1]:
             return Sentence(
                 _APART,
