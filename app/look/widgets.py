@@ -6,10 +6,11 @@ People's own text is always shown as plain text, never guessed to be markup.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QDialog,
@@ -38,6 +39,7 @@ CARD_X = 16
 CARD_Y = 12
 DIALOG_MARGINS = (PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
 SETTINGS_WIDTH = 312
+SETTLED_MS = 700  # after remarks have moved, until a click means what stands there now
 LINKS = 2  # of a remark beside each other
 ICON_ROOM = 4  # px between a button's icon and its words, beside the style's own 4
 _Widget = TypeVar("_Widget", bound=QWidget)
@@ -260,6 +262,8 @@ class Advice(QScrollArea):
         self._more: dict[str, str] = {}
         self._links: list[tuple[int, str, QPushButton]] = []  # of which remark, and its words
         self._held: tuple[int, str, str] | None = None  # with the keyboard, until there are links again
+        self._built = QElapsedTimer()
+        self._stood: list[tuple[QRect, str, str]] = []  # links before that, where on the screen
         self._build()
 
     def set_items(
@@ -272,11 +276,19 @@ class Advice(QScrollArea):
 
         Args: actions: text -> what can be done about it. more: text -> what stands below it, less loud.
         """
+        before = self._look()
         self._rows = {str(i): item for i, item in enumerate(items)}
         self._actions, self._more = dict(actions or {}), dict(more or {})
+        if self._look() == before:
+            return  # nothing moves under the pointer
         place = self.verticalScrollBar().value()
         self._build()
         self.verticalScrollBar().setValue(place)
+
+    def _look(self) -> tuple[object, ...]:
+        """Return all that is to be seen."""
+        links = {text: [words for words, _call in actions] for text, actions in self._actions.items()}
+        return list(self._rows.values()), links, self._more
 
     def put(self, key: str, level: str, text: str) -> None:
         """Add a remark, or replace the one with the same key."""
@@ -327,6 +339,9 @@ class Advice(QScrollArea):
         focused = self.window().focusWidget()  # also while the window is not the active one
         held = [(place, text, link.text()) for place, text, link in self._links if link is focused]
         self._held = held[0] if held else self._held
+        if not self._built.isValid() or self._built.elapsed() > SETTLED_MS:
+            self._stood = [(_on_screen(link), text, link.text()) for _, text, link in self._links]
+        self._built.start()
         self._links = []
         inner = QWidget()
         set_role(inner, "clear")
@@ -350,15 +365,37 @@ class Advice(QScrollArea):
     def _remark(self, at: int, text: str) -> QVBoxLayout:
         more = [label(self._more[text], "muted", wrap=True)] if self._more.get(text) else []
         links: list[QHBoxLayout] = []
-        for place, (words, call) in enumerate(self._actions.get(text, ())):
+        for place, (words, _call) in enumerate(self._actions.get(text, ())):
             link = button(words, "link")
+            link.installEventFilter(self)
             link.setAccessibleDescription(text)
-            link.clicked.connect(call)
+            link.clicked.connect(partial(self._act, text, place))
             self._links.append((at, text, link))
             if place % LINKS == 0:
                 links.append(row(STRETCH, gap=12))
             links[-1].insertWidget(links[-1].count() - 1, link)
         return column(label(text, wrap=True), *more, *links, gap=2)
+
+    def _act(self, text: str, place: int, _checked: bool = False) -> None:
+        self._actions[text][place][1]()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let no click through that was meant for what stood there a moment ago."""
+        if not isinstance(event, QMouseEvent) or not isinstance(watched, QPushButton):
+            return super().eventFilter(watched, event)
+        if event.type() == QEvent.Type.MouseButtonRelease:
+            return not watched.isDown()  # its press was not let through
+        if event.type() not in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick):
+            return super().eventFilter(watched, event)
+        if self._built.elapsed() > SETTLED_MS or not self._stood:
+            return super().eventFilter(watched, event)
+        at = event.globalPosition().toPoint()
+        meant = [(text, words) for place, text, words in self._stood if place.contains(at)]
+        return meant != [(watched.accessibleDescription(), watched.text())]
+
+
+def _on_screen(widget: QWidget) -> QRect:
+    return QRect(widget.mapToGlobal(QPoint(0, 0)), widget.size())
 
 
 class Pane(QScrollArea):

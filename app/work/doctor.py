@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.work.examination import examine, suspect
     from app.work.tables import ModelInfo
     from engine.doctor.finding import Finding
+    from engine.doctor.part import Part
     from engine.doctor.suspected import Suspected
     from engine.text.examples import Roles
     from engine.text.recipe import Recipe, Step, read_recipe
@@ -54,6 +55,7 @@ class Doctor(QObject):
         super().__init__(parent)
         self._folder, self._runs_root = folder, runs_root
         self.findings: tuple[Finding, ...] = ()
+        self.parts: dict[str, Part] = {}  # the files that findings are of, by name, the open table first
         self.suspected: Suspected | None = None
         self.suspected_by = ""  # the model that they were found by
         self.is_close = False  # whether it was taught for that
@@ -94,7 +96,7 @@ class Doctor(QObject):
         self._forget()
 
     def _forget(self) -> None:
-        self.findings, self.suspected, self.notes, self.done = (), None, (), None
+        self.findings, self.parts, self.suspected, self.notes, self.done = (), {}, None, (), None
         self.changed.emit()
 
     # ---- finding
@@ -178,8 +180,13 @@ class Doctor(QObject):
         self._suspected.drop()
         self._end()
 
-    def _take_findings(self, found: Sequence[Finding]) -> None:
-        self.findings = tuple(found)
+    def is_own(self, finding: Finding) -> bool:
+        """Whether a finding is about rows of the open table."""
+        return finding.part == next(iter(self.parts), "")
+
+    def _take_findings(self, found: tuple[Sequence[Finding], Sequence[Part]]) -> None:
+        findings, parts = found
+        self.findings, self.parts = tuple(findings), {part.name: part for part in parts}
         self.changed.emit()
 
     def _take_suspected(self, by: str, closely: bool, found: Suspected | None) -> None:

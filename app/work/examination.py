@@ -10,7 +10,7 @@ from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, Found
 from engine.doctor.learned import Learned, learned_by
 from engine.doctor.mended_table import write_mended
-from engine.doctor.part import part_name, reading_part
+from engine.doctor.part import Part, part_name, reading_part
 from engine.doctor.suspected import Suspected, suspecting
 from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
@@ -30,9 +30,9 @@ def examine(
     model: ModelInfo | None,
     max_length: int,
     runs_root: Path,
-) -> Steps[tuple[Finding, ...]]:
+) -> Steps[tuple[tuple[Finding, ...], tuple[Part, ...]]]:
     """Return what is doubtful in a table as a recipe leaves it, between it and other files, and what the last
-    run found hard that learned from it.
+    run found hard that learned from it; and the files as they were read, that one first.
 
     Args: files: that a person compares it with; and that a training would keep apart, of which those are left
     aside that cannot be read in the same roles: training refuses them by itself. Raises: DataError.
@@ -51,7 +51,7 @@ def examine(
     found: list[Finding] = []
     learned = yield from _last_learned(table, runs_root)
     yield from _gathered(examining(parts, wordpiece, max_length, learned), found)
-    return tuple(found)
+    return tuple(found), tuple(parts)
 
 
 def _last_learned(table: Table, runs_root: Path) -> Steps[Learned | None]:

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from app.work.table_rows import Rows
 from engine.text.recipe import Step
+
+if TYPE_CHECKING:
+    from engine.doctor.finding import Finding
 
 ORDER = {"wrong": 0, "look": 1, "note": 2, "fine": 3}
 
@@ -18,10 +22,11 @@ ORDER = {"wrong": 0, "look": 1, "note": 2, "fine": 3}
 class Remark:
     """One line of advice. level: "fine", "look", "wrong" or "note".
 
-    rows: those of the table that it is about, which a click shows; what: those rows in words. lines: whether
-    it is about lines that are no rows. mend: a setting, and what a click would set it to. kind: of the
-    doctor's finding that says the same. more: why it matters and what can be done. steps: mends that a click
-    adds to the recipe; taken: one that a click takes back.
+    rows: those of the table that it is about, which a click shows; what: those rows in words. finding: what
+    the doctor found, of which a click shows each row beside its partner, or the rows of another file.
+    lines: whether it is about lines that are no rows. mend: a setting, and what a click would set it to.
+    kind: of the doctor's finding that says the same. more: why it matters and what can be done. steps: mends
+    that a click adds to the recipe; taken: one that a click takes back.
     """
 
     level: str
@@ -30,6 +35,7 @@ class Remark:
     what: str = ""
     lines: bool = False
     mend: tuple[str, int] | None = None
+    finding: Finding | None = field(default=None, compare=False)
     kind: str = ""
     more: str = field(default="", compare=False)
     steps: tuple[Step, ...] = field(default=(), compare=False)

@@ -6,6 +6,7 @@ mended table as a new file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from app.look.files import ask_file, ask_save
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, row
 from app.look.widgets import Advice, Card, button
+from app.pages.advice.remark import Remark
 from app.session import Session
 from app.shipped import starter_model
 from app.work.later import later
@@ -40,6 +42,9 @@ class DoctorCard(Card):
         self.setObjectName("doctor_card")
         self._session = session
         self._saving = Channel(self, session.workers.files)
+        self.undo_button = button(self.tr("Undo"), "link", name="undo_mend")
+        self.undo_button.clicked.connect(session.doctor.undo)
+        self.add_corner(self.undo_button)
         self.advice = Advice()
         self.advice.setObjectName("data_advice")
         self.add(self.advice, 1)
@@ -71,6 +76,19 @@ class DoctorCard(Card):
         session.doctor.progressed.connect(self.refresh)
         session.doctor.recipe_changed.connect(self.refresh)
         self.refresh()
+
+    def count(self, remarks: Sequence[Remark]) -> None:
+        """Say how many remarks there are; mends are none, and the last one is taken back here."""
+        num_mends = sum(remark.taken is not None for remark in remarks)
+        count = len(remarks) - num_mends
+        self.set_hint(words.counted(count, self.tr("{count} remark"), self.tr("{count} remarks")))
+        self.undo_button.setVisible(self._session.doctor.can_undo)
+        said = words.counted(
+            num_mends,
+            self.tr("Take back the last change (Ctrl+Z); there is one mend, listed last"),
+            self.tr("Take back the last change (Ctrl+Z); there are {count} mends, listed last"),
+        )
+        self.undo_button.setToolTip(tip(said))
 
     @property
     def num_doubtful(self) -> int:
@@ -179,13 +197,14 @@ class DoctorCard(Card):
         ask_file(
             self,
             self.tr("Compare with a file"),
-            self._compare,
+            self.compare_with,
             name="against_dialog",
             start=table.path.parent if table is not None else "",
             filters=[tables, self.tr("All files (*)")],
         )
 
-    def _compare(self, path: str) -> None:
+    def compare_with(self, path: str | Path) -> None:
+        """Look for what stands in another file, too."""
         doctor, roles = self._session.doctor, self._session.roles
         doctor.compare_with(Path(path))
         if roles is not None:

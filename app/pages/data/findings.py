@@ -35,6 +35,9 @@ COUNTED = {  # kinds that the page tells of by itself
     "contradicting_labels",
 }
 
+BESIDE = {"near_duplicates", "near_leaks", "leaks"}  # kinds of which each row is shown beside its partner
+NEAR = {"near_duplicates", "near_leaks"}  # that are left out row by row, never all by one click
+
 
 def step_words(step: Step) -> str:
     """Return what a click that adds a step says."""
@@ -49,9 +52,7 @@ def rows_words(kind: str) -> str:
     """Return what the rows of a kind of finding are, after their number."""
     return {
         "exact_duplicates": translate("findings", "a text that stands in several rows"),
-        "near_duplicates": translate("findings", "nearly the same text, row beside row"),
         "contradicting_labels": translate("findings", "a text with more than one label, row beside row"),
-        "leaks": translate("findings", "also in the other file"),
         "similar_labels": translate("findings", "the label may be another one"),
         "nearly_empty": translate("findings", "hardly a letter"),
         "header_as_row": translate("findings", "names of columns"),
@@ -62,12 +63,13 @@ def rows_words(kind: str) -> str:
 
 def with_findings(remarks: Sequence[Remark], doctor: Doctor, summary: TableSummary | None) -> list[Remark]:
     """Return remarks with what the doctor found among them and the mends that there are."""
-    found = {finding.kind: finding for finding in reversed(doctor.findings) if finding.kind in COUNTED}
+    counted = [each for each in doctor.findings if each.kind in COUNTED and doctor.is_own(each)]
+    found = {finding.kind: finding for finding in reversed(counted)}
     said = [_with_mends(remark, found, doctor.steps) for remark in remarks]
     merged = {each.label for each in summary.spellings} if summary is not None else set()
     for finding in doctor.findings:
-        if finding.kind not in COUNTED:
-            said += _of_finding(finding, doctor.steps, merged)
+        if finding not in counted:
+            said += _of_finding(finding, doctor, merged)
     said += _of_steps(doctor)
     return said
 
@@ -81,7 +83,8 @@ def _with_mends(remark: Remark, found: Mapping[str, Finding], steps: Sequence[St
     return replace(remark, more=_more(finding), steps=offered)
 
 
-def _of_finding(finding: Finding, steps: Sequence[Step], merged: set[str]) -> Iterator[Remark]:
+def _of_finding(finding: Finding, doctor: Doctor, merged: set[str]) -> Iterator[Remark]:
+    steps = doctor.steps
     offered = [step for step in finding.mends if step not in steps]
     if finding.kind == "similar_labels":
         offered = [step for step in offered if not set(step.labels) <= merged]
@@ -91,13 +94,15 @@ def _of_finding(finding: Finding, steps: Sequence[Step], merged: set[str]) -> It
         step.do == DROP for step in finding.mends if step in steps
     ):
         return
+    is_beside = finding.kind in BESIDE or not doctor.is_own(finding)
     yield Remark(
         finding.level,
         words.say(finding.sentence),
         finding.to_show if len(finding.to_show) else None,
         rows_words(finding.kind),
+        finding=finding if is_beside else None,
         more=_more(finding),
-        steps=tuple(offered),
+        steps=tuple(step for step in offered if step.do != DROP or finding.kind not in NEAR),
     )
 
 
@@ -123,6 +128,7 @@ def _reason(step: Step) -> str:
     said = {
         "exact_duplicates": translate("findings", "copies"),
         "near_duplicates": translate("findings", "near copies"),
+        "near_leaks": translate("findings", "near leaks"),
         "contradicting_labels": translate("findings", "contradicting labels"),
         "leaks": translate("findings", "leaks"),
         "suspected_labels": translate("findings", "labels in doubt"),

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, QSignalBlocker, Qt, Slot
@@ -28,6 +29,7 @@ from app.pages.choose.model_box import FolderQuestion
 from app.pages.data.doctor import DoctorCard
 from app.pages.data.empty import DataEmpty
 from app.pages.data.findings import step_words, with_findings
+from app.pages.data.found import FoundCard
 from app.pages.data.review import ReviewCard
 from app.pages.data.table import TableCard
 from app.pages.tasks.known import views_of
@@ -35,10 +37,14 @@ from app.pages.tasks.views import TaskPreview
 from app.plots.bars import BarsPlot
 from app.plots.histogram import HistogramPlot
 from app.session import Session, sample_data_path
+from app.work.table_rows import Rows
 from app.work.tables import TableSummary
 from app.work.task_files import FileSummary, TaskFile
 from engine.errors import UserError, marked
 from engine.text.recipe import MERGE, Step
+
+if TYPE_CHECKING:
+    from engine.doctor.finding import Finding
 
 MOST_BARS = 200  # labels drawn; more are said in words
 HEAD = 32
@@ -109,6 +115,10 @@ class DataPage(Page):
         self.table_card = TableCard(self.session)
         self.files = QStackedWidget()  # a table, or a task's own file as its task shows it
         self.files.addWidget(self.table_card)
+        self.found_card = FoundCard()
+        self.found_card.ended.connect(self._show_table_card)
+        self.found_card.mended.connect(self.session.doctor.mend)
+        self.files.addWidget(self.found_card)
         self._previews: dict[str, TaskPreview] = {}  # by task, made when first needed
         figures = QWidget()
         row((self._build_labels(), 5), (self._build_lengths(), 6), gap=GAP, parent=figures)
@@ -137,6 +147,7 @@ class DataPage(Page):
         found = self.session.doctor.suspected
         if found is None:
             return
+        self._show_table_card()
         rows = found.rows[: max(self.advice_card.num_doubtful, MOST_REVIEWED)]
         suggested = [words.shorten(found.names[place], 24) for place in found.suggested[: len(rows)].tolist()]
         own = [words.probability(float(value)) for value in found.own[: len(rows)]]
@@ -267,6 +278,7 @@ class DataPage(Page):
         summary = self.session.table_summary
         if summary is not None and place < len(self.labels_plot.bars):
             shown = self.labels_plot.bars[place][0]
+            self._show_table_card()
             names = dict(zip(summary.shown_labels, summary.labels, strict=True))
             self.table_card.show_label(names.get(shown, shown))
 
@@ -285,8 +297,7 @@ class DataPage(Page):
             actions = {remark.text: self._actions(remark) for remark in found}
             more = {remark.text: remark.more for remark in found if remark.more}
             self.advice.set_items([(remark.level, remark.text) for remark in found], actions, more)
-            hint = words.counted(len(found), self.tr("{count} remark"), self.tr("{count} remarks"))
-            self.advice_card.set_hint(hint)
+            self.advice_card.count(found)
             self.advice_card.refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -297,7 +308,7 @@ class DataPage(Page):
         """Return what a click can do about a remark: show its rows, merge labels or take that back."""
         found: list[Action] = []
         if remark.rows is not None and len(remark.rows):
-            show = partial(self.table_card.show_only, remark.rows, remark.what)
+            show = partial(self._show_rows, remark.rows, remark.what, remark.finding)
             found.append((self.tr("Show rows"), lambda: show()))
         for step in remark.steps:
             said = step_words(step)
@@ -318,6 +329,20 @@ class DataPage(Page):
             choose = partial(self.session.choose_for_labels, name, value)
             found.append((said if value else self.tr("Undo"), lambda: choose()))
         return found
+
+    def _show_rows(self, rows: Rows, what: str, finding: Finding | None) -> None:
+        """Show rows of the table, or those of a finding beside their partners."""
+        self._end_review()
+        if finding is not None:
+            self.found_card.show_finding(finding, self.session.doctor.parts)
+            self.files.setCurrentWidget(self.found_card)
+        else:
+            self._show_table_card()
+            self.table_card.show_only(rows, what)
+
+    @Slot()
+    def _show_table_card(self) -> None:
+        self.files.setCurrentWidget(self.table_card)
 
     def _mend(self, step: Step, _checked: bool = False) -> None:
         self.session.doctor.mend(step)

@@ -111,13 +111,77 @@ def test_it_looks_again_after_a_mend_and_at_the_files_that_a_training_keeps_apar
     qtbot.waitUntil(lambda: any(one.kind == "leaks" for one in session.doctor.findings), timeout=20_000)
 
 
-def test_near_copies_are_shown_beside_what_they_repeat(
-    page: DataPage, rows: list[tuple[str, str]], tmp_path: Path
+def test_near_copies_stand_beside_what_they_repeat_and_go_from_a_likeness_on(
+    page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:
-    open_table(page, tmp_path / "films.csv")
+    session = open_table(page, tmp_path / "films.csv")
+    assert set(links(page, "nearly the same")) == {"Show rows", "Keep together"}, "none go by one click"
     links(page, "nearly the same")["Show rows"].click()
-    shown = lines_shown(page)
-    assert shown.index(99) == shown.index(3) + 1, "row 97 stands below row 1"
+    alike, text, label, line, other, _label = hand.rows("found_view")[0]
+    assert (alike, text, label, line, other) == ("100 %", rows[97][0], rows[97][1], "3", rows[1][0])
+    assert page.found_card.model.headerData(0, Qt.Orientation.Vertical) == "99"
+    hand.find("found_share").setValue(100)
+    assert hand.said("found_drop") == "Leave out one row"
+    hand.click("found_drop")
+    assert session.doctor.steps[0].rows == (97,) and page.table_card.isVisible()
+
+
+def test_what_is_found_in_another_file_shows_its_rows_and_mends_nothing_here(
+    page: DataPage, rows: list[tuple[str, str]], tmp_path: Path, hand: Hand
+) -> None:
+    copied = [("a wholly different opinion of it", "bad"), ("we saw nothing like this before", "good")]
+    write_csv(tmp_path / "test.csv", ("text", "label"), [*copied, *copied, (copied[0][0] + "!", "badd")])
+    session = open_table(page, tmp_path / "films.csv")
+    page.advice_card.compare_with(tmp_path / "test.csv")
+    assert session.wait_idle()
+    for words, lines in (
+        ("test.csv repeat", ["4", "5"]),
+        ("test.csv say nearly", []),
+        ("test.csv has a", ["6"]),
+    ):
+        found = links(page, words)
+        assert set(found) <= {"Show rows"}, words
+        if lines:
+            found["Show rows"].click()
+            model = page.found_card.model
+            numbers = range(model.rowCount())
+            assert [model.headerData(row, Qt.Orientation.Vertical) for row in numbers] == lines
+    assert "Rows of test.csv" in page.found_card.title_label.text() and not session.doctor.steps
+
+
+def test_a_leak_is_shown_beside_the_row_of_the_other_file(
+    page: DataPage, rows: list[tuple[str, str]], tmp_path: Path, hand: Hand
+) -> None:
+    others = [
+        ("nothing of the kind stands here", "bad"),
+        rows[20],
+        (rows[30][0].replace("the", "teh"), "bad"),
+    ]
+    write_csv(tmp_path / "test.csv", ("text", "label"), others)
+    session = open_table(page, tmp_path / "films.csv")
+    page.advice_card.compare_with(tmp_path / "test.csv")
+    assert session.wait_idle()
+    assert "Leave out" in links(page, "stands in test.csv, word") and "Leave out" not in links(
+        page, "nearly the"
+    )
+    for words, place in (("also stands in test.csv", 1), ("test.csv in nearly", 2)):
+        links(page, words)["Show rows"].click()
+        (shown,) = hand.rows("found_view")
+        assert shown[3:5] == [str(place + 2), others[place][0]]
+
+
+def test_the_last_mend_is_taken_back_beside_the_title_and_mends_are_no_remarks(
+    page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    session = open_table(page, tmp_path / "films.csv")
+    before = page.advice_card.hint_label.text()
+    assert not page.advice_card.undo_button.isVisible()
+    links(page, "repeat")["Leave out"].click()
+    assert session.wait_idle()
+    assert page.advice_card.hint_label.text() == before and "One row left out" in said(page)
+    hand.click("undo_mend")
+    assert session.wait_idle()
+    assert not session.doctor.steps and page.advice_card.hint_label.text() == before
 
 
 def test_a_mistyped_label_is_merged_and_the_mend_is_there_when_the_file_is_opened_again(

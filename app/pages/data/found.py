@@ -1,0 +1,183 @@
+"""The rows of a finding that the table cannot show by itself: those of another file, and each row beside the
+one that it is like, which may stand in another file, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtWidgets import QHeaderView, QWidget
+
+from app import words
+from app.look.inputs import SpinBox
+from app.look.labels import label, tip
+from app.look.layout import STRETCH, row
+from app.look.table_view import TableView
+from app.look.widgets import Card, button
+from engine.text.recipe import Step
+
+if TYPE_CHECKING:
+    from engine.doctor.finding import Finding
+    from engine.doctor.part import Part
+
+Index = QModelIndex | QPersistentModelIndex
+SHOWN, TOLD = 240, 2000  # characters of a cell in its line, and in its tooltip
+LIKE = 90  # per cent from which on rows are left out, until another number is chosen
+LONG, MOST_MEASURED = 24, 50  # characters of a cell that is a text; rows that are looked at for that
+WIDEST = 160  # pixels of a column that holds no texts
+
+
+class FoundModel(QAbstractTableModel):
+    """The rows of one finding, each with its partner: cells are made as they are shown."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._columns: list[tuple[str, Callable[[int], str]]] = []
+        self._lines: np.ndarray = np.zeros(0, np.int64)
+
+    def set_finding(self, finding: Finding, parts: Mapping[str, Part]) -> None:
+        """Show another finding. Args: parts: by name, its own and that of its partners."""
+        own, other = parts[finding.part], parts.get(finding.other)
+        self.beginResetModel()
+        self._lines = own.table.lines[finding.rows]
+        self._columns = []
+        if finding.similarity is not None:
+            self._columns.append((self.tr("alike"), partial(_share, finding.similarity)))
+        self._columns += self._cells(own, finding.rows)
+        if other is not None and finding.twins is not None:
+            lines = other.table.lines[finding.twins]
+            self._columns.append((self.tr("is like"), lambda place: words.number(int(lines[place]))))
+            self._columns += self._cells(other, finding.twins)
+        self.endResetModel()
+
+    def _cells(self, part: Part, rows: np.ndarray) -> list[tuple[str, Callable[[int], str]]]:
+        used = [name for name in (part.roles.text, part.roles.text_pair, part.roles.label) if name]
+        used = [name for name in used if name in part.table.columns]
+        return [(name, partial(_cell, part.table.frame[name].array, rows)) for name in used]
+
+    def texts(self) -> list[int]:
+        """Return the columns whose cells are long."""
+        first = range(min(len(self._lines), MOST_MEASURED))
+        return [
+            at for at, (_name, cell) in enumerate(self._columns) if any(len(cell(i)) > LONG for i in first)
+        ]
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else len(self._lines)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else len(self._columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return words.shorten(self._columns[index.column()][1](index.row()), SHOWN)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(words.shorten(self._columns[index.column()][1](index.row()), TOLD))
+        if role == Qt.ItemDataRole.UserRole:
+            return self._columns[index.column()][1](index.row())
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        if orientation == Qt.Orientation.Vertical:
+            return str(int(self._lines[section]))
+        return words.shorten(self._columns[section][0], 40) if section < len(self._columns) else None
+
+
+def _cell(cells: Any, rows: np.ndarray, place: int) -> str:
+    return str(cells[int(rows[place])])
+
+
+def _share(similarity: np.ndarray, place: int) -> str:
+    return words.share(float(similarity[place]), 0)
+
+
+class FoundCard(Card):
+    """What a finding is about, row by row; near copies are left out from a chosen likeness on."""
+
+    ended = Signal()
+    mended = Signal(object)  # a Step
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("found_card")
+        self._finding: Finding | None = None
+        self._step: Step | None = None
+        self.model = FoundModel(self)
+        self.view = TableView()
+        self.view.setObjectName("found_view")
+        self.view.setAccessibleName(self.tr("Rows that were found"))
+        self.view.setModel(self.model)
+        self.said = label("", "muted", wrap=True, name="found_said")
+        close = button(self.tr("Back to the table"), "link", name="found_done")
+        close.clicked.connect(self.ended)
+        self.add_corner(close)
+        self.share = SpinBox(minimum=0, maximum=100, suffix=self.tr(" %"))
+        self.share.setObjectName("found_share")
+        self.share.setAccessibleName(self.tr("Leave out rows that are at least so alike"))
+        self.share.setValue(LIKE)
+        self.share.valueChanged.connect(self._show_step)
+        self.drop_button = button("", name="found_drop")
+        self.drop_button.clicked.connect(self._drop)
+        self._least = label(self.tr("Alike to at least"), "muted")
+        self._least.setBuddy(self.share)
+        self.add(self.said)
+        self.add(self.view, 1)
+        self.add_layout(row(self._least, self.share, self.drop_button, STRETCH))
+
+    def show_finding(self, finding: Finding, parts: Mapping[str, Part]) -> None:
+        """Show the rows of a finding. Args: parts: by name."""
+        self._finding = finding
+        self.set_title(self.tr("Rows of {name}").format(name=words.shorten(finding.part, 48)))
+        beside = ""
+        if finding.twins is not None and finding.other == finding.part:
+            beside = self.tr(" Each is shown beside the row above it that it is like.")
+        elif finding.twins is not None:
+            beside = self.tr(" Each is shown beside the row of {name} that it is like.").format(
+                name=words.shorten(finding.other, 48)
+            )
+        self.said.setText(words.say(finding.sentence) + beside)
+        self.model.set_finding(finding, parts)
+        self._fit()
+        self.view.scrollToTop()
+        self._show_step()
+
+    def _fit(self) -> None:
+        """Share among the texts what room the other columns leave."""
+        header, texts = self.view.horizontalHeader(), self.model.texts()
+        header.setStretchLastSection(not texts)
+        for place in range(self.model.columnCount()):
+            is_text = place in texts
+            how = QHeaderView.ResizeMode.Stretch if is_text else QHeaderView.ResizeMode.Interactive
+            header.setSectionResizeMode(place, how)
+            if not is_text:
+                needed = max(self.view.sizeHintForColumn(place), header.sectionSizeHint(place))
+                header.resizeSection(place, min(needed + 8, WIDEST))
+
+    @Slot()
+    def _show_step(self) -> None:
+        finding = self._finding
+        if finding is None:
+            return
+        self._step = finding.leaving_out(self.share.value() / 100)
+        for widget in (self._least, self.share, self.drop_button):
+            widget.setVisible(self._step is not None)
+        count = len(self._step.rows) if self._step is not None else 0
+        said = words.counted(count, self.tr("Leave out one row"), self.tr("Leave out {count} rows"))
+        self.drop_button.setText(said)
+        self.drop_button.setEnabled(count > 0)
+
+    @Slot()
+    def _drop(self) -> None:
+        if self._step is not None:
+            self.mended.emit(self._step)
+            self.ended.emit()
