@@ -18,7 +18,7 @@ from app import words
 from app.look.files import ask_folder, ask_save
 from app.pages.export.dialog import export_model
 from app.pages.runs import requests
-from app.pages.runs.dialogs import BinDialog, MarksDialog
+from app.pages.runs.dialogs import MarksDialog, bin_dialog, slim_dialog
 from app.pages.runs.export import write_card, write_scalars, write_table
 from app.pages.runs.rows import Row, Shown, name_of
 from app.pages.runs.settings import SettingsDialog
@@ -31,6 +31,7 @@ from engine.commands.language import pretrain_command
 from engine.errors import UserError
 from engine.runs.facts import RunFacts
 from engine.runs.groups import Measure
+from engine.runs.slim import spare
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import CHECKPOINTS, MODEL, new_run_dir, read_config, run_info
 
@@ -82,6 +83,7 @@ class RunActions(QObject):
             (self.tr("Sweep its settings…"), partial(self.sweep, GRID), len(rows) == 1, ""),
             (self.tr("Show its folder"), self.show_folder, len(rows) == 1, ""),
             (self.tr("Compare settings"), self.compare_settings, len(self.ticked) > 1, ""),
+            (self._slimming_words(), self.slim, bool(self._spare()), ""),
             (self.tr("Delete to the bin, {size}…").format(size=size), self.delete, bool(runs), "Del"),
         ]
         for text, call, is_on, keys in entries:
@@ -136,10 +138,49 @@ class RunActions(QObject):
         runs = self.runs
         if not runs:
             return
-        dialog = BinDialog(runs, [name_of([facts]) for facts in runs], self._page)
+        dialog = bin_dialog(runs, [name_of([facts]) for facts in runs], self._page)
         dialog.accepted.connect(partial(self.move_to_bin, tuple(facts.path for facts in runs)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def _spare(self) -> dict[str, int]:
+        """Return the chosen runs that can be made slim, with how many bytes that sets free of each."""
+        found = {facts.path: spare(Path(facts.path), facts.state) for facts in self.runs}
+        return {path: size for path, size in found.items() if size}
+
+    def _slimming_words(self) -> str:
+        spared = self._spare()
+        if not spared:
+            return self.tr("Delete checkpoints…")
+        text = self.tr("Delete checkpoints, {size}…")
+        return text.format(size=words.file_size(sum(spared.values())))
+
+    @Slot()
+    def slim(self) -> None:
+        """Ask, and delete what the chosen runs need only to go on."""
+        spared = self._spare()
+        runs = [facts for facts in self.runs if facts.path in spared]
+        if not runs:
+            return
+        titles = [name_of([facts]) for facts in runs]
+        dialog = slim_dialog(runs, titles, sum(spared.values()), self._page)
+        dialog.accepted.connect(partial(self.make_slim, tuple(spared)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def make_slim(self, paths: tuple[str, ...]) -> None:
+        """Delete the checkpoints of runs, and say how much room that makes, or why not."""
+        self._binning.drop()
+        self._binning.ask(
+            paths,
+            partial(requests.slim_runs, self.session.runs_root, paths),
+            heard=self._tell_slim,
+            refused=self.refused.emit,
+            ended=self.changed.emit,
+        )
+
+    def _tell_slim(self, size: int) -> None:
+        self.done.emit(self.tr("{size} are free again.").format(size=words.file_size(size)))
 
     def move_to_bin(self, paths: tuple[str, ...]) -> None:
         """Move runs to the bin, and say so, or why not."""

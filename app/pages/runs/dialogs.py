@@ -13,6 +13,7 @@ from app.look.labels import label
 from app.look.layout import column, dialog_buttons, form_rows
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, named
 from app.pages.runs.rows import Row
+from app.words import translate
 from engine.runs.facts import RunFacts
 from engine.runs.marks import LONGEST_NAME, tags_in
 
@@ -67,30 +68,30 @@ class MarksDialog(QDialog):
         self.accept()
 
 
-class BinDialog(QDialog):
-    """Asks whether runs go to the bin, and says how much room that makes."""
+class SureDialog(QDialog):
+    """Asks whether something is to be done to runs; to leave them as they are is what Return does.
+
+    Args: name: of the object, which its label and button are named after. action: what the button says.
+    """
 
     def __init__(
-        self, runs: Sequence[RunFacts], titles: Sequence[str], parent: QWidget | None = None
+        self,
+        name: str,
+        title: str,
+        said: str,
+        titles: Sequence[str],
+        action: str,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("bin_dialog")
-        self.setWindowTitle(self.tr("Delete to the bin"))
+        self.setObjectName(f"{name}_dialog")
+        self.setWindowTitle(title)
         self.setMinimumWidth(460)
-        size = words.file_size(sum(facts.size for facts in runs))
-        if len(runs) == 1:
-            text = self.tr("Move the run “{name}” to the bin? That is {size}, its model among it.")
-            said = text.format(name=titles[0], size=size)
-        else:
-            text = self.tr(
-                "Move these {count} runs to the bin? Together they are {size}, their models among it."
-            )
-            said = text.format(count=words.number(len(runs)), size=size)
-        parts: list[QWidget] = [label(said, wrap=True, name="bin_text")]
-        if len(runs) > 1:
+        parts: list[QWidget] = [label(said, wrap=True, name=f"{name}_text")]
+        if len(titles) > 1:
             shown = [*titles[:MOST_NAMED], *(["…"] if len(titles) > MOST_NAMED else [])]
             parts.append(label("\n".join(shown), "muted", wrap=True))
-        go, cancel = button(self.tr("Move to the bin"), name="bin_go"), button(self.tr("Cancel"), "primary")
+        go, cancel = button(action, name=f"{name}_go"), button(self.tr("Cancel"), "primary")
         go.clicked.connect(self.accept)
         cancel.clicked.connect(self.reject)
         buttons = dialog_buttons(accept=go, reject=cancel)
@@ -98,3 +99,39 @@ class BinDialog(QDialog):
         cancel.setDefault(True)
         cancel.setFocus()
         leave_room(self)
+
+
+def slim_dialog(runs: Sequence[RunFacts], titles: Sequence[str], size: int, parent: QWidget) -> SureDialog:
+    """Return what asks whether checkpoints are deleted. Args: size: bytes that this sets free."""
+    title, stopped = translate("runs", "Delete checkpoints"), sum(facts.state == "stopped" for facts in runs)
+    if len(runs) == 1:
+        text = translate("runs", "Delete the checkpoints of “{name}”? That frees {size}.")
+        stays = translate("runs", "The model with its best weights, its scores and its curves stay.")
+        lost = translate("runs", "Nothing else needs them.")
+        if stopped:
+            lost = translate("runs", "It was stopped and can then no longer be resumed.")
+    else:
+        text = translate("runs", "Delete the checkpoints of these {count} runs? That frees {size}.")
+        stays = translate("runs", "The models with their best weights, their scores and their curves stay.")
+        lost = translate("runs", "Nothing else needs them.")
+        if stopped:
+            lost = words.counted(
+                stopped,
+                translate("runs", "One run was stopped and can then no longer be resumed."),
+                translate("runs", "{count} runs were stopped and can then no longer be resumed."),
+            )
+    text = text.format(name=titles[0], count=words.number(len(runs)), size=words.file_size(size))
+    return SureDialog("slim", title, f"{text} {stays} {lost}", titles, title, parent)
+
+
+def bin_dialog(runs: Sequence[RunFacts], titles: Sequence[str], parent: QWidget) -> SureDialog:
+    """Return what asks whether runs go to the bin, and says how much room that makes."""
+    text = translate(
+        "runs", "Move these {count} runs to the bin? Together they are {size}, their models among it."
+    )
+    if len(runs) == 1:
+        text = translate("runs", "Move the run “{name}” to the bin? That is {size}, its model among it.")
+    size = words.file_size(sum(facts.size for facts in runs))
+    said = text.format(name=titles[0], count=words.number(len(runs)), size=size)
+    title, action = translate("runs", "Delete to the bin"), translate("runs", "Move to the bin")
+    return SureDialog("bin", title, said, titles, action, parent)

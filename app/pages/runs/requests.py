@@ -19,6 +19,7 @@ from engine.runs.facts import RunFacts, stamp_of
 from engine.runs.groups import Listed, Measure, listed
 from engine.runs.index import index_of
 from engine.runs.marks import set_marks
+from engine.runs.slim import slim
 from engine.train.run.lock import is_locked
 from engine.train.run.runs import LOCK
 
@@ -101,6 +102,13 @@ def mark(paths: Sequence[str], changes: dict[str, Any]) -> None:
     """Write name, note or tags of runs. Raises: UserError."""
     for path in paths:
         set_marks(Path(path), **changes)
+
+
+def slim_runs(root: Path, paths: Sequence[str]) -> int:
+    """Delete the checkpoints of runs; return how many bytes are free then. Raises: UserError, and the runs
+    after that one stay as they are.
+    """
+    return sum(slim(root, Path(path)) for path in paths)
 
 
 def move_to_bin(paths: Sequence[str]) -> int:

@@ -184,6 +184,34 @@ def test_a_run_goes_to_the_bin_only_after_its_size_was_told(
     assert "One run is in the bin" in page.banner.text()
 
 
+def test_checkpoints_are_deleted_only_after_what_is_lost_was_told_and_the_model_stays(
+    page: RunsPage, qtbot: QtBot, root: Path
+) -> None:
+    run = next(root.glob("*-plays"))
+    for name, size in (("checkpoints/step-00000012/optimizer", 3_000_000), ("model/model", 1_000_000)):
+        (run / name).parent.mkdir(parents=True)
+        (run / f"{name}.safetensors").write_bytes(bytes(size))
+    (run / "model" / "config.json").write_text("{}")
+    click(page, qtbot, "plays", NAME)
+    assert "3.0 MB" in next(one.text() for one in page.acting.menu().actions() if "check" in one.text())
+    page.acting.slim()
+    asked = dialog(page, qtbot, "slim_dialog")
+    said = asked.findChild(type(page.count), "slim_text").text()
+    assert "3.0 MB" in said and "no longer be resumed" in said and (run / "checkpoints").is_dir()
+    with locked(run / LOCK):
+        page.acting.make_slim((str(run),))
+        settle(page)
+    assert (run / "checkpoints").is_dir()
+    qtbot.mouseClick(asked.findChild(type(page.actions_button), "slim_go"), Qt.MouseButton.LeftButton)
+    settle(page)
+    assert "3.0 MB are free again" in page.banner.text()
+    assert (
+        not (run / "checkpoints").exists() and (run / "model" / "model.safetensors").stat().st_size == 10**6
+    )
+    assert next(one for one in page.shown.rows if one.name == "plays").facts.size < 2_000_000
+    assert "stopped" in (run / "status.json").read_text()
+
+
 def test_a_run_in_training_is_not_deleted(
     page: RunsPage, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
