@@ -18,6 +18,7 @@ ANSWER, RIGHT, CONFIDENCE, LENGTH, WORD, COLUMN, LABEL, DIFFER, MARK, OFF, PLACE
     "place",
 )
 INSIDE, OUTSIDE = "inside", "outside"  # of two bounds
+ANY, ONE, FIRST, SECOND = "any", "one", "first", "second"  # of two models: their answers differ; who is right
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,9 @@ class Filter:
 
     ANSWER: true and predicted label, -1 for any. RIGHT: 1 or 0. CONFIDENCE, LENGTH: from and to, both taken.
     WORD: the word. COLUMN: name and value. LABEL: one of several, true or answered.
-    DIFFER: "any", "first" or "second", who alone is right. MARK: what `Marks` of engine/train/scored.py says.
-    OFF: INSIDE or OUTSIDE, from and to, of numbers: predicted less true. PLACE: of one text among all.
+    DIFFER: ANY, where two models answer differently; ONE, FIRST or SECOND, which alone is right. MARK: what
+    `Marks` of engine/train/scored.py says. OFF: INSIDE or OUTSIDE, from and to, of numbers: predicted less
+    true. PLACE: of one text among all.
     """
 
     kind: str

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.commands.screen import aligned, print_json, score_lines, scores_document, show
 from engine.durable import check_writable
-from engine.errors import UserError, marked
+from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Noted, Steps
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 
 if TYPE_CHECKING:
     from engine.evaluation.baselines import Baseline
+    from engine.evaluation.calibration import Temperature
     from engine.evaluation.comparing import Compared
     from engine.evaluation.report import Report
     from engine.evaluation.slices import Slice
@@ -135,8 +136,9 @@ def _done(steps: Steps[Found], notes: list[Event]) -> tuple[int, Found | None]:
 
 
 def _evaluate(options: argparse.Namespace) -> int:
-    from engine.evaluation.report import Report, keep_fitted
-    from engine.model.info import forget_temperature, read_info, temperature_in
+    from engine.evaluation.part import reporting
+    from engine.evaluation.report import keep_fitted
+    from engine.model.info import forget_temperature
 
     model = Path(options.model)
     if options.temperature == FORGET:
@@ -149,7 +151,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     code, scored = _done(_scoring(options, model), heard)
     if scored is None:
         return code
-    report = Report(scored, temperature_in(read_info(_folder(model))))
+    report = reporting(scored, _folder(model), options.part or "")
     if options.near and len(scored.listed.texts):
         from engine.evaluation.meaning import groups_of_near
 
@@ -158,7 +160,7 @@ def _evaluate(options: argparse.Namespace) -> int:
             return code
         report = replace(report, near=near)
     if options.temperature == KEEP:
-        keep_fitted(report, _folder(model))
+        keep_fitted(report, _folder(model), options.part or Path(options.data).name)
     baselines, slices, num_tried = list["Baseline"](), tuple["Slice", ...](), 0
     if report.is_of_classes:
         code, baselines = _baselines(options, model, scored, heard)
@@ -167,6 +169,9 @@ def _evaluate(options: argparse.Namespace) -> int:
     if code:
         return code
     notes = [str(event.sentence) for event in heard if isinstance(event, Noted)]
+    told = [str(one) for one in _on_temperature(report, keeps=options.temperature == KEEP)]
+    print(*told, sep="\n", end="\n" if told else "", file=sys.stderr)
+    notes += told
     if options.rows is not None:
         write_rows(options.rows, scored)
     if options.report is not None:
@@ -184,6 +189,19 @@ def _evaluate(options: argparse.Namespace) -> int:
         print(*score_lines(scored.evaluated), sep="\n", file=sys.stderr)
         print(*report_lines(report, baselines, slices, num_tried), sep="\n", file=sys.stderr)
     return code
+
+
+def _on_temperature(report: Report, *, keeps: bool) -> list[Sentence]:
+    """Say that texts have chosen the temperature that is kept, so that they do not test it."""
+    warmth = report.temperature if keeps and report.is_of_classes else None
+    if not report.has_chosen and (warmth is None or warmth.fitted_on):
+        return []
+    template = marked(
+        "engine",
+        "The temperature that the model keeps was fitted on half of these texts: how sure it is has to be "
+        "tested on others.",
+    )
+    return [Sentence(template)]
 
 
 def _baselines(
@@ -251,8 +269,10 @@ def report_document(
             for one in found.bins
         ],
         "kept_temperature": report.kept,
+        "kept_fitted_on": report.kept_from[0] or None,
         "temperature": None if warmth is None else {
-            "value": warmth.value, "num_fitted": warmth.num_fitted, "num_shown": warmth.num_shown,
+            "value": warmth.value, "fitted_on": warmth.fitted_on or None,
+            "num_fitted": warmth.num_fitted, "num_shown": warmth.num_shown,
             "loss_before": warmth.loss_before, "loss_after": warmth.loss_after,
             "ece_before": warmth.error_before, "ece_after": warmth.error_after,
         },
@@ -297,6 +317,10 @@ def _slice_document(one: Slice) -> dict[str, Any]:
     }
 
 
+def _fitted_on(warmth: Temperature) -> str:
+    return f"the {warmth.fitted_on} rows: here" if warmth.fitted_on else "these texts: on the other half"
+
+
 def _ends(interval: tuple[float, float] | None) -> list[float] | None:
     return None if interval is None else [float(end) for end in interval]
 
@@ -334,7 +358,7 @@ def report_lines(
     if report.temperature is not None:
         warmth = report.temperature
         found.append(
-            f"temperature {warmth.value:.2f}: on the other half the error goes from "
+            f"temperature {warmth.value:.2f}, fitted on half of {_fitted_on(warmth)} the error goes from "
             f"{warmth.error_before:.4f} to {warmth.error_after:.4f}"
         )
     if num_tried:

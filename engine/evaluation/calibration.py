@@ -125,7 +125,9 @@ def _bins(
 
 @dataclass(frozen=True, slots=True)
 class Temperature:
-    """What dividing all logits by `value` does. The losses and errors are those of the other half.
+    """What dividing all logits by `value` does. num_fitted: texts that it was fitted on. num_shown: others,
+    whose losses and errors are told. fitted_on: of which texts it was one half, "" where it is the other half
+    of those that are shown.
 
     Above 1 the model was too sure, below 1 not sure enough; its answers stay what they are.
     """
@@ -137,6 +139,7 @@ class Temperature:
     loss_after: float
     error_before: float
     error_after: float
+    fitted_on: str = ""
 
 
 def fit_temperature(probabilities: npt.ArrayLike, targets: npt.ArrayLike) -> float:
@@ -188,11 +191,27 @@ def temperature_on_halves(
         return None
     order = np.random.default_rng(seed).permutation(len(found))
     own, other = order[: len(order) // 2], order[len(order) // 2 :]
-    value = fit_temperature(found[own], places[own])
-    before, after = found[other], tempered(found[other], value)
-    losses = [_loss(_logs(one), places[other], 1.0) for one in (before, after)]
-    errors = [_plain_error(one, places[other]) for one in (before, after)]
-    return Temperature(value, len(own), len(other), *losses, *errors)
+    return _shown(fit_temperature(found[own], places[own]), len(own), found[other], places[other])
+
+
+def temperature_of(fitting: Scored, shown: Scored) -> Temperature | None:
+    """Say what the temperature that is fitted on one half of some texts does to all of others."""
+    found = temperature_on_halves(fitting.each.probabilities, fitting.each.true)
+    if found is None or not len(shown.each):
+        return None
+    probabilities = np.asarray(shown.each.probabilities, np.float64)
+    told = _shown(found.value, found.num_fitted, probabilities, shown.each.true)
+    return replace(told, fitted_on=fitting.evaluated.split)
+
+
+def _shown(
+    value: float, num_fitted: int, probabilities: Numbers, targets: npt.NDArray[np.int64]
+) -> Temperature:
+    """Say what a temperature does to some texts."""
+    before, after = probabilities, tempered(probabilities, value)
+    losses = [_loss(_logs(one), targets, 1.0) for one in (before, after)]
+    first, last = (_plain_error(one, targets) for one in (before, after))
+    return Temperature(value, num_fitted, len(targets), losses[0], losses[1], first, last)
 
 
 def _plain_error(probabilities: Numbers, targets: npt.NDArray[np.int64]) -> float:

@@ -101,11 +101,15 @@ def _of_classes(
         said += (
             f" These are the probabilities with the temperature of {report.kept:.2f} that the model keeps."
         )
+        if report.has_chosen:
+            said += " It was fitted on half of these texts, so they do not test it."
     elif warmth is not None:
+        fitted, shown = "texts", f"on the other {warmth.num_shown:,}"
+        if warmth.fitted_on:
+            fitted, shown = f"{warmth.fitted_on} rows", "here"
         said += (
-            f" A temperature of {warmth.value:.2f}, fitted on {warmth.num_fitted:,} texts, brings it from "
-            f"{_number(warmth.error_before)} to {_number(warmth.error_after)} on the other "
-            f"{warmth.num_shown:,}."
+            f" A temperature of {warmth.value:.2f}, fitted on {warmth.num_fitted:,} {fitted}, brings it from "
+            f"{_number(warmth.error_before)} to {_number(warmth.error_after)} {shown}."
         )
     return [*parts, "## Calibration", said]
 

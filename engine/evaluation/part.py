@@ -12,9 +12,10 @@ import numpy as np
 from engine.device import open_device
 from engine.errors import RunError, UserError, marked
 from engine.evaluation.calibration import with_temperature
+from engine.evaluation.report import Report
 from engine.events import Evaluated, Finished, Noted, Progress, Steps
 from engine.model.fastest import fastest
-from engine.model.info import read_info, temperature_in
+from engine.model.info import read_info, temperature_from, temperature_in
 from engine.model.tensor_files import open_tensors
 from engine.model.weights import load_headed
 from engine.settings.finetune import AdaptConfig, FineTuneConfig
@@ -35,9 +36,8 @@ from engine.train.run.runs import MODEL, SETUP, read_config, read_metrics
 from engine.train.run.setup import read_setup
 from engine.train.scored import Scored
 from engine.train.task import scored as told
-from engine.train.tasks.classification.kind import Classifying
 from engine.train.tasks.kind import StandIn
-from engine.train.tasks.known import task_named
+from engine.train.tasks.known import CLASSIFICATION, task_named
 from engine.train.tasks.multi_label.details import set_details
 from engine.train.tasks.multi_label.task import MultiLabel, known_thresholds
 from engine.train.tasks.questions.details import used_threshold
@@ -64,16 +64,27 @@ def parts_of(run_dir: Path) -> tuple[str, ...]:
         return ()
 
 
-def check_same_rows(one: Path, other: Path, split: str) -> None:
-    """Refuse two models of runs that have kept other rows apart. Raises: RunError."""
+def check_same_rows(one: Path, other: Path, split: str, names: tuple[str, str] | None = None) -> None:
+    """Refuse two models of runs that have kept other rows apart. Args: names: what the two are called.
+
+    Raises: RunError.
+    """
     runs = run_behind(one), run_behind(other)
-    if runs[0] is None or runs[1] is None or not _share_rows(runs[0], runs[1], split):
+    if runs[0] is not None and runs[1] is not None and _share_rows(runs[0], runs[1], split):
+        return
+    first, second = names or (name_of(one), name_of(other))
+    labels = [set(read_info(folder).get("labels", ())) for folder in (one, other)]
+    template = marked(
+        "engine",
+        "{one} and {other} have not kept the same {split} rows apart. Score both on one labelled file that "
+        "neither has learned from.",
+    )
+    if labels[0] and labels[1] and not labels[0] & labels[1]:
         template = marked(
             "engine",
-            "{one} and {other} have not kept the same {split} rows apart, so their scores cannot be set side "
-            "by side. Compare them on a file.",
+            "{one} and {other} have no label in common, so no text can be scored for both.",
         )
-        raise RunError(template, one=name_of(one), other=name_of(other), split=split)
+    raise RunError(template, one=first, other=second, split=split)
 
 
 def _share_rows(one: Path, other: Path, split: str) -> bool:
@@ -112,12 +123,25 @@ def scoring_part(
     else:
         found = yield from _asked_again(run_dir, split, device, stand_in)
     data, answered = found
-    if isinstance(task_named(answered.task), Classifying):  # what was kept knows of no temperature
+    if answered.task == CLASSIFICATION.name:  # what was kept knows of no temperature
         answered = with_temperature(answered, temperature_in(read_info(run_dir / MODEL)))
     listed = yield from _with_texts(run_dir, config, split, data)
     seen = yield from _telling_seen(run_dir, config, split, listed)
     yield Finished(path=None, seconds=time.perf_counter() - start, metrics=answered.evaluated.metrics)
     return replace(answered, listed=listed, seen=seen)
+
+
+def reporting(scored: Scored, model: Path, part: str = "") -> Report:
+    """Return a report on what a model has answered. Args: model: its folder. part: of its run, "" of a file.
+
+    A temperature is fitted on the validation rows of the run, where their answers were kept.
+    """
+    info, run = read_info(model), run_behind(model)
+    fitting = None
+    if run is not None and part != PARTS[0] and scored.task == CLASSIFICATION.name:
+        kept = _kept(run, PARTS[0])
+        fitting = None if kept is None else with_temperature(kept[1], temperature_in(info))
+    return Report(scored, temperature_in(info), kept_from=temperature_from(info), fitting=fitting)
 
 
 def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:

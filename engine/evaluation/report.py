@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from engine.evaluation.calibration import (
     Temperature,
     abstaining,
     calibration,
+    temperature_of,
     temperature_on_halves,
 )
 from engine.evaluation.statistics import (
@@ -36,7 +38,7 @@ from engine.evaluation.statistics import (
     share_of,
 )
 from engine.model.info import HOTTEST, keep_temperature
-from engine.text.listed import folded
+from engine.text.listed import Listed, folded
 from engine.train.learned import LEAST_UNSEEN
 from engine.train.metrics import ClassScores, score_classes, wilson_interval
 from engine.train.scored import F1, PEARSON, SHARE, Each, Scored
@@ -63,12 +65,17 @@ class Report:
     """What scored texts came to. All shares are 0 to 1; computed when asked for, each once.
 
     kept: the temperature that was kept with the model, which the probabilities have been divided by; 1: none.
+    kept_from: the texts on a half of which it was fitted: what they are called, and their digest; "" where
+    that is not known. fitting: what the model answered to the validation rows of its run, where these are
+    other texts: a temperature is fitted on them, and never on what tests it; None: on one half of these.
     near: (E,), equal for texts that nearly repeat one another; None: those are equal that repeat exactly.
     """
 
     scored: Scored
     kept: float = 1.0
     near: Groups | None = None
+    kept_from: tuple[str, str] = ("", "")
+    fitting: Scored | None = None
 
     @property
     def count(self) -> int:
@@ -193,8 +200,14 @@ class Report:
     @cached_property
     def temperature(self) -> Temperature | None:
         """What one temperature for all texts would do; None where there are too few."""
+        found = None if self.fitting is None else temperature_of(self.fitting, self.scored)
         each = self.scored.each
-        return temperature_on_halves(each.probabilities, each.true)
+        return found or temperature_on_halves(each.probabilities, each.true)
+
+    @cached_property
+    def has_chosen(self) -> bool:
+        """Whether half of these texts chose the temperature that is kept, so that they are no test of it."""
+        return self.kept != 1.0 and self.kept_from[1] == digest_of(self.scored.listed)
 
     @cached_property
     def abstaining(self) -> Abstaining:
@@ -218,10 +231,21 @@ def interval_over(each: Each, groups: Groups | None = None) -> tuple[float, floa
     return bounded_interval(tallies, SCORES[each.score])
 
 
-def keep_fitted(report: Report, folder: Path) -> None:
-    """Write the temperature that was fitted on one half of the texts into the model's cloze.json.
+def digest_of(listed: Listed) -> str:
+    """Return what tells texts from others: the same for the same texts in the same order."""
+    hasher = sha256()
+    for side in (listed.texts, listed.pairs or ()):
+        for text in side:
+            hasher.update(text.encode("utf-8", "surrogatepass") + b"\x00")
+        hasher.update(b"\x01")
+    return hasher.hexdigest()
 
-    One that was kept before is part of it. Raises: UserError where there is none to keep; ModelError.
+
+def keep_fitted(report: Report, folder: Path, name: str = "") -> None:
+    """Write the temperature that was fitted into the model's cloze.json, and on which texts it was.
+
+    One that was kept before is part of it. Args: name: what the texts are called. Raises: UserError where
+    there is none to keep; ModelError.
     """
     warmth = report.temperature if report.is_of_classes else None
     if warmth is None:
@@ -230,7 +254,10 @@ def keep_fitted(report: Report, folder: Path) -> None:
         )
         raise UserError(template, least=LEAST_TO_FIT)
     value = float(np.clip(report.kept * warmth.value, 1 / HOTTEST, HOTTEST))
-    keep_temperature(folder, value, warmth.num_fitted)
+    fitted = report.scored
+    if warmth.fitted_on and report.fitting is not None:
+        fitted, name = report.fitting, warmth.fitted_on
+    keep_temperature(folder, value, warmth.num_fitted, name, digest_of(fitted.listed))
 
 
 def are_hits(adds: Numbers) -> bool:

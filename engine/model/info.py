@@ -45,12 +45,25 @@ def temperature_in(info: Mapping[str, Any]) -> float:
     return float(info.get(_TEMPERATURE, {}).get("value", 1.0))
 
 
-def keep_temperature(folder: Path, value: float, num_fitted: int) -> None:
-    """Write a temperature into a model folder's cloze.json. Args: num_fitted: texts that it was fitted on.
-
-    Raises: ModelError if the file is damaged; UserError if it cannot be written.
+def temperature_from(info: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the texts on one half of which the temperature that was kept was fitted: what they are called,
+    and their digest, as `keep_temperature` got them; "" for both where that is not known.
     """
-    _write(folder, {**read_info(folder), _TEMPERATURE: {"value": value, "num_fitted": num_fitted}})
+    found = info.get(_TEMPERATURE, {})
+    name, digest = found.get("fitted_on"), found.get("texts")
+    return (name, digest) if isinstance(name, str) and isinstance(digest, str) else ("", "")
+
+
+def keep_temperature(
+    folder: Path, value: float, num_fitted: int, fitted_on: str = "", texts: str = ""
+) -> None:
+    """Write a temperature into a model folder's cloze.json.
+
+    Args: num_fitted: texts that it was fitted on. fitted_on, texts: what they are a half of is called, and
+    the digest of that. Raises: ModelError if the file is damaged; UserError if it cannot be written.
+    """
+    kept = {"value": value, "num_fitted": num_fitted, "fitted_on": fitted_on, "texts": texts}
+    _write(folder, {**read_info(folder), _TEMPERATURE: {k: v for k, v in kept.items() if v != ""}})
 
 
 def forget_temperature(folder: Path) -> None:

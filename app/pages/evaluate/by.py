@@ -248,11 +248,19 @@ class ScoresBy(Card):
         if report.kept != 1:
             text = self.tr("Told with the temperature of {value} that the model keeps.")
             said.append(text.format(value=words.decimal(report.kept, 2)))
+            said.append(self._kept_from_words(report))
         elif warmth is not None:
             text = self.tr(
                 "A temperature of {value}, fitted on one half, brings the error of the other half from "
                 "{before} to {after}."
             )
+            if warmth.fitted_on:
+                text = self.tr(
+                    "A temperature of {value}, fitted on half of the validation rows, brings the error of "
+                    "these texts from {before} to {after}."
+                )
+            elif not self._is_validation:
+                text += " " + self.tr("Once it is kept, these texts no longer test how sure the model is.")
             said.append(
                 text.format(
                     value=words.decimal(warmth.value, 2),
@@ -261,8 +269,26 @@ class ScoresBy(Card):
                 )
             )
         self.calibrated.setText(said[0])
-        self.mended.setText(" ".join(said[1:]))
+        self.mended.setText(" ".join(filter(None, said[1:])))
         self._fit()
+
+    @property
+    def _is_validation(self) -> bool:
+        """Whether these are the validation rows of the model's run, on which a temperature is best fitted."""
+        return self._opened is not None and self._opened.source.part == "validation"
+
+    def _kept_from_words(self, report: Report) -> str:
+        """Return what the temperature that is kept was fitted on; "" where that is not known."""
+        name = report.kept_from[0]
+        if report.has_chosen and not self._is_validation:
+            return self.tr("It was fitted on half of these texts, so they do not test how sure it is.")
+        if report.has_chosen:
+            return self.tr("It was fitted on half of these texts.")
+        if name in ("validation", "test"):
+            rows = {"validation": self.tr("validation rows"), "test": self.tr("test rows")}
+            return self.tr("It was fitted on half of the {rows}.").format(rows=rows[name])
+        text = self.tr("It was fitted on half of {name}.")
+        return text.format(name=words.shorten(name, 40)) if name else ""
 
     def _show_keep(self) -> None:
         """Offer to keep the temperature with the model, or to take back the one that is kept."""
@@ -275,6 +301,9 @@ class ScoresBy(Card):
         value = report.kept if is_kept else report.temperature.value if report.temperature else 1.0
         said = self.tr("Take temperature {value} back") if is_kept else self.tr("Keep temperature {value}")
         short = self.tr("Take {value} back") if is_kept else self.tr("Keep {value}")
+        warmth = report.temperature
+        if not is_kept and warmth is not None and not warmth.fitted_on and not self._is_validation:
+            said, short = self.tr("Keep temperature {value} of these texts"), self.tr("Keep {value} of these")
         at = words.decimal(value, 2)
         self._keeping = said.format(value=at), short.format(value=at)
         self._fit()

@@ -17,7 +17,7 @@ from app.pages.choose.model_box import ModelBox
 from app.pages.evaluate.state import Both
 from app.session import Session
 from app.work.library import FILES
-from app.work.text_filter import DIFFER, Filter
+from app.work.text_filter import ANY, DIFFER, FIRST, SECOND, Filter
 from app.work.titles import model_title
 
 
@@ -43,9 +43,7 @@ class CompareCard(Card):
         theme.on_theme_change(
             self.close_button, lambda: self.close_button.setIcon(theme.icon("close", "muted"))
         )
-        self.links = {
-            key: button("", "link", name=f"evaluate_differ_{key}") for key in ("any", "first", "second")
-        }
+        self.links = {key: button("", "link", name=f"evaluate_differ_{key}") for key in (ANY, FIRST, SECOND)}
         captions = row(label(self.tr("beside"), "muted"), self.box, gap=10)
         top = Qt.AlignmentFlag.AlignTop
         beside = column(captions, STRETCH)
@@ -72,15 +70,15 @@ class CompareCard(Card):
         found = both.compared
         self.sentence.setText(words.say(found.sentence(*names)))
         differing = words.number(len(found.differing))
-        text = self.tr("{count} of {total} differ")
-        self.links["any"].setText(text.format(count=differing, total=words.number(len(found))))
+        text = self.tr("{count} of {total} answered differently")
+        self.links[ANY].setText(text.format(count=differing, total=words.number(len(found))))
         only = found.difference.only_first or 0, found.difference.only_second or 0
         texts = self.tr("only the first right: {count}"), self.tr("only the second right: {count}")
-        for key, text, count in zip(("first", "second"), texts, only, strict=True):
+        for key, text, count in zip((FIRST, SECOND), texts, only, strict=True):
             self.links[key].setText(text.format(count=words.number(count)))
         has_hits = found.difference.only_first is not None
-        self.links["any"].setVisible(True)
-        for key in ("first", "second"):
+        self.links[ANY].setVisible(True)
+        for key in (FIRST, SECOND):
             self.links[key].setVisible(has_hits)
 
 

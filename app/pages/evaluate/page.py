@@ -19,7 +19,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.error_dialog import show_error
 from app.look.files import ask_save
 from app.look.labels import PART, ElidedLabel, label
-from app.look.layout import column, row
+from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, Page, button, named
 from app.pages.choose.model_box import ModelBox
 from app.pages.evaluate import requests
@@ -38,7 +38,7 @@ from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
 from app.session import Session
 from app.work.library import FILES
-from app.work.text_filter import ANSWER, DIFFER, Filter
+from app.work.text_filter import ANSWER, ANY, DIFFER, ONE, Filter
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.commands.evaluate import evaluate_command
@@ -69,7 +69,8 @@ class EvaluatePage(Page):
         self.opened: Opened | None = None
         self.both: Both | None = None
         self._beside: Path | None = None  # the model that is to be compared
-        self._parts = Parts((), "")
+        self._newer: Path | None = None  # that has been trained meanwhile
+        self._parts = Parts(())
         self._part = ""  # that another page has led to, and which of its texts
         self._behind: Filter | None = None
         self._scores: dict[str, TaskScores] = {}
@@ -102,6 +103,7 @@ class EvaluatePage(Page):
         self.progress = named(QProgressBar(textVisible=False), "evaluate_progress")
         self.progress.setFixedWidth(120)
         self.stop = button(self.tr("Stop"), "link", name="evaluate_stop")
+        self.newer = button("", "link", name="evaluate_newer")
         self.refusal = label("", "refusal", wrap=True, name="evaluate_refusal")
         self.score = ScoreCard()
         self.by = ScoresBy()
@@ -133,6 +135,8 @@ class EvaluatePage(Page):
                 self.progress, self.stop, gap=10,
             )
         )  # fmt: skip
+        self.body.addLayout(row(self.newer, STRETCH))
+        self.newer.hide()
         self.body.addWidget(self.model_box.refusal)
         self.body.addWidget(self.refusal)
         of_classes = QWidget()
@@ -175,6 +179,7 @@ class EvaluatePage(Page):
         self.texts.export_wanted.connect(self._ask_export)
         self.no_model.activated.connect(partial(self.session.page_requested.emit, "finetune"))
         self.no_texts.activated.connect(self.part_box.choose_file)
+        self.newer.clicked.connect(self._take_newer)
         self.session.result_changed.connect(self._result_changed)
         self.session.evaluation_wanted.connect(self._take_wish)
         self.session.library.changed.connect(self._take_first)
@@ -222,8 +227,25 @@ class EvaluatePage(Page):
 
     @Slot()
     def _result_changed(self) -> None:
-        if self.session.last_model is not None:
-            self.set_model(self.session.last_model)
+        """Offer the model of a training that has ended; what is being read stays."""
+        newest = self.session.last_model
+        if newest is not None and self.source is not None:
+            self._show_newer(newest)
+        elif newest is not None:
+            self.set_model(newest)
+
+    def _show_newer(self, folder: Path | None) -> None:
+        """Offer a model that has been trained meanwhile; None: none."""
+        self._newer = folder
+        self.newer.setVisible(folder is not None)
+        if folder is not None:
+            name = words.shorten(model_title(folder), 60)
+            self.newer.setText(self.tr("A newer run is here: show {name}").format(name=name))
+
+    @Slot()
+    def _take_newer(self) -> None:
+        if self._newer is not None:
+            self.set_model(self._newer)
 
     @Slot()
     def _take_wish(self) -> None:
@@ -239,7 +261,8 @@ class EvaluatePage(Page):
         self.folder = Path(folder).absolute()
         self.model_box.set_choice(self.folder)
         self.end_comparison()
-        self._parts = Parts((), "")
+        self._parts = Parts(())
+        self._show_newer(None)
         self._take(None)
         self._parts_asked.drop()
         self._parts_asked.ask(
@@ -385,7 +408,9 @@ class EvaluatePage(Page):
             count = len(opened.scored.each.names)
             parts.append(words.counted(count, self.tr("1 label"), self.tr("{count} labels")))
         if source.part == "validation":
-            parts.append(self.tr("they chose the best checkpoint"))
+            parts.append(self.tr("also used to choose the checkpoint"))
+        elif report.has_chosen:
+            parts.append(self.tr("half of them chose the temperature"))
         elif source.part and opened.num_seen == 0:
             parts.append(self.tr("seen by no training"))
         repeating = report.num_repeating
@@ -529,7 +554,7 @@ class EvaluatePage(Page):
         self._other_asked.drop()
         self._other_asked.ask(
             (opened.source.key, folder),
-            partial(requests.compare, opened, folder),
+            partial(requests.compare, opened, folder, names_of(opened.source.model, folder)),
             heard=self._hear_both,
             refused=self._refuse,
             progress=self._hear_other_progress,
@@ -547,10 +572,13 @@ class EvaluatePage(Page):
         self.texts.name_models(*names_of(self.opened.source.model, both.other))
         listing, beside = self.texts.listing, self._beside
         self._beside = None
-        self.texts.set_listing(listing.toggled(Filter(DIFFER, ("any",))) if beside is not None else listing)
+        wanted = Filter(DIFFER, (ONE if both.compared.difference.only_first is not None else ANY,))
+        self.texts.set_listing(listing.toggled(wanted) if beside is not None else listing)
 
     def show_difference(self, first: Path, part: str, second: Path) -> None:
-        """List the texts that a run kept apart where a second model answers otherwise than its result."""
+        """List the texts that a run kept apart of which its result and a second model get one alone right; of
+        those that are not right or wrong, where the two answer differently.
+        """
         self._part = part
         self.set_model(first)
         self._beside = Path(second)

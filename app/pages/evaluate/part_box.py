@@ -30,13 +30,15 @@ class PartBox(ChoiceBox):
         self.clear()
         if folder is None:
             return
-        titles = {
+        parted = {
             "validation": self.tr("Validation part of {name}"),
             "test": self.tr("Test part of {name}"),
         }
+        own = {"validation": self.tr("{name}, validation file"), "test": self.tr("{name}, test file")}
         for split in parts.splits:
-            name = words.shorten(parts.name, 40)
-            self.add_choice(titles[split].format(name=name), Source(folder, part=split))
+            title = (own if split in parts.own else parted)[split]
+            name = words.shorten(parts.names[split], 40)
+            self.add_choice(title.format(name=name), Source(folder, part=split))
         path = self._session.table_path
         sources = [self.source_of(folder, path)] if path is not None else []
         if source is not None and source.data and source.data != str(path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +15,20 @@ from app.plots.attribution import Scored as ScoredWord
 from app.work.models import OpenModels
 from app.work.text_filter import (
     ANSWER,
+    ANY,
     COLUMN,
     CONFIDENCE,
     DIFFER,
+    FIRST,
     INSIDE,
     LABEL,
     LENGTH,
     MARK,
     OFF,
+    ONE,
     PLACE,
     RIGHT,
+    SECOND,
     WORD,
     Filter,
 )
@@ -35,7 +39,7 @@ from engine.evaluation.baselines import Baseline, can_count_words, counting_word
 from engine.evaluation.comparing import compare_scored
 from engine.evaluation.markdown import report_markdown
 from engine.evaluation.meaning import groups_by_meaning, groups_of_near
-from engine.evaluation.part import check_same_rows, parts_of, run_behind, scoring_part
+from engine.evaluation.part import check_same_rows, parts_of, reporting, run_behind, scoring_part
 from engine.evaluation.report import Report, keep_fitted
 from engine.evaluation.slices import (
     LANGUAGE,
@@ -51,7 +55,7 @@ from engine.events import Beat, Steps, result_of
 from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import LABELS, Target
 from engine.inspect.predict import evaluate_file
-from engine.model.info import forget_temperature, read_info, temperature_in
+from engine.model.info import forget_temperature, read_info
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.table import reading_table
@@ -72,26 +76,43 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a model's run kept apart. name: of the file that it learned from. folder: the model's."""
+    """What a model's run kept apart. folder: the model's. names: of the file that each part is a part of;
+    own: of those parts that are a file of their own.
+    """
 
     splits: tuple[str, ...]
-    name: str
     folder: Path = Path()
+    names: Mapping[str, str] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
 
 
 def parts_of_model(folder: Path) -> Parts:
     """Return what the run behind a model kept apart. Raises: ModelError if its notes are damaged."""
     run = run_behind(folder)
+    splits = () if run is None else parts_of(run)
     data = read_info(folder).get("data")
     name = str(data.get("name", "")) if isinstance(data, dict) else ""
-    return Parts(() if run is None else parts_of(run), name, folder)
+    files = {split: _own_file(run, split) for split in splits}
+    names = {split: Path(file).name if file else name for split, file in files.items()}
+    return Parts(splits, folder, names, frozenset(split for split, file in files.items() if file))
+
+
+def _own_file(run: Path | None, part: str) -> str:
+    """Return the file that a run had for a part alone; "" where the part is one of the training file."""
+    try:
+        config = None if run is None else read_config(run)
+    except UserError:
+        return ""
+    if not isinstance(config, FineTuneConfig):
+        return ""
+    return {"validation": config.data.validation_data, "test": config.data.test_data}[part]
 
 
 def score(source: Source) -> Steps[Opened]:
     """Return scored texts with what is shown of them at first. Raises: UserError."""
     start = time.perf_counter()
     scored = yield from _scored(source)
-    report = Report(scored, temperature_in(read_info(source.model)))
+    report = reporting(scored, source.model, source.part)
     yield from _counted(report)
     always = one_label(scored, source.model) if report.is_of_classes else ()
     sizes = scored.listed.sizes()
@@ -126,14 +147,13 @@ def _file_of(source: Source) -> Path | None:
     if not source.part:
         return Path(source.data).absolute()
     run = run_behind(source.model)
+    if own := _own_file(run, source.part):
+        return Path(own).absolute()
     try:
         config = None if run is None else read_config(run)
     except UserError:
         return None
-    if not isinstance(config, FineTuneConfig):
-        return None
-    own = {"validation": config.data.validation_data, "test": config.data.test_data}[source.part]
-    return Path(own or config.data.data).absolute()
+    return Path(config.data.data).absolute() if isinstance(config, FineTuneConfig) else None
 
 
 def _scored(source: Source) -> Steps[Scored]:
@@ -154,6 +174,7 @@ def _counted(report: Report) -> Steps[None]:
         lambda: report.groups,
         lambda: report.num_repeating,
         lambda: report.interval,
+        lambda: report.unseen and report.unseen.interval,
     ]
     if report.is_of_classes:
         asked += [
@@ -183,7 +204,8 @@ def set_temperature(opened: Opened, *, is_kept: bool) -> bool:
     Raises: UserError.
     """
     if is_kept:
-        keep_fitted(opened.report, opened.source.model)
+        name = opened.source.part or Path(opened.source.data).name
+        keep_fitted(opened.report, opened.source.model, name)
     else:
         forget_temperature(opened.source.model)
     return is_kept
@@ -194,12 +216,15 @@ def count_words(opened: Opened) -> Steps[Baseline]:
     return counting_words(opened.scored, opened.source.model, opened.source.part)
 
 
-def compare(opened: Opened, other: Path) -> Steps[Both]:
-    """Return another model's answers to the same texts beside these. Raises: UserError."""
+def compare(opened: Opened, other: Path, names: tuple[str, str]) -> Steps[Both]:
+    """Return another model's answers to the same texts beside these. Args: names: what the two are called.
+
+    Raises: UserError.
+    """
     source = opened.source
     again = Source(other, source.part, source.data, source.how)
     if source.part:
-        check_same_rows(source.model, other, source.part)
+        check_same_rows(source.model, other, source.part, names)
     second = yield from _scored(again)
     yield Beat()
     return Both(compare_scored(opened.scored, second), other)
@@ -375,10 +400,10 @@ def _differing(count: int, who: str, both: Both | None) -> Mask:
     compared = both.compared
     first = compared.first.each.right[compared.first_rows] >= 1
     second = compared.second.each.right[compared.second_rows] >= 1
-    if who == "any":
+    if who == ANY:
         found[compared.first_rows[compared.differing]] = True
     else:
-        only = first & ~second if who == "first" else second & ~first
+        only = {FIRST: first & ~second, SECOND: second & ~first, ONE: first != second}[who]
         found[compared.first_rows[only]] = True
     return found
 

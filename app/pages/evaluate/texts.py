@@ -27,16 +27,20 @@ from app.pages.evaluate.texts_model import SURE as SURE_COLUMN
 from app.pages.tasks.known import views_of
 from app.work.text_filter import (
     ANSWER,
+    ANY,
     COLUMN,
     CONFIDENCE,
     DIFFER,
+    FIRST,
     INSIDE,
     LABEL,
     LENGTH,
     MARK,
     OFF,
+    ONE,
     PLACE,
     RIGHT,
+    SECOND,
     WORD,
     Filter,
 )
@@ -309,9 +313,10 @@ class TextsCard(Card):
         assert one.kind == DIFFER
         first, second = self._others
         return {
-            "any": self.tr("the two answer differently"),
-            "first": self.tr("only {name} is right").format(name=first),
-            "second": self.tr("only {name} is right").format(name=second),
+            ANY: self.tr("the two answer differently"),
+            ONE: self.tr("only one of the two is right"),
+            FIRST: self.tr("only {name} is right").format(name=first),
+            SECOND: self.tr("only {name} is right").format(name=second),
         }[str(one.values[0])]
 
     @Slot()

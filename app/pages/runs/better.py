@@ -94,10 +94,14 @@ class BetterCard(Card):
         if found.differ and len(a.runs) == len(b.runs) == 1:
             return words.counted(
                 found.differ,
-                self.tr("Read the text where they differ"),
-                self.tr("Read the {count} texts where they differ"),
+                self.tr("Read the text that only one gets right"),
+                self.tr("Read the {count} texts that only one gets right"),
             )
         first, second = pair_of(a.runs, b.runs)
+        if found.differ is not None and first.seed == second.seed:
+            return self.tr("Read the texts that only one gets right, seed {seed}").format(seed=first.seed)
+        if found.differ is not None:
+            return self.tr("Read the texts that only one gets right")
         if first.seed == second.seed:
             return self.tr("Read the texts where they differ, seed {seed}").format(seed=first.seed)
         return self.tr("Read the texts where they differ")

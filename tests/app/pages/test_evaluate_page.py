@@ -32,6 +32,7 @@ from tests.app.hand import Hand, ShowPage
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.engine.train.tasks.token_labels.tiny_words import tags_config
+from tests.fakes import model_folder
 
 pytestmark = pytest.mark.slow
 
@@ -133,6 +134,38 @@ def test_a_temperature_is_kept_by_a_click_said_and_taken_back(page: EvaluatePage
     settle(page)
     assert scored_of(page).each.probabilities == pytest.approx(before)
     assert page.by.keep.isHidden() and "temperature" not in hand.said("evaluate_mended")
+
+
+def test_a_test_is_not_called_unseen_by_the_temperature_that_half_of_it_has_chosen(
+    page: EvaluatePage, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "engine.evaluation.calibration.LEAST_TO_FIT", 14
+    )  # of 11 and 16 texts: the test is small
+    hand.click("evaluate_by_confidence")
+    hand.choose("evaluate_part", "Test part of reviews.csv")
+    settle(page)
+    assert "fitted on half of the validation rows" in page.by.mended.text()
+    hand.click("evaluate_keep_temperature")
+    settle(page)
+    assert "It was fitted on half of the validation rows." in page.by.mended.text()
+    assert "seen by no training" in page.facts.toolTip() + page.facts.text()
+    hand.click("evaluate_keep_temperature")
+    settle(page)
+    monkeypatch.setattr("engine.evaluation.calibration.LEAST_TO_FIT", 8)
+    copy = page.session.runs_root / "copy"
+    shutil.copytree(page.session.runs_root / "run-1" / "model", copy)
+    path = write_table(page.session.runs_root / "new.csv", new_reviews(30))
+    page.set_model(copy)
+    settle(page)
+    page.open_file(path)
+    settle(page)
+    assert page.by.keep.text().endswith("of these") or page.by.keep.text().endswith("of these texts")
+    assert "no longer test how sure" in page.by.mended.text()
+    hand.click("evaluate_keep_temperature")
+    settle(page)
+    assert "half of them chose the temperature" in page.facts.toolTip() + page.facts.text()
+    assert "they do not test how sure it is" in page.by.mended.text()
 
 
 def test_texts_are_grouped_by_meaning_and_near_copies_are_drawn_together(
@@ -298,7 +331,7 @@ def test_all_of_it_is_saved_as_a_report(page: EvaluatePage, hand: Hand, tmp_path
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "| TF-IDF with logistic regression |" in text and "## Calibration" in text
     assert f"accuracy {scored_of(page).each.right.mean():.4f} (" in text
-    assert text.startswith("# run-1 on Validation part of reviews.csv")
+    assert text.startswith("# run-1 · start on Validation part of reviews.csv")
 
 
 def test_a_file_is_scored_and_its_columns_make_slices(
@@ -440,3 +473,61 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
     assert page.opened is not None and page.opened.num_seen
     said = page.facts.toolTip() + page.facts.text()
     assert "the model has learned from" in said and "seen by no training" not in said
+    assert page.part_box.currentText() == "test.csv, test file"  # and no part of the training file
+
+
+def test_what_is_read_stays_when_a_training_ends_and_its_model_is_offered(
+    page: EvaluatePage, hand: Hand, made: Path
+) -> None:
+    newest = page.session.runs_root / "run-2" / "model"
+    hand.choose("evaluate_part", "Test part of reviews.csv")
+    settle(page)
+    before, shown = page.opened, page.facts.text()
+    page.session.last_model = newest
+    page.session.result_changed.emit()
+    settle(page)
+    assert page.opened is before and page.folder != newest and page.facts.text() == shown
+    assert hand.said("evaluate_newer") == "A newer run is here: show run-2 · start"
+    hand.click("evaluate_newer")
+    settle(page)
+    assert page.folder == newest and scored_of(page) and page.newer.isHidden()
+
+
+def test_models_that_share_no_rows_are_called_as_in_the_boxes_and_what_is_advised_works(
+    page: EvaluatePage, hand: Hand, tmp_path: Path
+) -> None:
+    shouted = [(text, name.upper()) for text, name in reviews(60, 3)]
+    for name, rows in (("same", reviews(60, 3)), ("other", shouted)):
+        data = write_table(tmp_path / f"{name}.csv", rows)
+        start = model_folder(tmp_path / f"start-{name}", labels=tuple(sorted({row[1] for row in rows})))
+        config = tiny_config(tmp_path, data=str(data), model=str(start), validation_share=0.3, num_epochs=1)
+        for _ in fine_tune(config, page.session.runs_root / name):
+            pass
+    page.compare(page.session.runs_root / "same" / "model")
+    settle(page)
+    said = hand.said("evaluate_refusal")
+    assert said.startswith(
+        "run-1 · start and same · start-same have not kept the same validation rows apart. Score both on one"
+    )
+    page.compare(page.session.runs_root / "other" / "model")
+    settle(page)
+    assert hand.said("evaluate_refusal").startswith(
+        "run-1 · start and other · start-other have no label in common"
+    )
+    page.open_file(write_table(tmp_path / "fresh.csv", reviews(40, 9)))
+    settle(page)
+    page.compare(page.session.runs_root / "same" / "model")
+    settle(page)
+    assert page.both is not None and hand.said("evaluate_refusal") == ""
+
+
+def test_a_difference_is_one_count_on_the_page_and_in_its_list(page: EvaluatePage, hand: Hand) -> None:
+    page.show_difference(
+        page.session.runs_root / "run-1" / "model", "validation", page.session.runs_root / "run-2" / "model"
+    )
+    settle(page)
+    assert page.both is not None
+    own, other = scored_of(page).each, page.both.compared.second.each
+    assert listed(page) == set(np.flatnonzero(own.right != other.right).tolist())
+    answered = int((own.predicted != other.predicted).sum())
+    assert hand.said("evaluate_differ_any") == f"{answered} of 16 answered differently"

@@ -192,6 +192,48 @@ def test_a_temperature_is_kept_with_the_model_used_everywhere_and_taken_back(
     )
 
 
+def test_a_temperature_is_fitted_on_validation_rows_and_never_on_a_test_without_a_word(
+    engine: Engine, tmp_path: Path
+) -> None:
+    rows = write_table(tmp_path / "reviews.csv", reviews(140))
+    config = tiny_config(tmp_path, data=str(rows), validation_share=0.4, test_share=0.4, num_epochs=3)
+    for _ in fine_tune(config, tmp_path / "run"):
+        pass
+    model, copy = tmp_path / "run" / "model", tmp_path / "copy"
+    shutil.copytree(model, copy)  # without its run: nobody knows its validation rows
+    write_table(
+        tmp_path / "new.csv",
+        [(f"{text} {number}", name) for number, (text, name) in enumerate(reviews(80, 4))],
+    )
+    once, said = "The temperature that the model keeps was fitted on half of these texts", dict[str, Any]()
+
+    def told(folder: Path, *words: str) -> dict[str, Any]:
+        code, out, err = engine("evaluate", "--model", str(folder), *words, "--quick", "--json")
+        assert code == 0, err
+        found: dict[str, Any] = json.loads(out)
+        return found
+
+    on_validation = told(model, "--part", "validation")["calibration"]["temperature"]
+    assert on_validation["fitted_on"] is None and on_validation["num_fitted"] == 28
+    for words in (("--part", "test"), ("--data", str(tmp_path / "new.csv"))):
+        said = told(model, *words, "--temperature", "keep")
+        warmth = said["calibration"]["temperature"]
+        assert (warmth["value"], warmth["fitted_on"]) == (on_validation["value"], "validation")
+        assert warmth["num_shown"] == said["num_examples"]
+        assert read_info(model)["temperature"]["fitted_on"] == "validation"
+        again = told(model, *words)
+        assert again["calibration"]["kept_fitted_on"] == "validation" and again["loss"] == pytest.approx(
+            warmth["loss_after"], abs=1e-4
+        )
+        assert not [note for one in (said, again) for note in one["notes"] if once in note]
+        told(model, *words, "--temperature", "forget")
+    said = told(copy, "--data", str(tmp_path / "new.csv"), "--temperature", "keep")
+    assert said["calibration"]["temperature"]["fitted_on"] is None and once in said["notes"][-1]
+    assert once in told(copy, "--data", str(tmp_path / "new.csv"))["notes"][-1]
+    write_table(tmp_path / "others.csv", reviews(60, 9))
+    assert not [note for note in told(copy, "--data", str(tmp_path / "others.csv"))["notes"] if once in note]
+
+
 def test_a_runs_own_part_is_as_sure_as_the_kept_temperature_makes_it(place: Path, tmp_path: Path) -> None:
     run = tmp_path / "run-1"
     shutil.copytree(place / "run-1", run)
