@@ -339,7 +339,10 @@ def _pinned_words(event: events.Pinned) -> str:
 def _gained_words(event: events.Gained) -> str:
     """Return what a stage of a pipeline has reached."""
     value = decimal(event.mean)
-    if event.mean is not None and (interval := mean_interval(event.values)) is not None:
+    if (
+        event.mean is not None
+        and (interval := mean_interval(event.values, event.rows, event.metric)) is not None
+    ):
         value = _between(event.mean, interval)
     template = translate("words", "Stage {stage}, {seeds} runs: {metric} {value}")
     return template.format(

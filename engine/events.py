@@ -179,6 +179,7 @@ class Gained(Event):
     mean: float | None  # None before the first
     spread: float | None  # standard deviation over the seeds; None below two
     split: str  # "validation" or "test": the rows that were measured on
+    rows: int = 0  # how many they are
     mlm_loss_before: float | None = (
         None  # of masked words in held-out text; None where nothing was pretrained
     )

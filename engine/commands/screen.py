@@ -116,7 +116,7 @@ class Screen:
         if event.mlm_loss_before is not None:
             words.append(f"masked-word loss {event.mlm_loss_before:.4f} -> {event.mlm_loss_after:.4f}")
         if event.mean is not None:
-            interval = mean_interval(event.values)
+            interval = mean_interval(event.values, event.rows, event.metric)
             about = "" if interval is None else f" (95 %: {interval[0]:.4f} to {interval[1]:.4f})"
             seeds = f"{event.seeds_done} seed{'s' if event.seeds_done > 1 else ''}"
             words.append(f"{event.split} {event.metric} {event.mean:.4f}{about} over {seeds}")

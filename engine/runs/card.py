@@ -102,7 +102,7 @@ def _results(runs: Sequence[RunFacts]) -> Iterator[str]:
         found = [own for run in runs if (own := run.score(split)) is not None]
         if len(found) > 1:
             values = [own.value for own in found]
-            span = mean_interval(values)
+            span = mean_interval(values, min(own.rows for own in found), found[0].metric)
             about = f", 95 % for the mean {span[0]:.4f} to {span[1]:.4f}" if span else ""
             each = ", ".join(f"{run.seed}: {value:.4f}" for run, value in zip(runs, values, strict=False))
             yield (

@@ -19,7 +19,7 @@ from engine.events import Evaluated, Event, Finished, Noted, Started, Step
 from engine.files import open_regular
 from engine.runs.marks import MARKS, read_marks
 from engine.settings.config import values_of
-from engine.train.metrics import wilson_interval
+from engine.train.metrics import SHARES, wilson_interval
 from engine.train.run.answers import answers_path, load_answers
 from engine.train.run.records import event_from_record, record_in, record_of
 from engine.train.run.runs import CONFIG, METRICS, STATUS, kind_of, read_any_config, read_status, run_info
@@ -29,11 +29,6 @@ TAILS = (2**16, 2**20, 2**26)  # bytes at its end, more where the best evaluatio
 MOST_REMARKS = 20
 FILES = (CONFIG, STATUS, METRICS, MARKS)  # what tells that a run has changed
 _TASKS = {"pretrain": "pretraining", "family": "family"}  # where the settings name none
-SHARES = (
-    "accuracy",
-    "subset_accuracy",
-    "exact_match",
-)  # of rows that are right: an interval follows from them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +147,10 @@ def read_facts(run_dir: Path, root: Path) -> RunFacts:
             "parameters": started.num_parameters,
             "device": started.device,
         }
+    scores = tuple(_scores(run_dir, told, metric, found.get("rows", {}), info.best_metric, best))
+    measured = {split: dict(event.metrics) for split, event in told.evaluated.items()}
+    for score in scores:
+        measured.setdefault(score.split, {})[metric] = score.value
     state = status.get("state", "running")  # crashed is found out anew each time: it hangs on a process
     return RunFacts(
         **{"task": str(values.get("task", "")) or _TASKS.get(kind, ""), **found},
@@ -169,8 +168,8 @@ def read_facts(run_dir: Path, root: Path) -> RunFacts:
         seed=int(values.pop("seed", 0)),
         settings=values,
         metric=metric,
-        scores=tuple(_scores(run_dir, told, metric, found.get("rows", {}), info.best_metric, best)),
-        metrics={split: dict(event.metrics) for split, event in told.evaluated.items()},
+        scores=scores,
+        metrics=measured,
         step=info.step,
         num_steps=info.num_steps,
         best_step=best if type(best) is int else None,
@@ -226,8 +225,8 @@ def _scores(
     for split in ("validation", "test"):
         event = told.evaluated.get(split)
         value = None if event is None else event.metrics.get(metric)
-        if value is None and split == "validation":
-            value = best
+        if split == "validation" and best is not None:
+            value = best  # at the end, with the thresholds that the result answers with
         if value is None:
             continue
         count = rows.get(split, 0)

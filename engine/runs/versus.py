@@ -1,7 +1,9 @@
 """Whether one way to train is better than another, and whether that is sure.
 
 The best evidence there is is taken: the answers that runs have kept, text by text, with several seeds of
-each; else the seeds' scores; else the two scores alone. Which it was is said with what was found.
+each; else the seeds' scores; else the two scores alone. Which it was is said with what was found. Of one run
+each the answer is about these two runs, not about how they were trained; below LEAST_SEEDS seeds of each
+there is none.
 """
 
 from __future__ import annotations
@@ -16,17 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.evaluation.report import SCORES as SCORES_OF
-from engine.evaluation.statistics import compared, compared_hits, over_seeds
-from engine.runs.answers import KeptAnswers, kept_answers
-from engine.runs.facts import SHARES, RunFacts
+from engine.evaluation.statistics import SURE, compared, compared_hits, over_seeds, student, text_error
+from engine.runs.answers import KeptAnswers, are_alike, kept_answers
+from engine.runs.facts import RunFacts
 from engine.runs.groups import Measure, same_texts, score_of
-from engine.train.metrics import wilson_interval
-from engine.train.scored import SHARE
+from engine.train.metrics import LEAST_SEEDS, NORMAL_95, SHARES, wilson_interval
 
 TEXTS_AND_SEEDS, TEXTS, SEEDS, SCORES = "texts and seeds", "texts", "seeds", "scores"
-SURE = 0.05  # chance shows such a difference less often
+_MOST_Z = 40.0  # standard errors, beyond which nothing lies
 
-Hits = npt.NDArray[np.bool_]
+Values = npt.NDArray[np.float64]
+Found = tuple[float, tuple[float, float] | None, float | None]  # a difference, its interval, chance's part
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,8 @@ class Versus:
 
     seeds: (seed, difference) of those that both have. basis: what it rests on. rows: texts; differ: those
     that one of the two answers rightly and the other does not (of several seeds: most of them), if known.
-    p_value: how often chance alone shows as much; None where nothing can be said of that.
+    p_value: how often chance alone shows as much; None where nothing can be said of that, and then there is
+    no interval either. runs: how many each side has.
     """
 
     metric: str
@@ -48,6 +51,7 @@ class Versus:
     rows: int
     are_same_texts: bool
     differ: int | None = None
+    runs: tuple[int, int] = (1, 1)
 
     @property
     def is_sure(self) -> bool:
@@ -75,20 +79,22 @@ def versus(first: Sequence[RunFacts], second: Sequence[RunFacts], measure: Measu
         _value(run, measure) for run in ours
     )
     rows = min(score_of(run, measure).rows for run in (*ours, *theirs))  # type: ignore[union-attr]
+    counts = len(ours), len(theirs)
+    differ: int | None = None
+    found, basis = None, SCORES
     if alike and metric == ours[0].metric:
-        found = _by_texts(ours, theirs, pairs, measure.split)
-        if found is not None:
-            value, interval, p_value, differ, basis = found
-            return Versus(metric, measure.split, value, interval, p_value, seeds, basis, rows, True, differ)
-    if len(seeds) > 1 and len(seeds) == max(len(ours), len(theirs)):
-        by_seed = over_seeds([_value(a, measure) for a, _ in pairs], [_value(b, measure) for _, b in pairs])
-        return Versus(
-            metric, measure.split, by_seed.mean, by_seed.interval, by_seed.p_value, seeds, SEEDS, rows, alike
+        found, differ, basis = _by_texts(ours, theirs, pairs, measure.split)
+    if found is None and len(seeds) > 1 and len(seeds) == max(counts):
+        by_seed = over_seeds(
+            [_value(a, measure) for a, _ in pairs], [_value(b, measure) for _, b in pairs], rows
         )
-    by_scores: tuple[tuple[float, float] | None, float | None] = (None, None)
-    if metric in SHARES and rows:
-        by_scores = _two_shares(ours, theirs, measure, rows)
-    return Versus(metric, measure.split, value, *by_scores, seeds, SCORES, rows, alike)
+        found, basis = (by_seed.mean, by_seed.interval, by_seed.p_value), SEEDS
+    if found is None:
+        basis, (interval, p_value) = SCORES, (None, None)
+        if metric in SHARES and rows and max(counts) == 1:
+            interval, p_value = _two_shares(_value(ours[0], measure), _value(theirs[0], measure), rows)
+        found = value, interval, p_value
+    return Versus(metric, measure.split, *found, seeds, basis, rows, alike, differ, counts)
 
 
 def _scored(runs: Sequence[RunFacts], measure: Measure) -> list[RunFacts]:
@@ -114,39 +120,34 @@ def _by_texts(
     theirs: Sequence[RunFacts],
     pairs: Sequence[tuple[RunFacts, RunFacts]],
     split: str,
-) -> tuple[float, tuple[float, float] | None, float, int, str] | None:
+) -> tuple[Found | None, int | None, str]:
     """Compare by the answers that runs have kept; None where one has none, or has answered other texts."""
     kept = [[_answers(run, split) for run in side] for side in (ours, theirs)]
-    every = [one for side in kept for one in side if one is not None]
-    if len(every) < len(ours) + len(theirs) or len({(one.texts, one.score) for one in every}) > 1:
-        return None
-    if every[0].score != SHARE:
-        return _by_sums(every) if len(every) == 2 else None
-    first, second = (np.array([one.hits for one in side if one is not None], bool) for side in kept)
+    first, second = ([one for one in side if one is not None] for side in kept)
+    if len(first) < len(ours) or len(second) < len(theirs) or not are_alike([*first, *second]):
+        return None, None, SCORES
+    hits = [np.mean([one.hits for one in side], 0) >= 0.5 for side in (first, second)]
+    differ = int((hits[0] != hits[1]).sum())
     if len(first) == len(second) == 1:
-        found = compared_hits(first[0], second[0])
-        differ = int((first[0] != second[0]).sum())
-        return found.value, found.interval, found.p_value, differ, TEXTS
-    differ = int(((first.mean(0) >= 0.5) != (second.mean(0) >= 0.5)).sum())
-    if len(first) < 2 or len(second) < 2:  # of one side nobody knows what another seed would do
-        apart = second.mean(0) - first.mean(0)
-        value, error, freedom = (
-            float(apart.mean()),
-            float(apart.std(ddof=1)) / math.sqrt(len(apart)),
-            len(apart) - 1,
-        )
-        return value, *_student(value, error, freedom), differ, TEXTS
-    if len(pairs) == len(first) == len(second):
+        return _one_each(first[0], second[0]), differ, TEXTS
+    order = list(range(len(first))), list(range(len(second)))
+    paired = len(pairs) == len(first) == len(second)
+    if paired:
         order = [ours.index(a) for a, _ in pairs], [theirs.index(b) for _, b in pairs]
-        return *texts_and_seeds(first[order[0]], second[order[1]], paired=True), differ, TEXTS_AND_SEEDS
-    return *texts_and_seeds(first, second, paired=False), differ, TEXTS_AND_SEEDS
+    sides = [
+        np.array([side[place].values(first[0].groups) for place in places])
+        for side, places in zip((first, second), order, strict=True)
+    ]
+    return texts_and_seeds(sides[0], sides[1], paired=paired), differ, TEXTS_AND_SEEDS
 
 
-def _by_sums(two: Sequence[KeptAnswers]) -> tuple[float, tuple[float, float] | None, float, int, str]:
-    """Compare a score that is no share of texts, such as F1, of one run each."""
-    first, second = two
-    found = compared(first.adds, second.adds, SCORES_OF[first.score])
-    return found.value, found.interval, found.p_value, int((first.hits != second.hits).sum()), TEXTS
+def _one_each(first: KeptAnswers, second: KeptAnswers) -> Found:
+    """Compare the answers of one run with those of another; texts that repeat each other count once."""
+    if first.is_of_hits and second.is_of_hits:
+        found = compared_hits(first.hits, second.hits, first.groups)
+    else:
+        found = compared(first.adds, second.adds, SCORES_OF[first.score], first.groups)
+    return found.value, found.interval, found.p_value
 
 
 def _answers(run: RunFacts, split: str) -> KeptAnswers | None:
@@ -154,50 +155,59 @@ def _answers(run: RunFacts, split: str) -> KeptAnswers | None:
     return None if score is None else kept_answers(Path(run.path), split, score.step)
 
 
-def texts_and_seeds(first: Hits, second: Hits, *, paired: bool) -> tuple[float, tuple[float, float], float]:
+def texts_and_seeds(first: Values, second: Values, *, paired: bool) -> Found:
     """Return the mean difference, its 95 % interval and chance's part, over other texts and other seeds.
 
     Both sources of chance add up: that of the texts, of the mean over seeds; that of the seeds, of the mean
-    over texts. Student's t, with the degrees of freedom of Satterthwaite 1946.
+    over texts, which is never less than what the rounding to whole texts hides. Student's t, with the degrees
+    of freedom of Satterthwaite 1946. Below LEAST_SEEDS of a side the difference alone.
 
-    Args: first, second: (S, E) of each seed where it is right, S at least 2. paired: seed by seed.
+    Args: first, second: (S, E) what each text makes of the score with each seed, such as whether it is right.
+          paired: seed by seed.
     """
-    apart = second.mean(0) - first.mean(0)
+    one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    apart = other.mean(0) - one.mean(0)
     value, count = float(apart.mean()), len(apart)
-    parts = [(float(apart.var(ddof=1)) / count, count - 1)] if count > 1 else []
+    if min(len(one), len(other)) < LEAST_SEEDS or count < 2:
+        return value, None, None
+    error, freedom = text_error(value, apart / count)
+    parts = [(error**2, freedom)]
+    rounding = 1 / (12 * count**2)
     if paired:
-        by_seed = second.mean(1) - first.mean(1)
-        parts.append((float(by_seed.var(ddof=1)) / len(by_seed), len(by_seed) - 1))
+        by_seed = other.mean(1) - one.mean(1)
+        spread = max(float(by_seed.var(ddof=1)), 2 * rounding)
+        parts.append((spread / len(by_seed), len(by_seed) - 1.0))
     else:
-        parts += [(float(side.mean(1).var(ddof=1)) / len(side), len(side) - 1) for side in (first, second)]
+        for side in (one, other):
+            spread = max(float(side.mean(1).var(ddof=1)), rounding)
+            parts.append((spread / len(side), len(side) - 1.0))
     total = sum(part for part, _ in parts)
-    below = sum(part**2 / freedom for part, freedom in parts)
-    freedom = total**2 / below if below else float(count)
-    interval, p_value = _student(value, math.sqrt(total), freedom)
+    freedom = total**2 / sum(part**2 / own for part, own in parts)
+    interval, p_value = student(value, math.sqrt(total), freedom)
     return value, interval, p_value
 
 
-def _student(value: float, error: float, freedom: float) -> tuple[tuple[float, float], float]:
-    from scipy import stats
-
-    if not error:
-        return (value, value), 1.0 if not value else 0.0
-    half = float(stats.t.ppf(0.975, freedom)) * error
-    return (value - half, value + half), float(2 * stats.t.sf(abs(value) / error, freedom))
-
-
-def _two_shares(
-    ours: Sequence[RunFacts], theirs: Sequence[RunFacts], measure: Measure, rows: int
-) -> tuple[tuple[float, float], float]:
+def _two_shares(one: float, other: float, rows: int) -> tuple[tuple[float, float], float]:
     """Return interval and chance's part of a difference of two shares, as if of different texts.
 
-    Source: Newcombe 1998, his tenth; the test with a pooled share.
+    The interval is Newcombe's tenth (1998), whose ends are Wilson's; the p-value is that of the level at
+    which it first holds 0, so that the two never contradict each other.
     """
-    one, other = (statistics.fmean(_value(run, measure) for run in side) for side in (ours, theirs))
-    (low_a, high_a), (low_b, high_b) = wilson_interval(one * rows, rows), wilson_interval(other * rows, rows)
-    value = other - one
-    low = value - math.sqrt((other - low_b) ** 2 + (high_a - one) ** 2)
-    high = value + math.sqrt((high_b - other) ** 2 + (one - low_a) ** 2)
-    pooled = (one + other) / 2
-    error = math.sqrt(2 * pooled * (1 - pooled) / rows)
-    return (low, high), math.erfc(abs(value) / error / math.sqrt(2)) if error else 1.0
+
+    def ends(z: float) -> tuple[float, float]:
+        (low_a, high_a), (low_b, high_b) = (wilson_interval(x * rows, rows, z) for x in (one, other))
+        value = other - one
+        return (
+            value - math.hypot(other - low_b, high_a - one),
+            value + math.hypot(high_b - other, one - low_a),
+        )
+
+    def holds(z: float) -> bool:
+        low, high = ends(z)
+        return low <= 0 <= high
+
+    few, many = 0.0, _MOST_Z
+    for _ in range(60):  # halved until nothing is left between
+        middle = (few + many) / 2
+        few, many = (few, middle) if holds(middle) else (middle, many)
+    return ends(NORMAL_95), 1.0 if one == other else math.erfc(many / math.sqrt(2))

@@ -12,7 +12,6 @@ by seed, so that what is known so far compares all of them.
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,8 +29,8 @@ from engine.settings.comparison import SEEDS
 from engine.settings.config import from_toml, to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune
-from engine.train.gains import FineTuned, aligned, fine_tuned, spread, with_interval
-from engine.train.metrics import mean_interval, student_interval
+from engine.train.gains import TOO_FEW_SEEDS, FineTuned, aligned, fine_tuned, spread, with_interval
+from engine.train.metrics import LEAST_SEEDS, error_over_seeds, mean_interval, student_interval
 from engine.train.pipeline import finished_run
 from engine.train.ranks import check_alone
 from engine.train.run.lock import locked
@@ -74,6 +73,11 @@ class WayFound:
         """The figure of each run."""
         return tuple(run.value for run in self.runs)
 
+    @property
+    def num_looks(self) -> int:
+        """Of how many evaluations a run's figure is the best, at most."""
+        return max(run.num_looks for run in self.runs)
+
     def event(self) -> Gained:
         """Return what this way has reached so far."""
         return Gained(
@@ -84,6 +88,7 @@ class WayFound:
             mean=statistics.fmean(self.values),
             spread=spread(self.values),
             split=self.runs[0].split,
+            rows=self.runs[0].rows,
         )
 
 
@@ -144,7 +149,7 @@ def table(report: Mapping[str, Any]) -> list[str]:
         values = "  ".join(f"{value:.4f}" for value in one["values"])
         mean = with_interval(one["mean"], one["interval"], "")
         rows.append((one["way"], mean, beside, f"{one['seconds']:.1f}", values))
-    return aligned(rows)
+    return [*aligned(rows), "", *report.get("notes", ())]  # reports of before have none
 
 
 def ways_for(config: FineTuneConfig) -> tuple[Way, ...]:
@@ -244,21 +249,57 @@ def report_of(found: Sequence[WayFound]) -> dict[str, Any]:
         "seeds": [run.seed for run in base.runs],
         "ways": [_way(one, base) for one in found],
         "learned": {"learning_rate": FEATURE_RATE, "least_epochs": LEAST_EPOCHS},
+        "notes": [str(note) for note in _notes(found)],
     }
 
 
-def beside(values: Sequence[float], base: Sequence[float]) -> tuple[float, tuple[float, float] | None]:
-    """Return the mean difference of values from others, seed by seed, and its 95 % interval; None for one."""
+def _notes(found: Sequence[WayFound]) -> Iterator[Sentence]:
+    """Yield what a person must know to judge the ways."""
+    seeds = len(found[0].runs)
+    if seeds < LEAST_SEEDS:
+        yield Sentence(TOO_FEW_SEEDS, {"seeds": seeds, "least": LEAST_SEEDS})
+    looks = note_on_looks(found[0].runs[0].split, [one.num_looks for one in found])
+    if looks is not None:
+        yield looks
+
+
+def note_on_looks(split: str, looks: Sequence[int]) -> Sentence | None:
+    """Return that the best of several evaluations is too good, and which way that favours; None where each
+    run was measured once, or on other rows than it was chosen by.
+
+    Args: looks: evaluations of a run of each way, fine-tuning's first.
+    """
+    if split != "validation" or max(looks) < 2:
+        return None
+    template = marked(
+        "engine",
+        "Each score is the best of a run's evaluations on these same rows, so it is a little too good.",
+    )
+    if max(looks) > looks[0]:
+        template = marked(
+            "engine",
+            "Each score is the best of a run's evaluations on these same rows, so it is a little too good: "
+            "the best of up to {most} with a frozen encoder, of {own} where all weights learn, which favours "
+            "the frozen encoder.",
+        )
+    return Sentence(template, {"most": max(looks), "own": looks[0]})
+
+
+def beside(
+    values: Sequence[float], base: Sequence[float], rows: int = 0
+) -> tuple[float, tuple[float, float] | None]:
+    """Return the mean difference of values from others, seed by seed, and its 95 % interval; None where the
+    seeds do not tell, as `error_over_seeds` has it.
+    """
     differences = [value - other for value, other in zip(values, base, strict=True)]
-    mean, deviation, count = statistics.fmean(differences), spread(differences), len(differences)
-    if deviation is None:
-        return mean, None
-    return mean, student_interval(mean, deviation / math.sqrt(count), count)
+    mean, error = statistics.fmean(differences), error_over_seeds(differences, rows, num_scores=2)
+    return mean, None if error is None else student_interval(mean, error, len(differences))
 
 
 def _way(one: WayFound, base: WayFound) -> dict[str, Any]:
-    interval = mean_interval(one.values)
-    difference, around = (None, None) if one is base else beside(one.values, base.values)
+    rows = base.runs[0].rows
+    interval = mean_interval(one.values, rows, base.runs[0].metric)
+    difference, around = (None, None) if one is base else beside(one.values, base.values, rows)
     return {
         "way": one.way.name,
         "said": one.way.said,
@@ -269,5 +310,6 @@ def _way(one: WayFound, base: WayFound) -> dict[str, Any]:
         "difference": difference,
         "difference_interval": None if around is None else list(around),
         "seconds": sum(run.seconds for run in one.runs) / len(one.runs),
+        "looks": one.num_looks,
         "layer_mix": [statistics.fmean(column) for column in zip(*one.mixes, strict=True)],
     }

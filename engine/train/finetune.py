@@ -32,6 +32,7 @@ from engine.train.optimizer import default_learning_rate
 from engine.train.plan import fitted, measure, on_fitted, on_late
 from engine.train.prepare import Setup, with_length
 from engine.train.ranks import ALONE, Ranks, joined_ranks
+from engine.train.run.answers import load_answers
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.dynamics import DYNAMICS, DynamicsWriter, is_kept
 from engine.train.run.folder import Run, check_new
@@ -40,7 +41,7 @@ from engine.train.run.records import event_from_record
 from engine.train.run.runs import MODEL, read_config, read_metrics
 from engine.train.run.setup import read_setup
 from engine.train.schedule import Epochs, Progressed, TimedEpochs
-from engine.train.task import Answering
+from engine.train.task import Answering, Measures
 from engine.train.tasks.kind import Kind
 from engine.train.tasks.known import guess_task, task_named
 from engine.train.tasks.rows.kind import OfRows
@@ -286,7 +287,7 @@ class FineTuning(Training[Setup]):
         task = kind.task(setup, AdaptConfig())
         measured = _kept_evaluation(loop.run, step)
         if measured is not None:
-            setup = replace(setup, about={**setup.about, **kind.chosen(measured)})
+            setup = replace(setup, about={**setup.about, **_chosen(measured, setup, loop)})
             for found, level in task.remarks(measured, measured.split):
                 if level == "fine":
                     yield Noted(sentence=found, level=level)
@@ -321,10 +322,10 @@ class FineTuning(Training[Setup]):
 
     def about_result(self, setup: Setup, loop: Loop, at: Progressed) -> dict[str, Any]:
         """Return that, with this run as the last stage, and how its weights were measured."""
+        measured = _kept_evaluation(loop.run, at.step)
+        found = _chosen(measured, setup, loop) if measured is not None else {}
         metric = loop.at.best_metric if at.step == loop.at.best_step else None
         num_rows = _num_rows(setup, "validation")
-        measured = _kept_evaluation(loop.run, at.step)
-        found = task_named(setup.task).chosen(measured) if measured is not None else {}
         chain = lifecycle.stages(
             self,
             setup,
@@ -373,6 +374,26 @@ def check_suits(kind: Kind, adapt: AdaptConfig) -> None:
 
 def _num_rows(setup: Setup, split: str) -> int:
     return setup.sets[split].num_rows if split in setup.sets else 0
+
+
+def _chosen(measured: Evaluated, setup: Setup, loop: Loop) -> dict[str, Any]:
+    """Return what validation has chosen for the result, such as thresholds.
+
+    The training measured before they were chosen. Where it follows from the probabilities that were kept,
+    the result's score and answers are those with them from here on.
+    """
+    kind = task_named(setup.task)
+    chosen = kind.chosen(measured)
+    data, each = setup.sets["validation"], load_answers(loop.run.path, "validation", measured.step)
+    if not chosen or each is None or each.probabilities.shape != data.targets.shape:
+        return chosen
+    task = kind.task(replace(setup, about={**setup.about, **chosen}), AdaptConfig())
+    measures = task.measure(each.probabilities, data)
+    if isinstance(measures, Measures) and measures.each is not None and measured.step == loop.at.best_step:
+        loop.at.best_metric = measures.metrics[task.metric]
+        loop.run.keep_answers("validation", measured.step, measures.each())
+        loop.run.set_status("running", best_metric=loop.at.best_metric)
+    return chosen
 
 
 def _kept_evaluation(run: Run, step: int) -> Evaluated | None:

@@ -13,20 +13,42 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from engine.errors import RunError, Sentence, marked
 from engine.events import Evaluated, Finished, Gained, Started
 from engine.model.folder import open_weights
 from engine.model.source import Source
 from engine.model.weights import read_config
-from engine.train.metrics import mean_interval, student_interval, wilson_interval
+from engine.train.clusters import f1_interval_of, share_interval_of
+from engine.train.metrics import (
+    CORRELATIONS,
+    LEAST_SEEDS,
+    SHARES,
+    error_over_seeds,
+    mean_interval,
+    student_interval,
+    wilson_interval,
+)
+from engine.train.run.answers import load_answers
 from engine.train.run.runs import MODEL, chain_of, read_events
+from engine.train.scored import F1
+from engine.train.tasks.regression.scores import pearson_interval
 
 SCHEMA_VERSION = 1
+TOO_FEW_SEEDS = marked(
+    "engine",
+    "Number of seeds: {seeds}. From {least} seeds on, a 95 % interval tells a difference from chance.",
+)
 
 
 @dataclass(frozen=True)
 class FineTuned:
-    """What a finished fine-tuning run found. value: of `split`, at the run's best checkpoint, 0..1."""
+    """What a finished fine-tuning run found.
+
+    value: of `split`, at the run's best checkpoint. interval: its 95 % interval over the rows, by what the
+    metric is; None where that is not known. num_looks: evaluations of which that checkpoint's was the best.
+    """
 
     run: str
     seed: int
@@ -38,6 +60,13 @@ class FineTuned:
     best_step: int | None
     num_steps: int
     seconds: float
+    interval: tuple[float, float] | None = None
+    num_looks: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows the figure was measured on."""
+        return self.num_rows[self.split]
 
 
 @dataclass(frozen=True)
@@ -84,6 +113,7 @@ class StageFound:
             mean=statistics.fmean(self.values) if self.runs else None,
             spread=spread(self.values),
             split=self.runs[0].split if self.runs else "",
+            rows=self.runs[0].rows if self.runs else 0,
             mlm_loss_before=before.loss_before if before else None,
             mlm_loss_after=before.loss_after if before else None,
         )
@@ -104,17 +134,20 @@ def fine_tuned(run_dir: Path, seed: int) -> FineTuned:
         finished.best_metric,
         (finished.metrics or {}).get(started.metric),
     )
+    measured = [event for event in events if isinstance(event, Evaluated) and event.split == "validation"]
     if validation is None:  # the best checkpoint was damaged: the last one is the result
-        measured = [event for event in events if isinstance(event, Evaluated) and event.split == "validation"]
         validation = measured[-1].metrics.get(metric) if measured else None
     value = tested if started.num_test else validation
     if value is None or validation is None:
         raise _untold(run_dir)
+    split = "test" if started.num_test else "validation"
+    rows = started.num_test or started.num_validation
+    step = finished.best_step if finished.best_step is not None else measured[-1].step if measured else 0
     return FineTuned(
         run=run_dir.name,
         seed=seed,
         metric=metric,
-        split="test" if started.num_test else "validation",
+        split=split,
         value=value,
         validation=validation,
         num_rows={
@@ -125,7 +158,25 @@ def fine_tuned(run_dir: Path, seed: int) -> FineTuned:
         best_step=finished.best_step,
         num_steps=started.num_steps,
         seconds=finished.seconds,
+        interval=_over_rows(metric, value, rows) or _of_answers(run_dir, split, step),
+        num_looks=len(measured),
     )
+
+
+def _over_rows(metric: str, value: float, rows: int) -> tuple[float, float] | None:
+    """Return the 95 % interval that follows from a score and the number of rows; None where none does."""
+    if metric in SHARES and rows:
+        return wilson_interval(value * rows, rows)
+    return pearson_interval(value, rows) if metric in CORRELATIONS else None
+
+
+def _of_answers(run_dir: Path, split: str, step: int) -> tuple[float, float] | None:
+    """Return the 95 % interval of an F1, or of a share of words, from the answers that a run has kept."""
+    each = load_answers(run_dir, split, step)
+    if each is None or not len(each):
+        return None
+    ones = np.ones(len(each), np.int64)
+    return (f1_interval_of if each.score == F1 else share_interval_of)(each.adds.astype(np.float64), ones)
 
 
 def _untold(run_dir: Path) -> RunError:
@@ -163,30 +214,28 @@ def spread(values: Sequence[float]) -> float | None:
 
 
 def gain(stage: StageFound, base: StageFound) -> tuple[float, float | None]:
-    """Return the mean difference from the base, seed by seed, and its standard error; None below two seeds.
+    """Return the mean difference from the base, seed by seed, and its standard error; None where the seeds
+    do not tell, as `error_over_seeds` has it.
 
     Both runs of a seed have the same new head, order and dropout, so what these do to both cancels.
     """
     known = {run.seed: run.value for run in base.runs}
     differences = [run.value - known[run.seed] for run in stage.runs]
-    deviation = spread(differences)
-    error = None if deviation is None else deviation / math.sqrt(len(differences))
-    return statistics.fmean(differences), error
+    return statistics.fmean(differences), error_over_seeds(differences, base.runs[0].rows, num_scores=2)
 
 
 def report_of(found: Sequence[StageFound]) -> dict[str, Any]:
     """Return what report.json holds; every stage has the same seeds. The first stage is the base."""
     base, first = found[0], found[0].runs[0]
-    rows = first.num_rows[first.split]
-    mean = statistics.fmean(base.values)
-    interval = wilson_interval(mean * rows, rows)
+    mean, rows, is_share = statistics.fmean(base.values), first.rows, first.metric in SHARES
+    interval = _over_rows(first.metric, mean, rows) or first.interval
     return {
         "schema_version": SCHEMA_VERSION,
         "metric": first.metric,
         "split": first.split,
         "rows": dict(first.num_rows),
-        "standard_error_of_rows": math.sqrt(mean * (1 - mean) / rows),
-        "interval_of_rows": list(interval),
+        "standard_error_of_rows": math.sqrt(mean * (1 - mean) / rows) if is_share else None,
+        "interval_of_rows": None if interval is None else list(interval),
         "seeds": [run.seed for run in base.runs],
         "stages": [_stage(stage, base) for stage in found],
         "notes": [
@@ -198,7 +247,8 @@ def report_of(found: Sequence[StageFound]) -> dict[str, Any]:
 def _stage(stage: StageFound, base: StageFound) -> dict[str, Any]:
     difference, error = gain(stage, base)
     around = None if error is None else student_interval(difference, error, len(stage.runs))
-    interval, before = mean_interval(stage.values), stage.pretrained
+    interval = mean_interval(stage.values, stage.runs[0].rows, stage.runs[0].metric)
+    before = stage.pretrained
     return {
         "stage": stage.name,
         "model": stage.model,
@@ -218,26 +268,26 @@ def _stage(stage: StageFound, base: StageFound) -> dict[str, Any]:
 
 
 def _notes_on_figures(
-    found: Sequence[StageFound], rows: int, interval: tuple[float, float]
+    found: Sequence[StageFound], rows: int, interval: tuple[float, float] | None
 ) -> list[Sentence]:
-    """Return what a person must know to judge accuracies and gains."""
+    """Return what a person must know to judge scores and gains."""
     first, num_seeds = found[0].runs[0], len(found[0].runs)
-    notes = [
-        Sentence(
-            marked(
-                "engine",
-                "Measured on {rows} {split} rows: on so many, the 95 % interval of the base's {metric} is "
-                "{low:.4f} to {high:.4f}, whatever the seeds do.",
-            ),
-            {
-                "rows": f"{rows:,}",
-                "split": first.split,
-                "metric": first.metric,
-                "low": interval[0],
-                "high": interval[1],
-            },
+    values: dict[str, Any] = {"rows": f"{rows:,}", "split": first.split, "metric": first.metric}
+    template = marked("engine", "Measured on {rows} {split} rows.")
+    if interval is not None:
+        template = marked(
+            "engine",
+            "Measured on {rows} {split} rows: on so many, the 95 % interval of the base's {metric} is "
+            "{low:.4f} to {high:.4f}, whatever the seeds do.",
         )
-    ]
+        if first.metric not in (*SHARES, *CORRELATIONS):
+            template = marked(
+                "engine",
+                "Measured on {rows} {split} rows: on so many, the 95 % interval of the {metric} of the "
+                "base's first run is {low:.4f} to {high:.4f}, whatever the seeds do.",
+            )
+        values |= {"low": interval[0], "high": interval[1]}
+    notes = [Sentence(template, values)]
     if first.split == "validation":
         template = marked(
             "engine",
@@ -257,11 +307,9 @@ def _notes_on_figures(
         "differences seed by seed. Each stage was pretrained once, so what another pretraining would give "
         "is not in them.",
     )
-    if num_seeds < 2:
-        template = marked(
-            "engine", "One seed says little: with several, a 95 % interval tells a gain from chance."
-        )
-    return [*notes, Sentence(template, {"seeds": num_seeds})]
+    if num_seeds < LEAST_SEEDS:
+        template = TOO_FEW_SEEDS
+    return [*notes, Sentence(template, {"seeds": num_seeds, "least": LEAST_SEEDS})]
 
 
 def _notes_on_models(found: Sequence[StageFound]) -> list[Sentence]:

@@ -22,6 +22,10 @@ _NO_SPREAD = 1e-12  # of a mean of equal shares: what rounding in float64 leaves
 ANSWERED = "answered"  # in details: how often each class was, where there is no confusion matrix
 MOST_CONFUSED = 1000  # classes; of more, no line of a run holds which was taken for which
 
+# of rows that are right: an interval follows from their number alone
+SHARES = ("accuracy", "subset_accuracy", "exact_match")
+CORRELATIONS = ("pearson", "spearman")  # from -1 on
+
 # C classes, E examples
 
 
@@ -149,17 +153,18 @@ def notes_on(labels: Sequence[str], scores: ClassScores, split: str) -> list[Sen
     return [Sentence(_NEVER, {"count": len(never), "total": len(occur), "labels": names})]
 
 
-def wilson_interval(hits: float, total: int) -> tuple[float, float]:
+def wilson_interval(hits: float, total: int, z: float = NORMAL_95) -> tuple[float, float]:
     """Return the 95 % interval of a share of which `hits` of `total` were seen; 0 to 1 where nothing was.
 
     It never leaves 0 to 1, and holds for few rows and for shares near 0 or 1, where the normal one does not.
+    Args: z: what the normal distribution's level is, where that is not 95 %.
     Source: Wilson 1927; scipy's binomtest(...).proportion_ci(method="wilson").
     """
     if total <= 0:
         return 0.0, 1.0
-    share, squared = hits / total, NORMAL_95**2
+    share, squared = hits / total, z**2
     middle = (share + squared / (2 * total)) / (1 + squared / total)
-    half = NORMAL_95 / (1 + squared / total)
+    half = z / (1 + squared / total)
     half *= math.sqrt(max(0.0, share * (1 - share)) / total + squared / (4 * total**2))
     return (0.0 if hits <= 0 else middle - half), (1.0 if hits >= total else middle + half)
 
@@ -195,13 +200,13 @@ def error_over_seeds(values: Sequence[float], rows: int = 0, *, num_scores: int 
     return error if error > _NO_SPREAD else None
 
 
-def mean_interval(values: Sequence[float], rows: int = 0) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean of shares, one for each seed; None as `error_over_seeds`."""
+def mean_interval(values: Sequence[float], rows: int = 0, metric: str = "") -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean of scores, one for each seed; None as `error_over_seeds`."""
     error = error_over_seeds(values, rows)
     if error is None:
         return None
     low, high = student_interval(statistics.fmean(values), error, len(values))
-    return max(0.0, low), min(1.0, high)
+    return max(-1.0 if metric in CORRELATIONS else 0.0, low), min(1.0, high)
 
 
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

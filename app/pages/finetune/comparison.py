@@ -23,11 +23,11 @@ from app.plots.ways import WayRow, WaysPlot
 from app.session import Session
 from app.work.titles import run_title
 from app.work.worker import Channel
-from engine.errors import UserError
+from engine.errors import Sentence, UserError
 from engine.events import Event, Gained, Noted, Steps
 from engine.settings.comparison import ComparisonConfig
-from engine.train.comparison import WAYS, beside, is_comparison, read_report
-from engine.train.metrics import mean_interval
+from engine.train.comparison import WAYS, beside, is_comparison, note_on_looks, read_report
+from engine.train.metrics import LEAST_SEEDS, mean_interval
 
 EDGE = 8  # px around the rows of a figure
 MOST_EARLIER = 12
@@ -54,6 +54,8 @@ class ComparisonCard(Card):
         self._read = Channel(self, session.workers.quick)
         self._reached: dict[str, Reached] = {}
         self._metric = self._split = ""
+        self._rows = 0
+        self._looks: Sentence | None = None
         self.folder: Path | None = None
         self.is_running = False
         self.set_title(self.tr("Ways to adapt"))
@@ -112,11 +114,14 @@ class ComparisonCard(Card):
         self._read.drop()
         self.folder, self.is_running = folder, False
         self._reached, self._metric, self._split = {}, "", ""
+        self._rows, self._looks = 0, None
         for figure in (self.plot, self.mix):
             figure.set_caption([(self.tr("comparison"), folder.name)])
 
     def _take_report(self, report: Mapping[str, Any]) -> None:
         self._metric, self._split = report["metric"], report["split"]
+        self._rows = report["rows"][self._split]
+        self._looks = note_on_looks(self._split, [one.get("looks", 0) for one in report["ways"]])
         self._reached = {
             one["way"]: Reached(tuple(one["values"]), one["seconds"], tuple(one["layer_mix"]))
             for one in report["ways"]
@@ -137,7 +142,7 @@ class ComparisonCard(Card):
             return
         for event in events:
             if isinstance(event, Gained):
-                self._metric, self._split = event.metric, event.split
+                self._metric, self._split, self._rows = event.metric, event.split, event.rows
                 self._reached[event.stage] = Reached(event.values)
                 self._show()
             elif isinstance(event, Noted) and event.level == "fine":
@@ -172,7 +177,7 @@ class ComparisonCard(Card):
     def _show(self) -> None:
         known = {way.name: words.tr_engine(way.said) for way in WAYS}
         rows = [
-            WayRow(known[name], one.values, mean_interval(one.values))
+            WayRow(known[name], one.values, mean_interval(one.values, self._rows, self._metric))
             for name, one in self._reached.items()
             if name in known
         ]
@@ -208,13 +213,12 @@ class ComparisonCard(Card):
         views = views_of(self._session.task_name)
         seeds = max(len(one.values) for one in self._reached.values())
         split = {"test": self.tr("test rows"), "validation": self.tr("validation rows")}[self._split]
-        said = words.counted(
-            seeds,
-            self.tr("{metric} on the {split}; a dot is a seed. One seed says little."),
-            self.tr("{metric} on the {split}; a dot is a seed, the line the 95 % interval of their mean."),
-        )
+        said = self.tr("{metric} on the {split}; a dot is a seed, the line the 95 % interval of their mean.")
+        if seeds < LEAST_SEEDS:
+            said = self.tr("{metric} on the {split}; a dot is a seed. Fewer than three seeds say little.")
         metric = views.metric(self._metric)
-        return said.format(metric=metric[:1].upper() + metric[1:], split=split)
+        said = said.format(metric=metric[:1].upper() + metric[1:], split=split)
+        return said if self._looks is None else f"{said} {words.say(self._looks)}"
 
     def _fill_table(self, known: Mapping[str, str]) -> None:
         """Show the figures under each other, each way beside the first."""
@@ -230,7 +234,7 @@ class ComparisonCard(Card):
         for name, one in self._reached.items():
             difference = ""
             if base is not None and one is not base and len(one.values) == len(base.values):
-                found, around = beside(one.values, base.values)
+                found, around = beside(one.values, base.values, self._rows)
                 difference = signed(found)
                 if around is not None:
                     template = self.tr("{difference} ({low} to {high})")

@@ -15,16 +15,21 @@ import numpy as np
 import pytest
 
 from engine.errors import RunError
-from engine.evaluation.report import interval_over
-from engine.events import Progress, result_of
+from engine.evaluation.part import scoring_part
+from engine.evaluation.report import Report, interval_over
+from engine.events import Finished, Progress, result_of
+from engine.model.info import read_info
 from engine.runs.facts import RunFacts, read_facts, size_of
 from engine.runs.index import INDEX, index_of
 from engine.runs.marks import Marks, read_marks, set_marks
+from engine.train.finetune import fine_tune
 from engine.train.run.answers import save_answers
 from engine.train.run.lock import locked
-from engine.train.run.runs import CONFIG, LOCK, METRICS, STATUS
+from engine.train.run.runs import CONFIG, LOCK, METRICS, STATUS, read_metrics
 from engine.train.scored import F1, Each
 from tests.engine.made_runs import made_run, touch_later
+from tests.engine.tiny_runs import write_table
+from tests.engine.train.tasks.test_multi_label import moods, moods_config
 
 
 def runs_of(root: Path) -> dict[str, RunFacts]:
@@ -199,6 +204,24 @@ def test_two_processes_that_list_and_change_the_same_runs_at_once_harm_nothing(t
     with sqlite3.connect(root / INDEX) as index:
         assert index.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     index.close()
+
+
+@pytest.mark.slow
+def test_the_score_of_several_labels_is_that_of_the_thresholds_which_the_model_answers_with(
+    tmp_path: Path,
+) -> None:
+    write_table(tmp_path / "moods.csv", moods(160))
+    run = tmp_path / "runs" / "moods"
+    *_, finished = fine_tune(moods_config(tmp_path, validation_share=0.4, num_epochs=2), run)
+    info = read_info(run / "model")
+    assert set(info["thresholds"].values()) != {0.5}
+    part = result_of(scoring_part(run, "validation"))
+    at_half = next(one for one in reversed(read_metrics(run)) if one["event"] == "evaluated")
+    (facts,) = result_of(index_of(tmp_path / "runs"))
+    score = facts.score()
+    assert score is not None and isinstance(finished, Finished)
+    assert score.value == finished.best_metric == info["trained"]["value"] == Report(part).value
+    assert score.value != at_half["metrics"]["micro_f1"] and score.interval == interval_over(part.each)
 
 
 def test_a_score_that_is_no_share_has_the_interval_of_the_answers_that_were_kept(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import math
 import random
 import statistics
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from string import ascii_lowercase
@@ -23,7 +24,7 @@ from engine.settings.pipeline import PipelineConfig
 from engine.text.corpus.corpus import Corpus
 from engine.text.table import read_table
 from engine.text.wordpiece import WordPiece
-from engine.train.gains import FineTuned, StageFound, gain, table
+from engine.train.gains import FineTuned, StageFound, gain, report_of, table
 from engine.train.metrics import wilson_interval
 from engine.train.pipeline import pipeline, resume
 from engine.train.prepare import Setup
@@ -31,9 +32,11 @@ from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.runs import chain_of, list_runs, read_metrics
 from engine.train.run.runs import read_config as settings_of
 from engine.train.stages import has_next_sentences
+from engine.train.tasks.regression.scores import pearson_interval
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.fakes import TOKENS, tiny_classifier
 
+TINY = Path(__file__).parents[3] / "assets" / "models" / "tiny" / "model"
 STAGES = ("base", "domain", "task")
 
 
@@ -184,7 +187,8 @@ def test_the_report_says_how_far_its_figures_can_be_trusted(done: tuple[Path, li
     said = "\n".join(table(report))
     assert f"95 % interval of the base's accuracy is {low:.4f} to {high:.4f}" in said and "±" not in said
     assert "without a masked-word head, so the loss before domain text" in said
-    assert "11 validation rows" in said and "chosen on these same rows" in said and "2 seeds" in said
+    assert "11 validation rows" in said and "chosen on these same rows" in said
+    assert "Number of seeds: 2. From 3 seeds on" in said
     assert [line.split()[0] for line in table(report)[:4]] == ["stage", *STAGES]
 
 
@@ -256,6 +260,46 @@ def test_a_gain_is_the_mean_of_differences_seed_by_seed() -> None:
     found, error = gain(stage("task", 0.7, 0.9, 0.8), stage("base", 0.6, 0.8, 0.4))
     assert found == pytest.approx(0.2) and error == pytest.approx(math.sqrt(0.03) / math.sqrt(3))
     assert gain(stage("task", 0.7), stage("base", 0.6)) == (pytest.approx(0.1), None)
+
+
+def one_stage(metric: str, *values: float, split: str = "validation", **more: Any) -> StageFound:
+    """Return a base stage of so many seeds, measured on 50 rows."""
+    rows = {"train": 80, "validation": 50, "test": 0}
+    runs = [
+        FineTuned(f"base{seed}", seed, metric, split, value, value, rows, 3, 9, 1.0, **more)
+        for seed, value in enumerate(values)
+    ]
+    return StageFound("base", str(TINY), None, tuple(runs))
+
+
+def test_the_report_of_a_correlation_below_nothing_has_its_own_interval() -> None:
+    report = report_of([one_stage("pearson", -0.06, -0.02)])
+    assert report["interval_of_rows"] == pytest.approx(pearson_interval(-0.04, 50))
+    assert report["standard_error_of_rows"] is None
+    low, high = report_of([one_stage("pearson", -0.06, -0.02, -0.05)])["stages"][0]["interval"]
+    assert -0.2 < low < -0.043 < high < 0.2
+
+
+def test_the_interval_of_an_entity_f1_is_never_that_of_a_share_of_rows() -> None:
+    report = report_of([one_stage("entity_f1", 0.8, 0.7, 0.75, interval=(0.7, 0.9))])
+    assert report["interval_of_rows"] == [0.7, 0.9] and "the base's first run is 0.7000" in report["notes"][0]
+    assert report_of([one_stage("entity_f1", 0.8)])["notes"][0] == "Measured on 50 validation rows."
+
+
+def test_seeds_that_tie_leave_a_gain_as_unsure_as_their_score_is_coarse() -> None:
+    rows = {"train": 80, "validation": 100, "test": 0}
+    stages = [
+        StageFound(name, str(TINY), None, tuple(
+            FineTuned(f"{name}{seed}", seed, "accuracy", "validation", value, value, rows, 3, 9, 1.0)
+            for seed in range(3)
+        ))
+        for name, value in (("base", 0.80), ("task", 0.81))
+    ]  # fmt: skip
+    base, task = report_of(stages)["stages"]
+    assert base["interval"][0] < 0.795 and base["interval"][1] > 0.805
+    assert task["gain_interval"][0] < 0.005 and task["gain_interval"][1] > 0.015
+    for stage in report_of([replace(stage, runs=stage.runs[:2]) for stage in stages])["stages"]:
+        assert stage["interval"] is None and stage["gain_interval"] is None
 
 
 def test_next_sentences_are_asked_for_where_documents_have_several(tmp_path: Path) -> None:
