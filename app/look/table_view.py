@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -20,10 +20,12 @@ from PySide6.QtWidgets import (
 class TableView(QTableView):
     """A calm table: no grid, rows of one height, one line a cell; Ctrl+C copies, Tab leaves it.
 
-    Where it is a door, `row_wanted` tells of a click on a row, and of Enter and Space.
+    Where it is a door, `row_wanted` tells of a click on a row, and of Enter and Space. `resized`: there is more
+    or less room for columns.
     """
 
     row_wanted = Signal(int)
+    resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, showGrid=False, wordWrap=False)
@@ -60,6 +62,10 @@ class TableView(QTableView):
     def _row_clicked(self, index: QModelIndex) -> None:
         if self._is_door:
             self.row_wanted.emit(index.row())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         opens = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)

@@ -342,3 +342,28 @@ def test_the_tour_starts_from_welcome_and_from_help_and_escape_leaves_it(
     tour = window.findChild(QWidget, "tour")
     tour.leave()
     qtbot.waitUntil(lambda: window.findChild(QWidget, "tour") is None)
+
+
+@pytest.mark.slow
+def test_columns_fit_a_window_that_was_resized_while_another_page_was_in_view(
+    settings: AppSettings, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text(
+        "text,label\n" + "".join(f"film {n} {'and so on ' * 20},{n % 2}\n" for n in range(40)),
+        encoding="utf-8",
+    )
+    window = open_window(settings)
+    window.session.open_table(path)
+    assert window.session.wait_idle()
+    view, widths = window._pages.page("data").table_card.view, []
+    for width in (1280, 1024, 1920, 1280):
+        window.show_page("welcome")
+        window.resize(width, 800)
+        QApplication.processEvents()
+        window.show_page("data")
+        QApplication.processEvents()
+        assert view.horizontalHeader().length() == view.viewport().width(), width
+        widths.append((view.columnWidth(0), view.columnWidth(1)))
+    assert widths[0] == widths[3]
+    assert max(label for _text, label in widths) < 120, "the text has the room that there is"

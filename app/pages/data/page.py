@@ -60,6 +60,7 @@ class DataPage(Page):
         self.setParent(parent)
         self.setObjectName("data_page")
         self.session = session
+        self._shown: Path | None = None
         self._add_actions()
         self.banner = Banner(name="data_banner")
         self.body.addWidget(self.banner)
@@ -242,6 +243,9 @@ class DataPage(Page):
         else:
             self.files.setCurrentWidget(self.table_card)
         self._show_state()
+        before, self._shown = self._shown, self.session.table_path
+        if self._shown != before and self.isVisible() and self.next_button.isEnabled():
+            self.next_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_task_file(self, file: TaskFile) -> None:
         if file.task not in self._previews:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
@@ -78,6 +78,7 @@ class TableCard(Card):
         self._was_shown = False
         self.model = TableModel(None, self)
         self.view.setModel(self.model)
+        self.view.resized.connect(self._refit_texts)
         header = self.view.horizontalHeader()
         header.setResizeContentsPrecision(MOST_MEASURED)
         header.setSectionsClickable(True)
@@ -305,12 +306,13 @@ class TableCard(Card):
             self._was_shown = True
             self._fit_columns()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+    @Slot()
+    def _refit_texts(self) -> None:
+        """Share the room anew, unless somebody has drawn a column wider or narrower."""
         last = self.model.columnCount() - 1  # which takes what is left
         texts = [place for place in self._texts if place < last]
         if self._texts and all(self.view.columnWidth(place) == self._given for place in texts):
-            self._fit_texts()  # nobody has drawn them wider or narrower
+            self._fit_texts()
 
     @Slot(bool)
     def _show_reading(self, shown: bool) -> None:

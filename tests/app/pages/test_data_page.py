@@ -537,3 +537,13 @@ def test_a_header_that_does_not_fit_the_cells_is_told(page: DataPage, tmp_path: 
     assert session.roles == Roles("label", "question", "syn_question")
     said = remark(page, "The header does not fit the cells")
     assert "column label holds sentences" in said and "column syn_question the 2 values that repeat" in said
+
+
+def test_the_keyboard_is_on_the_way_on_once_a_file_is_open_and_stays_while_it_is_read_otherwise(
+    page: DataPage, table_file: Path
+) -> None:
+    session = open_file(page, table_file, encoding="cp1252")
+    assert page.focusWidget() is page.next_button
+    page.table_card.search.setFocus()
+    session.reread_table(quoting="none")
+    assert session.wait_idle() and page.focusWidget() is page.table_card.search
