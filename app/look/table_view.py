@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 class TableView(QTableView):
     """A calm table: no grid, rows of one height, one line a cell; Ctrl+C copies, Tab leaves it.
 
-    Where it is a door, `row_wanted` tells of a click on a row, and of Enter and Space. `resized`: there is more
-    or less room for columns.
+    Where it is a door, `row_wanted` tells of a click on a row, and of Enter and Space. `resized`: there is
+    more or less room for columns.
     """
 
     row_wanted = Signal(int)

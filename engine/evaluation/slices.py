@@ -21,7 +21,7 @@ from engine.evaluation.calibration import bin_places
 from engine.evaluation.report import Groups, groups_of
 from engine.evaluation.statistics import Numbers, holm
 from engine.events import Progress, Steps
-from engine.text.languages import language_of
+from engine.text.languages import language_of, usual_languages
 from engine.train.metrics import wilson_interval
 
 # E texts, G groups of texts that repeat one another, M slices
@@ -136,6 +136,10 @@ def languages(texts: Sequence[str]) -> Steps[tuple[str, ...]]:
         stop = min(start + _TEXTS_AT_ONCE, len(texts))
         found += [language_of(texts[place]) for place in range(start, stop)]
         yield Progress(stage=marked("engine", "Looking for slices"), done=start, total=len(texts))
+    usual = usual_languages(found)
+    for place, language in enumerate(found):
+        if language not in usual:  # of few words, which the others tell more of
+            found[place] = language_of(texts[place], usual)
     return tuple(found) if len(set(found)) > 1 else ()
 
 

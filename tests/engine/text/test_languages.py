@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
-from engine.text.languages import language_of
+from engine.text.languages import language_of, usual_languages
+from engine.text.table import read_table
+
+SENTENCES = Path(__file__).parents[3] / "assets" / "samples" / "sentence_polarity.csv"
 
 
 @pytest.mark.parametrize(
@@ -28,3 +34,37 @@ from engine.text.languages import language_of
 )
 def test_a_text_is_told_by_its_letters_and_small_words(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("great product", "English"),
+        ("not bad at all", "English"),
+        ("sehr gut", "German"),
+        ("Den var mycket bra och jag tyckte om den.", "Swedish"),
+        ("Film ini sangat bagus dan saya tidak akan lupa.", "Indonesian"),
+    ],
+)
+def test_a_short_text_is_told_by_a_word_that_one_language_alone_has(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+def test_a_text_is_of_the_files_language_unless_its_words_plainly_say_otherwise() -> None:
+    told = ["The film was not as good as the book.", "It is a long way to the end of this one."]
+    usual = usual_languages(language_of(text) for text in [*told, "gripping", "这部电影很好看"])
+    assert usual == ("English",)
+    assert language_of("gripping", usual) == "English"
+    assert language_of("a no-brainer do as I say", usual) == "English"
+    assert language_of("Der Film ist nicht so gut wie das Buch.", usual) == "German"
+    assert language_of("这部电影很好看", usual) == "Chinese"
+
+
+@pytest.mark.slow
+def test_of_ten_thousand_reviews_those_alone_that_are_are_told_as_spanish_or_portuguese() -> None:
+    texts = read_table(SENTENCES).frame["text"].tolist()
+    usual = usual_languages(found := [language_of(text) for text in texts])
+    counts = Counter(language_of(text, usual) for text in texts)
+    assert usual == ("English",) and len(found) == 10_662
+    foreign = counts.total() - counts["English"]
+    assert set(counts) <= {"English", "Spanish", "Portuguese", "French"} and 50 <= foreign <= 60  # by eye: 56
