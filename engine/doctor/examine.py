@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from engine.doctor.characters import on_characters
 from engine.doctor.copies import comparing, on_copies
 from engine.doctor.finding import Finding, Found
 from engine.doctor.labels import on_labels
@@ -39,6 +40,8 @@ def examining(
         yield from _found(on_labels(part), mendable)
     for part in parts:
         yield from _found((yield from on_texts(part, wordpiece, max_length)), mendable)
+    for part in parts:
+        yield from _found((yield from on_characters(part)), mendable)
     yield from _found(on_shift(parts), mendable)
     texts = yield from comparing(parts)
     yield from _found(on_copies(parts, texts), mendable)

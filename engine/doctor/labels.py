@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.doctor.differing import is_one_edit
+from engine.doctor.differing import is_exchanged, is_one_edit
 from engine.doctor.finding import Finding, Rows
 from engine.doctor.part import Part
 from engine.errors import Sentence, marked
@@ -17,7 +17,9 @@ from engine.text.recipe import MERGE, Step
 RARE = 5  # rows, below which a label is hardly learned and hardly measured
 UNBALANCED = 10  # times as many rows of the largest label as of the smallest
 _SHORTEST_TYPO = 4  # letters of a label that may be another one mistyped
+_SHORT_TYPO = 3  # or of one beside a label that is much commoner
 _RARE_BESIDE = 0.1  # of the rows of the label it may stand for
+_MUCH_RARER, _EXCHANGED = 0.01, 0.05  # of a short one; of one with two letters exchanged
 _MOST_NAMED = 5
 
 
@@ -25,9 +27,18 @@ def on_labels(part: Part) -> Iterator[Finding]:
     """Yield what is doubtful in the labels of a part."""
     yield from _missing(part)
     if part.has_labels and len(part.names) <= MOST_LABELS:
-        yield from _similar(part)
-        yield from _rare(part)
-        yield from _balance(part)
+        meant = similar_in(part)
+        yield from on_similar(part, meant)
+        yield from _rare(part, meant)
+        yield from _balance(part, meant)
+
+
+def similar_in(part: Part) -> dict[str, str]:
+    """Return label -> the commoner one that it may be, of labels as learned: without blanks around them."""
+    if part.roles.label not in part.table.columns or len(part.names) > MOST_LABELS:
+        return {}
+    meant = similar_labels(Counter(dict(zip(part.names, part.counts().tolist(), strict=True))))
+    return {label: meant.get(other, other) for label, other in meant.items()}
 
 
 def similar_labels(cells: Counter[str]) -> dict[str, str]:
@@ -48,36 +59,43 @@ def _mistyped(counts: Counter[str]) -> dict[str, str]:
     found = {}
     for label, count in counts.items():
         plain = label.strip().casefold()
-        if len(plain) < _SHORTEST_TYPO:
+        if len(plain) < _SHORT_TYPO:
             continue
         near = set().union(*(by_short.get(short, set()) for short in _without_one(plain))) - {label}
         meant = [
             other
             for other in near
-            if count <= max(2, _RARE_BESIDE * counts[other])
-            and count < counts[other]
+            if count < counts[other]
             and is_one_edit(plain, other.strip().casefold())
+            and count <= _as_many(plain, other.strip().casefold(), counts[other])
         ]
         if len(meant) == 1:
             found[label] = meant[0]
     return found
 
 
+def _as_many(label: str, other: str, count: int) -> float:
+    """Return in how many rows a label may stand at most to be another one, mistyped. Args: count: of that."""
+    if len(label) >= _SHORTEST_TYPO:
+        return max(2, _RARE_BESIDE * count)
+    return (_EXCHANGED if is_exchanged(label, other) else _MUCH_RARER) * count
+
+
 def _without_one(text: str) -> set[str]:
     return {text, *(text[:at] + text[at + 1 :] for at in range(len(text)))}
 
 
-def _similar(part: Part) -> Iterator[Finding]:
-    meant = similar_labels(part.cells)
-    if not meant or len(part.roles.label.split("\x1f")) > 1 or part.roles.label not in part.table.columns:
+def on_similar(part: Part, meant: dict[str, str]) -> Iterator[Finding]:
+    """Yield the rows whose label may be another. Args: meant: label -> that one, as `similar_in` tells."""
+    if not meant:
         return
-    cells = part.table.frame[part.roles.label].array
-    rows = part.examples.rows
-    odd = [row for row, cell in zip(rows.tolist(), cells.take(rows).tolist(), strict=True) if cell in meant]
-    found, labelled = np.array(odd, np.int64), [cells[row] for row in odd]
+    places = [place for place, name in enumerate(part.names) if name in meant]
+    odd = np.isin(part.examples.labels, places)
+    found: Rows = part.examples.rows[odd]
+    labelled = [part.names[place] for place in part.examples.labels[odd].tolist()]
     kept: dict[str, list[str]] = {}
     for label, other in sorted(meant.items()):
-        kept.setdefault(_root(other, meant), []).append(label)
+        kept.setdefault(other, []).append(label)
     pairs = [(label, other) for other, labels in kept.items() for label in labels]
     named = [f"{_shown(label, other)} – {_shown(other, label)}" for label, other in pairs]
     template = marked("engine", "{count:,} rows of {name} have a label that may be another one: {labels}.")
@@ -94,16 +112,12 @@ def _similar(part: Part) -> Iterator[Finding]:
         ),
         advice=Sentence(marked("engine", "Merge them, if they are the same.")),
         level="wrong",
-        values={"label": labelled, "meant": [_root(meant[label], meant) for label in labelled]},
+        values={"label": labelled, "meant": [meant[label] for label in labelled]},
         mends=tuple(
             Step(MERGE, label=other, labels=tuple(labels), column=part.roles.label, reason="similar_labels")
             for other, labels in kept.items()
         ),
     )
-
-
-def _root(label: str, meant: dict[str, str]) -> str:
-    return meant.get(label, label)
 
 
 def _shown(label: str, beside: str) -> str:
@@ -139,9 +153,20 @@ def _missing(part: Part) -> Iterator[Finding]:
             )
 
 
-def _rare(part: Part) -> Iterator[Finding]:
+def _merged_counts(part: Part, meant: dict[str, str]) -> np.ndarray:
+    """Return (C,), the rows of each label with those of its other spellings, none of these."""
     counts = part.counts()
-    rare = np.flatnonzero(counts < RARE)
+    for place, name in enumerate(part.names):
+        if name in meant:
+            counts[part.names.index(meant[name])] += counts[place]
+            counts[place] = 0
+    return counts
+
+
+def _rare(part: Part, meant: dict[str, str]) -> Iterator[Finding]:
+    """Name labels of few rows; of one that may be another the row is told of already."""
+    counts = _merged_counts(part, meant)
+    rare = np.flatnonzero((counts < RARE) & (counts > 0))
     if not len(rare) or len(part.names) < 2:
         return
     labels = part.examples.labels
@@ -164,11 +189,12 @@ def _rare(part: Part) -> Iterator[Finding]:
     )
 
 
-def _balance(part: Part) -> Iterator[Finding]:
-    counts = part.counts()
-    if len(counts) < 2 or counts.max() < UNBALANCED * max(1, counts.min()):
+def _balance(part: Part, meant: dict[str, str]) -> Iterator[Finding]:
+    counts = _merged_counts(part, meant)
+    there = np.flatnonzero(counts)
+    if len(there) < 2 or counts.max() < UNBALANCED * counts[there].min():
         return
-    least, most = int(counts.argmin()), int(counts.argmax())
+    least, most = int(there[counts[there].argmin()]), int(counts.argmax())
     template = marked(
         "engine", "{most} has {large:,} rows of {name}, {least} only {small:,}: {times:.0f} times as many."
     )

@@ -5,7 +5,6 @@ Nothing is refused here: labels that nothing can be learned from are what a doct
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
@@ -28,8 +27,8 @@ _AT_ONCE = 4096
 class Part:
     """One table in its roles. name: what a person calls it.
 
-    examples: the rows with a text; `labels` are places in `names`, -1 for none. cells: different label cells
-    as they stand, white space too, and their rows that count. no_text, no_label: rows that lack it.
+    examples: the rows with a text; `labels` are places in `names`, -1 for none. no_text, no_label: rows that
+    lack it.
     """
 
     name: str
@@ -37,7 +36,6 @@ class Part:
     roles: Roles
     examples: ExampleRows
     names: tuple[str, ...]
-    cells: Counter[str]
     no_text: Rows
     no_label: Rows
 
@@ -67,7 +65,6 @@ def reading_part(name: str, table: Table, roles: Roles) -> Steps[Part]:
     labels = np.full(table.num_rows, -1, np.int32)
     no_text: list[int] = []
     place_of: dict[str, int] = {}
-    cells: Counter[str] = Counter()
     for start in range(0, table.num_rows, _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
         for column in texts:
@@ -81,7 +78,6 @@ def reading_part(name: str, table: Table, roles: Roles) -> Steps[Part]:
         if columns:
             raw = [table.frame[column].array[some].tolist() for column in columns]
             said = raw[0] if len(raw) == 1 else joined_cells(raw)
-            cells.update(cell for cell, there in zip(said, has_text[some], strict=True) if there)
             stripped = list(map(str.strip, said))
             labels[some] = [place_of.setdefault(cell, len(place_of)) if cell else -1 for cell in stripped]
         yield Beat()
@@ -89,4 +85,4 @@ def reading_part(name: str, table: Table, roles: Roles) -> Steps[Part]:
     arrays = [table.frame[column].array for column in texts]
     examples = ExampleRows(arrays[0], arrays[1] if len(arrays) > 1 else None, rows, labels[rows])
     no_label = rows[labels[rows] < 0] if columns else np.zeros(0, np.int64)
-    return Part(name, table, roles, examples, tuple(place_of), cells, np.array(no_text, np.int64), no_label)
+    return Part(name, table, roles, examples, tuple(place_of), np.array(no_text, np.int64), no_label)

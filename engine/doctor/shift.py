@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from engine.doctor.finding import NO_ROWS, Finding
+from engine.doctor.labels import similar_in
 from engine.doctor.part import Part
 from engine.errors import Sentence, marked
 
@@ -28,7 +29,8 @@ def on_shift(parts: Sequence[Part]) -> Iterator[Finding]:
 def _labels(one: Part, other: Part) -> Iterator[Finding]:
     if not (one.has_labels and other.has_labels):
         return
-    lacking = [name for name in other.names if name not in one.names]
+    mistyped = similar_in(other)  # told of by itself
+    lacking = [name for name in other.names if name not in one.names and name not in mistyped]
     if lacking:
         rows = other.examples.rows[np.isin(other.examples.labels, [other.names.index(n) for n in lacking])]
         template = marked("engine", "{other} has labels that {name} lacks: {labels}.")
@@ -49,8 +51,8 @@ def _labels(one: Part, other: Part) -> Iterator[Finding]:
             worst, most = name, difference
     if worst:
         share = other.counts()[other.names.index(worst)] / totals[1]
-        template = marked("engine", "{label} makes up {one:.1%} of {name} and {two:.1%} of {other}.")
-        values = {"label": worst, "one": float(shares[worst]), "two": float(share)}
+        template = marked("engine", "{label} makes up {one:.1f} % of {name} and {two:.1f} % of {other}.")
+        values = {"label": worst, "one": 100 * float(shares[worst]), "two": 100 * float(share)}
         said = Sentence(template, {**values, "name": one.name, "other": other.name})
         why = marked("engine", "A model answers in the shares that it has learned; scores depend on them.")
         yield _finding("shift", one.name, said, why, NO_ROWS, "look", other.name)

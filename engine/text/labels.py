@@ -49,7 +49,9 @@ _ALIKE = {
     ord(a): b for given, latin in (_CYRILLIC, _GREEK, _LATIN) for a, b in zip(given, latin, strict=True)
 }
 _PLAIN = {ord(a): b for a, b in zip(*_MARKS, strict=True)}
-_HIDDEN = re.compile(f"[{_UNSEEN}\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+HIDDEN = f"[{_UNSEEN}\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]"  # what cannot be seen, as a pattern
+LOOK_ALIKES = frozenset(_CYRILLIC[0] + _GREEK[0])  # letters that look like a Latin one
+_HIDDEN = re.compile(HIDDEN)
 _SPACE = re.compile(r"\s+")
 _LAST_STOP = re.compile(r"(?<=\w)[.,;:。，；：]+$")
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})(\.0+)?")

@@ -146,6 +146,23 @@ def language_of(text: str, usual: Collection[str] = ()) -> str:
         words plainly say otherwise.
     """
     words = _LETTERS.findall(text[:LOOKED_AT].casefold().replace("’", "'"))
+    script = _script_of_words(words)
+    known = _WORDS.get(script)
+    if known is None:
+        return script
+    expected = next((language for language in usual if language in known), "")
+    return _by_words(words, known, expected) or expected or script
+
+
+def script_of(text: str) -> str:
+    """Return the script that most letters of a text are in: a marked template."""
+    some = text[:LOOKED_AT]
+    if some.isascii():
+        return _LATIN if any(map(str.isalpha, some)) else NO_LETTERS
+    return _script_of_words(_LETTERS.findall(some.casefold()))
+
+
+def _script_of_words(words: list[str]) -> str:
     scripts = Counter[str]()
     for word in words:
         scripts[_script_of(word[0])] += len(word) if word[0] < "\u3040" else 2 * len(word)
@@ -153,12 +170,7 @@ def language_of(text: str, usual: Collection[str] = ()) -> str:
         return NO_LETTERS
     if scripts[_JAPANESE] and scripts[_JAPANESE] * 10 >= scripts[_CHINESE]:
         scripts[_JAPANESE] += scripts.pop(_CHINESE, 0)  # both stand in one Japanese text
-    script = scripts.most_common(1)[0][0]
-    known = _WORDS.get(script)
-    if known is None:
-        return script
-    expected = next((language for language in usual if language in known), "")
-    return _by_words(words, known, expected) or expected or script
+    return scripts.most_common(1)[0][0]
 
 
 def _by_words(words: list[str], known: dict[str, frozenset[str]], expected: str) -> str:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from engine.durable import write_text
 from engine.errors import DataError, Said, Sentence, marked
 from engine.files import parse_json_object, read_regular
+from engine.text.labels import visible
 from engine.text.table import Table
 
 SUSPECTED = "suspected_labels"  # the finding that a label in doubt is one of
@@ -57,17 +58,18 @@ class Step:
     def words(self) -> Sentence:
         """Return what it does."""
         template = _WORDS[self.do][len(self.rows) == 1]
-        values = {"count": len(self.rows), "label": self.label, "labels": list(self.labels)}
+        labels = [f"“{visible(label, [self.label])}”" for label in self.labels]
+        values = {"count": len(self.rows), "label": self.label, "labels": labels}
         return Sentence(template, {**values, "groups": len(set(self.groups))})
 
 
 _WORDS = {  # of many rows, of one
     DROP: (marked("engine", "{count:,} rows left out"), marked("engine", "One row left out")),
     RELABEL: (
-        marked("engine", "{count:,} rows relabelled as {label}"),
-        marked("engine", "One row relabelled as {label}"),
+        marked("engine", "{count:,} rows relabelled as “{label}”"),
+        marked("engine", "One row relabelled as “{label}”"),
     ),
-    MERGE: (marked("engine", "{labels} read as {label}"), marked("engine", "{labels} read as {label}")),
+    MERGE: (marked("engine", "{labels} read as “{label}”"), marked("engine", "{labels} read as “{label}”")),
     KEEP: (marked("engine", "{count:,} rows kept as they are"), marked("engine", "One row kept as it is")),
     TOGETHER: (
         marked("engine", "Copies of {groups:,} texts kept on one side of the split"),

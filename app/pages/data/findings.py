@@ -17,6 +17,7 @@ from app.pages.advice.remark import Remark
 from app.work.doctor import Doctor
 from app.work.table_rows import Rows
 from app.work.tables import TableSummary
+from engine.doctor.labels import on_similar
 from engine.text.recipe import DROP, KEEP, MERGE, RELABEL, TOGETHER, Step
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ def rows_words(kind: str) -> str:
         "exact_duplicates": translate("findings", "a text that stands in several rows"),
         "contradicting_labels": translate("findings", "a text with more than one label, row beside row"),
         "similar_labels": translate("findings", "the label may be another one"),
+        "other_script": translate("findings", "in another script"),
+        "hidden_characters": translate("findings", "characters that cannot be seen"),
+        "lost_characters": translate("findings", "a lost character, �"),
+        "mixed_words": translate("findings", "letters of two scripts in one word"),
         "nearly_empty": translate("findings", "hardly a letter"),
         "header_as_row": translate("findings", "names of columns"),
         "wrong_case": translate("findings", "all capitals"),
@@ -86,10 +91,12 @@ def _with_mends(remark: Remark, found: Mapping[str, Finding], steps: Sequence[St
 def _of_finding(finding: Finding, doctor: Doctor, merged: set[str]) -> Iterator[Remark]:
     steps = doctor.steps
     offered = [step for step in finding.mends if step not in steps]
-    if finding.kind == "similar_labels":
-        offered = [step for step in offered if not set(step.labels) <= merged]
-        if finding.mends and not offered:
+    if finding.kind == "similar_labels" and finding.mends:
+        others = _without(finding, doctor, merged)
+        offered = [step for step in others.mends if step not in steps] if others is not None else []
+        if others is None or not offered:
             return  # told of, or mended
+        finding = others
     elif len(offered) < len(finding.mends) and any(
         step.do == DROP for step in finding.mends if step in steps
     ):
@@ -104,6 +111,13 @@ def _of_finding(finding: Finding, doctor: Doctor, merged: set[str]) -> Iterator[
         more=_more(finding),
         steps=tuple(step for step in offered if step.do != DROP or finding.kind not in NEAR),
     )
+
+
+def _without(finding: Finding, doctor: Doctor, told: set[str]) -> Finding | None:
+    """Return what is found of labels but for those that the page tells of; None where that is all."""
+    pairs = zip(finding.values["label"], finding.values["meant"], strict=True)
+    meant = {label: other for label, other in pairs if label not in told}
+    return next(on_similar(doctor.parts[finding.part], meant), None)
 
 
 def _more(finding: Finding) -> str:

@@ -195,7 +195,7 @@ def test_a_mistyped_label_is_merged_and_the_mend_is_there_when_the_file_is_opene
     qtbot.waitUntil(lambda: any(session.recipes_dir().glob("*.json")))
     open_table(page, tmp_path / "films.csv")
     assert {name for name, _count in page.labels_plot.bars} == {"good", "bad"}
-    assert "goood read as good" in said(page)
+    assert "“goood” read as “good”" in said(page)
 
 
 def test_labels_in_doubt_are_decided_by_keys_and_the_mended_table_is_saved(
