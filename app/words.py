@@ -249,6 +249,14 @@ def duration(seconds: float) -> str:
     return translate("words", "{number} days").format(number=round(hours / 24))
 
 
+def duration_range(low: float, high: float) -> str:
+    """Return "40 s to 2 min", or "about 3 min" where both are written alike."""
+    first, last = duration(low), duration(high)
+    if first == last:
+        return translate("words", "about {duration}").format(duration=first)
+    return translate("words", "{low} to {high}").format(low=first, high=last)
+
+
 def time_left(seconds: float) -> str:
     """Return "3 min left", or nothing while that is not known."""
     if not math.isfinite(seconds) or seconds < 0:

@@ -187,6 +187,11 @@ def flops_estimate(config: DeviceConfig) -> float:
     return 1e14 if config.device != "cpu" and torch.cuda.is_available() else _flops
 
 
+def busy() -> float:
+    """Return how many processes each core worked on in the last minute; 0 where the system does not tell."""
+    return os.getloadavg()[0] / num_cores() if hasattr(os, "getloadavg") else 0.0
+
+
 def warm_up() -> None:
     """Measure the CPU for 50 ms. Call on a worker thread."""
     global _flops

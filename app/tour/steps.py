@@ -127,13 +127,14 @@ class Scenes(InsideScenes):
             "Fine-tuning starts from a model that has read a lot and teaches it your labels. The settings "
             "are sensible as they are; rest the pointer on one to read what it does."
         )
-        plan = self.page("finetune").setup.plan
+        setup = self.page("finetune").setup
+        plan = setup.plan
         if self.session.model is None:
             return f"{told} " + self.tr("Without a pretrained model, random weights will do for a first try.")
         if plan is None or self.session.is_training:
             return told
-        return f"{told} " + self.tr("As they stand it takes {steps} steps, about {time} here.").format(
-            steps=words.number(plan.num_steps), time=words.duration(plan.seconds)
+        return f"{told} " + self.tr("As they stand it takes {steps} steps, {time} here.").format(
+            steps=words.number(plan.num_steps), time=setup.time_words()
         )
 
     def learn(self) -> Step:

@@ -32,6 +32,10 @@ from engine.train.task import Answering
 PLANNED = 0.95  # of the time that is given: what is left is for a machine that becomes slower meanwhile
 LONGEST_S = 4.0  # measured for; two steps at least, of which the first does not count
 MOST_STEPS = 8
+BUSY = 0.5  # processes a core, besides a run, from which on a computer is called busy
+UNKNOWN = 2.0  # times longer than estimated a run may take here, while none has been made
+SPREAD = 1.2  # times longer or shorter, once one has
+SLOWEST = 50.0  # times the estimate that one run can teach
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,34 @@ class Plan:
     num_steps: int
     seconds: float
     learning_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Between how many seconds a run will take, and whether others keep the computer busy."""
+
+    low: float
+    high: float
+    is_busy: bool
+
+
+def told(seconds: float, busy: float, slowness: float = 0.0) -> Told:
+    """Return how long a run will take: `low` if it has the computer for itself, `high` if that stays as busy.
+
+    Args: seconds: as planned. busy: processes a core, before it starts. slowness: what the last run taught.
+    """
+    low, high = seconds, UNKNOWN * seconds
+    if 1 / SLOWEST <= slowness <= SLOWEST:
+        low, high = seconds * slowness / SPREAD, seconds * slowness * SPREAD
+    return Told(low, high * (1.0 + busy), busy > BUSY)
+
+
+def learned(planned: float, took: float, busy: float) -> float:
+    """Return how many times longer than planned a run took, its share of a busy computer set aside.
+
+    Args: busy: processes a core at its end, its own among them.
+    """
+    return min(SLOWEST, max(1.0 / SLOWEST, took / max(planned, 1e-9) / max(1.0, busy)))
 
 
 @dataclass(frozen=True, slots=True)

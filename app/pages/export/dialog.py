@@ -160,7 +160,8 @@ class ExportDialog(QDialog):
         policy.setRetainSizeWhenHidden(True)
         self.of_int8.setSizePolicy(policy)
         self.options, self.between = QStackedWidget(), QStackedWidget()
-        for each in (QWidget(), self.of_sentences, self.of_graph):
+        self.no_options, self.idle = QWidget(), QWidget()
+        for each in (self.no_options, self.of_sentences, self.of_graph):
             self.options.addWidget(each)
         parts = []
         for kind, radio in self.radios.items():
@@ -172,7 +173,7 @@ class ExportDialog(QDialog):
             parts.append(column(radio, hint, gap=2))
         self.question = QWidget()
         row(STRETCH, self.leave_button, self.keep_button, parent=self.question)
-        for each in (QWidget(), self.progress, self.question):
+        for each in (self.idle, self.progress, self.question):
             self.between.addWidget(each)
         told = QWidget()
         marks = ((mark, Qt.AlignmentFlag.AlignTop) for mark in self.marks.values())
@@ -295,7 +296,7 @@ class ExportDialog(QDialog):
         self.path.setText(QDir.toNativeSeparators(str(place / self._suggested())))
         self._say("muted", "")
         of_kind = {SENTENCES: self.of_sentences, ONNX: self.of_graph}
-        self.options.setCurrentWidget(of_kind.get(self.kind, self.options.widget(0)))
+        self.options.setCurrentWidget(of_kind.get(self.kind, self.no_options))
         self._show_state()
 
     def _suggested(self) -> str:
@@ -346,7 +347,7 @@ class ExportDialog(QDialog):
         for field in fields:
             field.setEnabled(not busy and (self._has_onnx or field is not self.radios[ONNX]))
         self.of_int8.setVisible(self.int8.isChecked())
-        between = self.progress if busy else self.question if small is not None else self.between.widget(0)
+        between = self.progress if busy else self.question if small is not None else self.idle
         self.between.setCurrentWidget(between)
         self.said.setVisible(bool(self.said.text()))
         self.folder_button.setVisible(self._outcome is not None and not busy)

@@ -35,7 +35,7 @@ from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.train.finetune import known_before
 from engine.train.learned import has_learned
-from engine.train.plan import Plan, plan
+from engine.train.plan import Plan, Told, learned, plan, told
 from engine.train.tasks.known import TASKS
 
 NAMES = (
@@ -47,6 +47,8 @@ NAMES = (
     "hidden_dropout", "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device",
     "precision", "kernels", "num_threads", "micro_batch_tokens",
 )  # fmt: skip
+SLOWNESS = "finetune/slowness"
+LEARNED_SHARE, LEARNED_S = 0.2, 5.0  # of a run, and seconds planned, from which on it teaches
 APART = ("validation_data", SETTING)  # files that belong to the table they were chosen for
 
 
@@ -58,6 +60,8 @@ class FineTuneSetup(SetupCard):
         self._apart: dict[str, tuple[str, str]] = {}  # table -> its own validation and test file
         self._table = ""  # whose files are shown
         self.plan: Plan | None = None
+        self.told: Told | None = None  # how long it will take
+        self._begun = 0.0  # seconds that were planned for the run under way
         self._asked_known = Channel(self, session.workers.files)
         self._known: Sequence[Noted] | None = None  # to the model to start from; None: not yet asked
         self.data_box = ChoiceBox("data_choice", self.tr("Data"))
@@ -118,6 +122,8 @@ class FineTuneSetup(SetupCard):
         session.model_changed.connect(self._model_changed)
         session.max_length_changed.connect(self._length_changed)
         session.busy_changed.connect(self._busy_changed)
+        session.training_started.connect(self._begin_run)
+        session.training_ended.connect(self._learn_pace)
 
     def _take_kept(self) -> None:
         """Show what was set when the last window closed."""
@@ -191,14 +197,16 @@ class FineTuneSetup(SetupCard):
 
     def work_out(self) -> None:
         """Work out how many steps it will take and how long."""
-        self.plan = None
+        self.plan = self.told = None
         self._keep()
         self._fill_tasks()
         self.task_label.setText(self._task_words())
         config, session = self.config(), self._session
         own = (str(getattr(config.data, name)) for name in APART)
         session.doctor.set_apart(tuple(Path(path) for path in own if path))
-        if session.summary is not None and session.model is not None and session.summary.refusal is None:
+        is_labelled = session.task_file is not None or session.has_label
+        is_usable = session.summary is not None and session.summary.refusal is None and is_labelled
+        if session.summary is not None and session.model is not None and is_usable:
             tokens = session.summary.num_tokens(session.max_length)
             examples = session.summary.num_examples
             self.plan = plan(
@@ -209,6 +217,7 @@ class FineTuneSetup(SetupCard):
                 label_counts=session.summary.counts.tolist(),
                 least_rate=TASKS[session.task_name].least_rate if session.task_name in TASKS else 0.0,
             )
+            self.told = self._tell(self.plan, config)
             self.form.set_auto("learning_rate", self._auto_words(self.plan.learning_rate))
             self._ask_known(config)
 
@@ -236,6 +245,34 @@ class FineTuneSetup(SetupCard):
             self._known = known
             self.changed.emit()
 
+    def _tell(self, found: Plan, config: FineTuneConfig) -> Told:
+        from engine.device import busy
+
+        around = 0.0 if self._session.is_training else busy()  # a run under way is waited for
+        return told(found.seconds, around, self._session.settings.value(_pace_key(config), 0.0))
+
+    @Slot()
+    def _begin_run(self) -> None:
+        config = self._session.training_config
+        is_told = isinstance(config, FineTuneConfig) and not config.training.minutes
+        self._begun = self.plan.seconds if self.plan is not None and is_told else 0.0
+
+    @Slot()
+    def _learn_pace(self) -> None:
+        """Learn from a run that has ended how long the next one will take."""
+        from engine.device import busy
+
+        session, planned, self._begun = self._session, self._begun, 0.0
+        training, config = session.training, session.training_config
+        step, started = training.step, training.started
+        is_whole = started is not None and started.first_step == 1  # not gone on with
+        if planned < LEARNED_S or step is None or not is_whole or training.share < LEARNED_SHARE:
+            return
+        assert isinstance(config, FineTuneConfig)
+        took = training.finished.seconds if training.finished is not None else step.elapsed_s / training.share
+        session.settings.set_value(_pace_key(config), learned(planned, took, busy()))
+        self._timer.start()
+
     def _auto_words(self, learning_rate: float) -> str:
         return self.tr("auto: {rate}").format(rate=words.scientific(learning_rate, 2))
 
@@ -247,22 +284,28 @@ class FineTuneSetup(SetupCard):
         from engine.device import describe_device
 
         minutes = float(self.form.values()["minutes"])
-        template = self.tr("{steps} steps · about {time} on {device}")
+        template = self.tr("{steps} steps · {time} on {device}")
         if minutes:  # an estimate would be said beside what a run measures a moment later
             template = self.tr("As much as fits into {minutes} min on {device}, as measured at its start")
         said = template.format(
             steps=words.number(found.num_steps),
-            time=words.duration(found.seconds),
+            time=self.time_words(),
             minutes=f"{minutes:.3g}",
             device=describe_device(),
         )
         lines = [said, *self._parts_words(found)]
+        if self.told is not None and self.told.is_busy and not minutes:
+            lines.insert(1, self.tr("Other programs keep this computer busy."))
         cut = summary.cut_share(self._session.max_length)
         if cut > 0 and summary.unit == "pieces":
             share = words.share(cut, 0 if cut >= 0.01 else 1)
             text = self.tr("{share} of texts are longer than {length} pieces and will be cut")
             lines.append(text.format(share=share, length=words.number(self._session.max_length)))
         return "\n".join(lines)
+
+    def time_words(self) -> str:
+        """Return how long a run will take, such as "40 s to 2 min"."""
+        return words.duration_range(self.told.low, self.told.high) if self.told is not None else ""
 
     def _parts_words(self, found: Plan) -> list[str]:
         """Return which rows are learned from, and on which it is measured."""
@@ -409,3 +452,11 @@ class FineTuneSetup(SetupCard):
             self.test_file.put(str(values[SETTING]))
         self._form_changed()
         self.check()
+
+
+def _pace_key(config: FineTuneConfig) -> str:
+    """Return under which name it is kept how long runs take on what these settings compute on."""
+    from engine.device import describe_device
+
+    on_cpu = config.device.device == "cpu" or describe_device().startswith("CPU")
+    return f"{SLOWNESS}/{'cpu' if on_cpu else 'gpu'}"

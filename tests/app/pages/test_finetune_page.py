@@ -685,3 +685,28 @@ def test_a_page_that_is_made_after_the_comparison_has_its_file(
     other = write_table(tmp_path / "test.csv", FIVE, rows_a_label=2)
     session.doctor.compare_with(other)
     assert show_page(FineTunePage).setup.test_file.path == str(other)
+
+
+@pytest.mark.slow
+def test_the_told_time_learns_from_the_run_before(
+    ready: FineTunePage, begin: Callable[[InventedRun], FineTunePage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.device.busy", lambda: 0.0)
+    monkeypatch.setattr("engine.train.plan.flops_estimate", lambda config: 1e7)
+    ready.setup.check()
+    page = begin(InventedRun(FIVE, num_steps=30))  # which says that it took 472 s
+    page.leave_run()
+    page.setup.check()
+    told = page.setup.told
+    assert told is not None and told.low < 472 < told.high
+
+
+def test_no_time_is_told_of_a_table_without_labels(page: FineTunePage, tmp_path: Path) -> None:
+    table = tmp_path / "nolabel.csv"
+    table.write_text("text\n" + "".join(f"a text of number {n}\n" for n in range(30)), encoding="utf-8")
+    page.session.open_table(table)
+    assert page.session.wait_idle()
+    page.setup.chooser.start_from_random_weights()
+    assert page.session.wait_idle()
+    page.setup.check()
+    assert page.setup.plan is None and "steps" not in page.setup.prediction.text()

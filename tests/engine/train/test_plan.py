@@ -13,7 +13,7 @@ from engine.settings.finetune import TrainingConfig
 from engine.train import finetune
 from engine.train.finetune import fine_tune, resume
 from engine.train.loop import Loop
-from engine.train.plan import PLANNED, Pace, fitted, on_fitted, plan
+from engine.train.plan import PLANNED, Pace, fitted, learned, on_fitted, plan, told
 from engine.train.schedule import Epochs
 from tests.engine.tiny_runs import losses, outcome, tiny_config
 from tests.fakes import tiny_config as tiny_shape
@@ -166,3 +166,13 @@ def test_a_run_whose_time_runs_out_while_it_saves_is_measured_where_it_ends(
         event.step for event in events if isinstance(event, Evaluated) and event.split == "validation"
     ] == [4]
     assert isinstance(events[-1], Finished) and events[-1].best_step == 4
+
+
+def test_a_run_of_a_busy_computer_is_told_as_a_range_that_holds_how_long_it_takes() -> None:
+    first = told(55.0, busy=2.25)  # as it was seen: told 55 s, took 3 min at a load of 4.5 on two cores
+    assert first.is_busy and first.low <= 55 and first.low < 180 < first.high
+    slowness = learned(55.0, 180.0, busy=3.25)
+    quiet = told(55.0, busy=0.05, slowness=slowness)
+    assert not quiet.is_busy and quiet.low < 55.4 < quiet.high < 75
+    assert told(55.0, busy=2.25, slowness=slowness).high > 180
+    assert told(55.0, busy=0.05, slowness=float("nan")) == told(55.0, busy=0.05)
