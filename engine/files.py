@@ -28,6 +28,7 @@ _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')  # on one system or ano
 _DEVICES = re.compile(
     r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\..*)?", re.IGNORECASE | re.DOTALL
 )
+_POINTER = b"version https://git-lfs"  # what a clone without Git LFS leaves in the place of a large file
 _OPENING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # no pipe makes it wait
 
 
@@ -46,7 +47,8 @@ def is_bare_name(text: str) -> bool:
 def open_regular(path: Path, *, most: int | None = None, kind: type[UserError] = UserError) -> BufferedReader:
     """Open an ordinary file for reading. Args: most: bytes it may have; None: any number.
 
-    Raises: `kind`: it is not there, cannot be read, is a folder, pipe or device, or larger than `most`.
+    Raises: `kind`: it is not there, cannot be read, is a folder, pipe or device, larger than `most`, or only
+    stands for a file that was not fetched.
     """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # before it is opened, for opening a device may do things
@@ -65,7 +67,14 @@ def open_regular(path: Path, *, most: int | None = None, kind: type[UserError] =
     if most is not None and about.st_size > most:
         os.close(handle)
         raise _too_large(path, most, kind)
-    return os.fdopen(handle, "rb")
+    file = os.fdopen(handle, "rb")
+    if file.peek(len(_POINTER)).startswith(_POINTER):
+        file.close()
+        raise kind(
+            marked("engine", "{path} is only a Git LFS pointer. Fetch the file itself: git lfs pull."),
+            path=path,
+        )
+    return file
 
 
 def read_regular(path: Path, *, most: int, kind: type[UserError] = UserError) -> bytes:

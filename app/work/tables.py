@@ -22,6 +22,7 @@ from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LABELS, DataConfig, FineTuneConfig
 from engine.text.example_rows import ExampleRows, count_leaks, text_keys
 from engine.text.examples import Examples, Roles, doubt_about_header
+from engine.text.inside_texts import labels_inside
 from engine.text.label_sets import likely_roles
 from engine.text.labels import Spelling
 from engine.text.recipe import Recipe
@@ -198,7 +199,7 @@ def summary(
     return TableSummary(
         task=kind.name,
         reason=reason,
-        doubt=doubt_about_header(table, roles),
+        doubt=doubt_about_header(table, roles) or labels_inside(table),
         roles=roles,
         num_rows=table.num_rows,
         num_examples=len(found.examples),

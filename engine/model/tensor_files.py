@@ -23,7 +23,6 @@ from engine.files import MOST_JSON, damaged, open_regular, parse_json_object, re
 from engine.model.pickles import look_through
 
 _MOST_IN_A_DIMENSION = 2**40
-_POINTER = b"version https://git-lfs"  # what a clone without Git LFS leaves in the place of a large file
 _DTYPES = {
     "F64": torch.float64,
     "F32": torch.float32,
@@ -64,12 +63,6 @@ class TensorFile(Protocol):
 def open_tensors(path: Path, ending: str = ".safetensors") -> Iterator[TensorFile]:
     """Open one file of tensors; only what it says of them is read. Raises: ModelError."""
     with open_regular(path, kind=ModelError) as handle:
-        if handle.read(len(_POINTER)) == _POINTER:
-            raise ModelError(
-                marked("engine", "{path} is only a Git LFS pointer. Fetch the file itself: git lfs pull."),
-                path=path,
-            )
-        handle.seek(0)
         yield _TorchFile(path) if ending == ".bin" else _SafetensorsFile(path, handle)
 
 

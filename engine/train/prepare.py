@@ -27,6 +27,7 @@ from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import EncodedSet
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.examples import Roles, stratified_split
+from engine.text.inside_texts import labels_inside
 from engine.text.recipe import read_recipe
 from engine.text.table import Table, reading_table
 from engine.text.wordpiece import WordPiece
@@ -243,6 +244,9 @@ def roles_of(data: DataConfig, table: Table) -> Roles:
     """Return the column roles the settings name, by column name. Raises: DataError, ConfigError."""
     for field in ("text", "label"):
         if not getattr(data, field):
+            inside = labels_inside(table)
+            if inside is not None:
+                raise ConfigError(inside.template, field=field, **inside.values)
             raise ConfigError(
                 marked("engine", "No column was chosen for {field}. The columns are: {columns}."),
                 field=field,

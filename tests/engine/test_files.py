@@ -12,6 +12,8 @@ from engine.errors import ConfigError, RunError, UserError
 from engine.files import open_regular, read_json_object, read_regular
 from engine.settings.config import from_toml, with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.text.table import read_table
+from engine.text.vocabulary import read_vocab
 
 
 def make_pipe(path: Path) -> None:
@@ -103,3 +105,14 @@ def test_settings_with_a_strange_name_or_value_are_refused_in_a_short_sentence(t
     with pytest.raises(ConfigError, match="nearest names are: learning_rate") as refused:
         with_values(FineTuneConfig(), from_toml(path))
     assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "config.json", "reviews.csv"])
+def test_what_a_clone_without_git_lfs_leaves_is_named_whatever_file_it_stands_for(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 232\n")
+    read = {"vocab.txt": read_vocab, "config.json": read_json_object, "reviews.csv": read_table}[name]
+    with pytest.raises(UserError, match="only a Git LFS pointer.*git lfs pull"):
+        read(path)
