@@ -25,6 +25,7 @@ from app.look.layout import column, dialog_buttons, row
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
 from app.look.widgets import PAGE_MARGIN, Card, button
+from app.pages.choose.encoding_box import EncodingBox
 from app.pages.data.roles import ListBox, RolesStrip, role_menu
 from app.session import Session
 from app.work.found_rows import found_rows, rows_with_label
@@ -39,7 +40,6 @@ TYPED_MS = 200  # after the last letter
 MOST_SEARCHED = 20  # columns
 BESIDE = 88  # pixels of a column that stands beside the table's own
 MOST_LINES = 5000  # in the list of those left out
-ENCODINGS = ("utf-8", "utf-16", "gb18030", "big5", "shift_jis", "euc_kr", "cp1252", "latin-1", "cp1251")
 HEADER_LINES = 12  # that may be chosen; any line can by a click on its number
 WIDEST = 200  # pixels for the label column at most
 NARROW = 88  # for a column that is not used
@@ -393,14 +393,11 @@ class ReadingStrip(QWidget):
         self._grid.setVerticalSpacing(4)
         self._boxes: dict[str, ListBox] = {}
         self._labels: list[QLabel] = []
-        for name in ("encoding", "separator", "quoting", "header"):
+        self.first = EncodingBox("reading_encoding")
+        self.first.chosen.connect(self._choose)
+        self._place("encoding", self.first)
+        for name in ("separator", "quoting", "header"):
             self._add(name)
-        self.first = self._boxes["encoding"]
-        self.first.setEditable(True)
-        self.first.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        typed = self.first.lineEdit()
-        assert typed is not None  # it is editable
-        typed.editingFinished.connect(self._choose)
         session.table_changed.connect(self._show)
         session.table_problem.connect(self._show)
         self._show()
@@ -413,19 +410,24 @@ class ReadingStrip(QWidget):
         box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         box.setAccessibleName(words.label_of(name))
         box.activated.connect(self._choose)
+        self._boxes[name] = box
+        self._place(name, box)
+
+    def _place(self, name: str, box: QWidget) -> None:
         title = label(words.label_of(name), "muted")
         title.setBuddy(box)
-        self._grid.addWidget(title, 0, len(self._boxes))
-        self._grid.addWidget(box, 1, len(self._boxes))
-        self._boxes[name] = box
+        place = len(self._boxes)  # the encoding, which is none of them, comes first
+        self._grid.addWidget(title, 0, place)
+        self._grid.addWidget(box, 1, place)
 
     @Slot()
     def _show(self) -> None:
         table = self._session.table
         if table is None:
             return
+        overrides = self._session.table_overrides
+        self.first.show_read(overrides["encoding"], table.format.encoding)
         detected = {
-            "encoding": table.format.encoding,
             "separator": words.choice_word("separator", table.format.separator)
             if table.format.separator
             else "",
@@ -433,21 +435,19 @@ class ReadingStrip(QWidget):
             "header": words.choice_word("header", str(table.format.header_line or "no")),
         }
         for name, box in self._boxes.items():
-            chosen = self._session.table_overrides[name]
+            chosen = overrides[name]
             box.clear()
             found = self.tr("auto: {value}").format(value=detected[name]) if not chosen else self.tr("auto")
             box.addItem(found, "")
             for value in self._choices(name):
-                box.addItem(value if name == "encoding" else words.choice_word(name, value), value)
+                box.addItem(words.choice_word(name, value), value)
             if chosen and box.findData(chosen) < 0:
                 box.addItem(words.choice_word(name, chosen), chosen)
             box.setCurrentIndex(box.findData(chosen))
-            box.setEnabled(table.format.kind == "csv" or name == "encoding")
+            box.setEnabled(table.format.kind == "csv")
 
     def _choices(self, name: str) -> Sequence[str]:
         """Return what a box offers beside what is detected: for the header no line, or one of the first."""
-        if name == "encoding":
-            return ENCODINGS
         if name == "header":
             return ("no", *(str(number) for number in range(1, HEADER_LINES + 1)))
         return words.settings()[name].choices[1:]
@@ -457,9 +457,7 @@ class ReadingStrip(QWidget):
         if self._session.table is None:
             return
         chosen = {name: str(box.currentData() or "") for name, box in self._boxes.items()}
-        typed = self.first.currentText().strip()
-        if typed != self.first.itemText(self.first.currentIndex()):
-            chosen["encoding"] = typed
+        chosen["encoding"] = self.first.value
         if chosen != self._session.table_overrides:
             self._session.reread_table(**chosen)
 

@@ -80,7 +80,11 @@ class AnswersCard(Card):
         self.other_model = label("", "look", wrap=True)  # whole in whatever width, unlike the hint above
         self.other_model.setObjectName("answers_of_another_model")
         self.other_model.hide()
+        self.warning = label("", "look", wrap=True)  # what is said of scores stands over them, too
+        self.warning.setObjectName("answers_warning")
+        self.warning.hide()
         self.add(self.other_model)
+        self.add(self.warning)
         self.add(self._views, 1)
         self.view_choice = FoldingButtons(
             "answers_view",
@@ -140,9 +144,17 @@ class AnswersCard(Card):
         self._show_scores(None)
         self.model.set_table(shown.table)
         self.model.set_roles(shown.roles)
-        self.show_reported(shown.reported)
-        self._side.setVisible(bool(shown.reported))  # until there are answers, the rows have its room
+        self.warn(())
+        self.show_reported(shown.reported, [("note", said) for said in shown.table.notes])
+        self._side.setVisible(
+            bool(shown.reported or shown.table.notes)
+        )  # until there are answers, the rows have its room
         self._bring_texts_forward(shown)
+
+    def warn(self, notes: Sequence[Sentence]) -> None:
+        """Say what has to be known of the scores, whatever view of them is open."""
+        self.warning.setText(" ".join(words.say(note) for note in notes))
+        self.warning.setVisible(bool(notes))
 
     def mark_model(self, chosen: str) -> None:
         """Say whose answers these are where another model is chosen now."""
@@ -191,6 +203,7 @@ class AnswersCard(Card):
     def start(self, model: str = "", views: TaskViews = CLASSIFICATION) -> None:
         """Make room for answers. Args: model: which one gives them. views: of its task."""
         self._answered_by, self.views = model, views
+        self.warn(())
         self._bars_title.setText(views.counts_title())
         self.bars.set_title(views.counts_title())
         self._show_scores(None)

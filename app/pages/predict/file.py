@@ -21,6 +21,7 @@ from app.look.files import ask_file, ask_save
 from app.look.inputs import LineEdit, ToolButton
 from app.look.labels import label, tip
 from app.look.widgets import Card, button
+from app.pages.choose.encoding_box import EncodingBox
 from app.pages.predict.requests import Preview, free_path
 from app.pages.predict.written import FileLinks
 from app.session import Session
@@ -32,6 +33,7 @@ class FileCard(Card):
 
     file_wanted = Signal(object)  # Path
     roles_wanted = Signal(object)  # Roles
+    encoding_wanted = Signal(str)
     changed = Signal()
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -41,6 +43,7 @@ class FileCard(Card):
         self.preview: Preview | None = None
         self._wants_pair = False
         self.file_box = ChoiceBox("file_choice", self.tr("File"))
+        self.encoding_box = EncodingBox("predict_encoding")
         self.text_box = ChoiceBox("text_column", self.tr("Text column"))
         self.pair_box = ChoiceBox("pair_column", self.tr("Second text column"))
         self.label_box = ChoiceBox("label_column", self.tr("Column of the right labels"))
@@ -81,6 +84,7 @@ class FileCard(Card):
 
     def _connect(self) -> None:
         self.file_box.activated.connect(self._file_chosen)
+        self.encoding_box.chosen.connect(self.encoding_wanted)
         self.text_box.activated.connect(self._columns_chosen)
         self.pair_box.activated.connect(self._columns_chosen)
         self.label_box.activated.connect(self._columns_chosen)
@@ -99,6 +103,7 @@ class FileCard(Card):
         columns.setSpacing(8)
         for caption, buddy, where in (
             (label(self.tr("File"), "muted"), self.file_box, self.body),
+            (label(words.label_of("encoding"), "muted"), self.encoding_box, self.body),
             (label(self.tr("Text column"), "muted"), self.text_box, columns),
             (label(self.tr("Right labels"), "muted"), self.label_box, columns),
             (self._pair_label, self.pair_box, self.body),
@@ -153,6 +158,7 @@ class FileCard(Card):
         """Lock while a file is being predicted."""
         for widget in (
             self.file_box,
+            self.encoding_box,
             self.text_box,
             self.pair_box,
             self.label_box,
@@ -218,6 +224,7 @@ class FileCard(Card):
         for box in (self.text_box, self.pair_box, self.label_box):
             box.clear()
             box.setEnabled(shown is not None)
+        self._show_encoding()
         self.out_edit.setEnabled(shown is not None)
         self.out_button.setEnabled(shown is not None)
         if shown is None:
@@ -235,6 +242,21 @@ class FileCard(Card):
             self.out_edit.setText(free_path(shown.table.path).name)
             self.out_edit.setCursorPosition(0)
         self.status.setText(self._preview_words(shown))
+
+    def _show_encoding(self) -> None:
+        """Show how the file was read; one that was refused may be read another way, too."""
+        shown = self.preview
+        chosen, found = (
+            ("", "") if shown is None else (shown.how.get("encoding", ""), shown.table.format.encoding)
+        )
+        self.encoding_box.show_read(chosen, found)
+        self.encoding_box.setEnabled(shown is not None or bool(self.refusal.text()))
+
+    def refuse_file(self, text: str) -> None:
+        """Say why a file cannot be read, as it is or with the encoding that was chosen."""
+        self.show_refusal(text)
+        self.status.setText("")
+        self._show_encoding()
 
     def offer_label(self, name: str) -> None:
         """Take a column as the right labels, or none: what another model knows."""

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -74,7 +74,9 @@ class PredictPage(Page):
         self._running = self._finished = False
         self._notes: list[tuple[str, Sentence]] = []
         self._num_shown = 0  # of the notes
+        self._num_of_answers = 0  # of the notes, before those on scores
         self._wrote: Path | None = None
+        self._asked_file: Path | None = None  # that was to be read last
         self._answering = ""  # the model that answers the file
         self._task_answers: dict[str, TaskAnswers] = {}  # by task, made when first needed
         self._task_before = ""  # whose own file the card at the left has
@@ -156,6 +158,7 @@ class PredictPage(Page):
         self.text_card.inside_wanted.connect(self._look_inside)
         self.file_card.file_wanted.connect(self.open_file)
         self.file_card.roles_wanted.connect(self._read_roles)
+        self.file_card.encoding_wanted.connect(self._read_encoded)
         self.file_card.changed.connect(self.refresh)
         self.task_file_card.changed.connect(self._task_file_changed)
         self.empty.activated.connect(self._lead_to_finetune)
@@ -187,6 +190,7 @@ class PredictPage(Page):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        QTimer.singleShot(0, self, self._take_caret)  # Qt gives the keyboard to the first box, a moment later
         self._session.find_runs()
         if self._folder is None:
             self._take_first()
@@ -194,6 +198,13 @@ class PredictPage(Page):
             self._describe()
         else:  # it may have been given a temperature meanwhile
             self.text_card.ask()
+
+    @Slot()
+    def _take_caret(self) -> None:
+        """Let what is typed be the text, for whoever was led here; who walks through the rail stays there."""
+        focused = QApplication.focusWidget()
+        if self.isVisible() and (focused is None or self.isAncestorOf(focused)):
+            self.text_card.text_box.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def _take_first(self) -> None:
@@ -371,11 +382,15 @@ class PredictPage(Page):
     # ---- a whole file
 
     @Slot(object)
-    def open_file(self, path: Path) -> None:
-        """Read a file and show its rows before anything is predicted."""
+    def open_file(self, path: Path, encoding: str | None = None) -> None:
+        """Read a file and show its rows before anything is predicted.
+
+        Args: encoding: chosen by a person, "" to find it out; None: as the open table is read, if it is that.
+        """
         if self._own is not None:
             self.task_file_card.set_path(path)
             return
+        self._asked_file = path
         self.file_card.show_refusal("")
         self.file_card.status.setText(self.tr("Reading {name}…").format(name=path.name))
         trained = (self._described.info.get("roles") or {}) if self._described else {}
@@ -384,17 +399,29 @@ class PredictPage(Page):
         )
         wanted = Roles(text=str(trained.get("text") or ""), text_pair=pair)
         same = self._session.table is not None and self._session.table.path == path
-        overrides = self._session.table_overrides if same else {}
+        overrides = dict(self._session.table_overrides) if same else {}
+        if encoding is not None:
+            overrides["encoding"] = encoding
         self._ask_preview(partial(preview, path, wanted, overrides))
 
     @Slot(object)
     def _read_roles(self, roles: Roles) -> None:
         shown = self.file_card.preview
         if shown is not None:
-            self._ask_preview(partial(preview_roles, shown.table, roles))
+            self._ask_preview(partial(preview_roles, shown.table, roles, shown.how))
+
+    @Slot(str)
+    def _read_encoded(self, encoding: str) -> None:
+        """Read the file again, its bytes taken for other letters."""
+        if self._asked_file is not None:
+            self.open_file(self._asked_file, encoding)
 
     def _ask_preview(self, work: Callable[[], Steps[Preview]]) -> None:
-        self._preview_asked.ask(work, work, heard=self._hear_preview, refused=self._refuse_file)
+        refused = self._refuse_preview
+        self._preview_asked.ask(work, work, heard=self._hear_preview, refused=refused)
+
+    def _refuse_preview(self, error: BaseException) -> None:
+        self.file_card.refuse_file(words.say_error(error))
 
     def _hear_preview(self, found: Preview) -> None:
         if self.file_card.preview is None or self.file_card.preview.table is not found.table:
@@ -418,7 +445,7 @@ class PredictPage(Page):
             return
         self.file_card.show_refusal("")
         self._running, self._finished, self._notes, self._wrote = True, False, [], out
-        self._num_shown = 0
+        self._num_shown = self._num_of_answers = 0
         self._answering = self._model_name()
         self.file_card.set_running(True)
         views = views_of(self._described.task) if self._described is not None else CLASSIFICATION
@@ -440,6 +467,7 @@ class PredictPage(Page):
                 self._show_notes()
                 self.file_card.show_progress(event.done, event.total, words.event_words(event))
             case Predicted():
+                self._num_of_answers = len(self._notes)
                 self.answers.put(event)
             case Noted():
                 self._notes.append((event.level, event.sentence))
@@ -458,6 +486,8 @@ class PredictPage(Page):
             listed = {str(bad.sentence) for bad in shown.reported}
             notes = [(level, said) for level, said in self._notes if str(said) not in listed]
             self.answers.show_reported(shown.reported, notes)
+            of_scores = [one for one in self._notes[self._num_of_answers :] if one in notes]
+            self.answers.warn([said for level, said in of_scores if level in ("wrong", "look")])
 
     def _refuse_file(self, error: BaseException) -> None:
         self.file_card.show_refusal(words.say_error(error))
@@ -472,11 +502,6 @@ class PredictPage(Page):
         elif not self.file_card.refusal.text():
             self.file_card.status.setText(self.tr("Stopped; nothing was written."))
         self.refresh()
-
-    def _overrides(self) -> dict[str, str]:
-        shown, table = self.file_card.preview, self._session.table
-        same = shown is not None and table is not None and table.path == shown.table.path
-        return dict(self._session.table_overrides) if same else {}
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
@@ -522,7 +547,7 @@ class PredictPage(Page):
         shown, out = self.file_card.preview, self.file_card.out_path
         if self._folder is None or shown is None or out is None:
             return
-        command = predict_command(self._folder, shown.table.path, out, shown.roles, self._overrides())
+        command = predict_command(self._folder, shown.table.path, out, shown.roles, shown.how)
         if self.file_card.raw:
             command += " --raw"
         self.copy_button.copy(command)

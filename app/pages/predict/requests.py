@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,12 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A file as it will be read, with the columns it seems to want."""
+    """A file as it will be read, with the columns it seems to want. how: what a person said of reading it."""
 
     table: Table
     roles: Roles
     reported: tuple[BadLine, ...]  # rows that cannot be used
+    how: Mapping[str, str] = field(default_factory=dict)
 
 
 def describe(models: OpenModels, folder: Path) -> Described:
@@ -100,17 +101,17 @@ def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Steps[Previ
     Raises: DataError.
     """
     table = yield from reading_table(path, **overrides)
-    return (yield from preview_roles(table, choose_roles(table, wanted)))
+    return (yield from preview_roles(table, choose_roles(table, wanted), overrides))
 
 
-def preview_roles(table: Table, roles: Roles) -> Steps[Preview]:
+def preview_roles(table: Table, roles: Roles, how: Mapping[str, str]) -> Steps[Preview]:
     """Return a table as it will be read with columns that have been chosen. Raises: DataError."""
     reported = list(table.reported)
     if roles.text:
         known = {(line.line, str(line.sentence)) for line in reported}
         found = yield from finding_examples(table, Roles(text=roles.text, text_pair=roles.text_pair))
         reported += [line for line in found.reported if (line.line, str(line.sentence)) not in known]
-    return Preview(table, roles, tuple(sorted(reported, key=lambda line: line.line)))
+    return Preview(table, roles, tuple(sorted(reported, key=lambda line: line.line)), how)
 
 
 def choose_roles(table: Table, wanted: Roles) -> Roles:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import words
@@ -29,9 +29,11 @@ from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
 from engine.text.table import read_table, reading_table
+from engine.train.finetune import fine_tune
 from engine.train.tasks.rows import predict
 from engine.train.tasks.rows.predict import predict_file
-from tests.app.hand import ShowPage
+from tests.app.hand import Hand, ShowPage
+from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.fakes import LABELS, tiny_classifier, tiny_wordpiece
 
 ROWS = ["good film", "bad film", "=1+1 film", "", "good play"]
@@ -114,6 +116,97 @@ def test_enter_shows_the_probability_of_every_label(asking: PredictPage, qtbot: 
     assert list(bars) == list(LABELS) and sum(bars.values()) == pytest.approx(1, abs=1e-5)
     assert asking.text_card.bars.highlight == max(bars, key=lambda name: bars[name])
     assert asking.text_card.text_box.toPlainText() == "good film"
+
+
+def test_who_is_led_to_the_page_types_into_the_text_box_and_who_walks_the_rail_stays_there(
+    asking: PredictPage, qtbot: QtBot
+) -> None:
+    pages, other, led = QStackedWidget(), QWidget(), QPushButton("Try it on a text")
+    qtbot.addWidget(pages)
+    QVBoxLayout(other).addWidget(led)
+    beside = QWidget()
+    rail = QPushButton("Predict")
+    qtbot.addWidget(beside)
+    layout = QHBoxLayout(beside)
+    layout.addWidget(rail)
+    layout.addWidget(pages)
+    pages.addWidget(other)
+    pages.addWidget(asking)
+    beside.show()
+    beside.activateWindow()
+    box = asking.text_card.text_box
+    for _ in range(2):  # the second time Qt gives the keyboard to the box that had it last
+        pages.setCurrentWidget(other)
+        led.setFocus()
+        pages.setCurrentWidget(asking)
+        qtbot.waitUntil(box.hasFocus)
+        asking.model_card.box.setFocus()
+    pages.setCurrentWidget(other)
+    rail.setFocus()
+    pages.setCurrentWidget(asking)
+    QApplication.processEvents()
+    assert rail.hasFocus()
+    asking.setParent(None)  # as the page found itself
+
+
+def test_an_encoding_is_chosen_before_the_file_is_predicted_and_the_rows_follow(
+    asking: PredictPage, hand: Hand, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path, said = tmp_path / "films.csv", "café film “good” for 5 €, über naïve façade déjà vu"
+    path.write_bytes(("text\r\n" + f'"{said}"\r\n' * 9).encode("cp1252"))
+
+    def shown() -> str:
+        assert asking.file_card.preview is not None
+        return str(asking.file_card.preview.table.frame["text"].iloc[0])
+
+    asking.open_file(path)
+    qtbot.waitUntil(lambda: asking.file_card.preview is not None and not asking.is_asking)
+    box = asking.file_card.encoding_box
+    assert box.isEnabled() and box.currentText() == "auto: cp1252" and shown() == said
+    assert (
+        "looks like cp1252" in "".join(asking.answers.reported.texts())
+        and asking.answers.reported.isVisible()
+    )
+    hand.choose("predict_encoding", "cp1251")
+    qtbot.waitUntil(lambda: shown() != said and not asking.is_asking)
+    assert shown().startswith("cafй film") and box.currentText() == "cp1251"
+    qtbot.mouseClick(asking.copy_button, Qt.MouseButton.LeftButton)
+    assert "--encoding cp1251" in QApplication.clipboard().text()
+    hand.choose("predict_encoding", "utf-8")  # which it is not
+    qtbot.waitUntil(lambda: bool(asking.file_card.refusal.text()))
+    assert shown().startswith("cafй") and box.currentText() == "cp1251"  # what stands there is as it says
+    hand.choose("predict_encoding", "auto")
+    qtbot.waitUntil(lambda: shown() == said and not asking.is_asking)
+    run_file(asking, qtbot)
+    with (tmp_path / "films-predicted.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["text"] for row in csv.DictReader(file)] == [said] * 9
+
+
+@pytest.mark.slow
+def test_a_score_over_rows_that_were_learned_from_says_so_over_every_view(
+    page: PredictPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    rows = write_table(tmp_path / "reviews.csv", reviews(60))
+    for _ in fine_tune(
+        tiny_config(tmp_path, data=str(rows), validation_share=0.3, num_epochs=1), tmp_path / "run"
+    ):
+        pass
+    page.set_model(tmp_path / "run" / "model")
+    page.open_file(rows)
+    qtbot.waitUntil(page.run_button.isEnabled)
+    run_file(page, qtbot)
+    assert page.answers.view_choice.current == "confusion"
+    said = page.answers.warning
+    assert said.isVisible() and "has learned from 42 of these 60 texts" in said.text()
+    page.open_file(
+        write_table(
+            tmp_path / "new.csv", [(f"{text} {n}", name) for n, (text, name) in enumerate(reviews(30, 5))]
+        )
+    )
+    qtbot.waitUntil(lambda: not page.is_asking and page.run_button.isEnabled())
+    assert not said.isVisible()
+    run_file(page, qtbot)
+    assert "learned" not in said.text()
 
 
 @pytest.mark.slow
