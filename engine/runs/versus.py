@@ -36,7 +36,8 @@ class Versus:
     """What the second is better by. value, interval: of the score, 0.012 being 1.2 points of a share.
 
     seeds: (seed, difference) of those that both have. basis: what it rests on. rows: texts; differ: those
-    that one of the two answers rightly and the other does not (of several seeds: most of them), if known.
+    that one of the two answers rightly and the other does not (of several seeds: most of them), None where
+    answers are more or less right, or not known.
     p_value: how often chance alone shows as much; None where nothing can be said of that, and then there is
     no interval either. runs: how many each side has.
     """
@@ -126,8 +127,10 @@ def _by_texts(
     first, second = ([one for one in side if one is not None] for side in kept)
     if len(first) < len(ours) or len(second) < len(theirs) or not are_alike([*first, *second]):
         return None, None, SCORES
-    hits = [np.mean([one.hits for one in side], 0) >= 0.5 for side in (first, second)]
-    differ = int((hits[0] != hits[1]).sum())
+    differ: int | None = None
+    if all(one.is_of_hits for one in (*first, *second)):
+        hits = [np.mean([one.hits for one in side], 0) >= 0.5 for side in (first, second)]
+        differ = int((hits[0] != hits[1]).sum())
     if len(first) == len(second) == 1:
         return _one_each(first[0], second[0]), differ, TEXTS
     order = list(range(len(first))), list(range(len(second)))

@@ -10,10 +10,11 @@ from app import words
 from app.look.labels import PART, label
 from app.look.layout import STRETCH, row
 from app.look.widgets import Advice, Card, button
-from app.pages.runs.rows import Row, column_words, in_percent, setting_words
+from app.pages.runs.rows import Row, column_words, ended_words, in_percent, setting_words
 from app.plots.difference import DifferencePlot
 from engine.runs.groups import differences, pair_of
 from engine.runs.versus import SCORES, SEEDS, TEXTS, Versus
+from engine.train.metrics import LEAST_SEEDS
 
 translate = QCoreApplication.translate
 
@@ -30,7 +31,7 @@ class BetterCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
         self.setObjectName("runs_better_card")
-        self.set_title(self.tr("Is B better than A?"))
+        self.set_title(self.tr("Which is better, A or B?"))
         self.verdict = label("", "strong", wrap=True, name="runs_verdict")
         self.chance = label("", wrap=True, name="runs_chance")
         self.picture = DifferencePlot(self.tr("Difference of B and A"))
@@ -39,7 +40,7 @@ class BetterCard(Card):
         self._has_picture = False
         self.remarks = Advice()
         self.remarks.setObjectName("runs_better_remarks")
-        self.texts = button(self.tr("Read the texts where they differ"), "link", name="runs_read_texts")
+        self.texts = button(self.tr("Read the texts answered differently"), "link", name="runs_read_texts")
         self.settings = button(self.tr("Compare settings"), "link", name="runs_compare_settings")
         self.texts.clicked.connect(self.texts_wanted)
         self.settings.clicked.connect(self.settings_wanted)
@@ -77,7 +78,11 @@ class BetterCard(Card):
         rows = words.number(found.rows)
         same = self.tr("the same {rows} texts").format(rows=rows)
         self.set_hint(same if found.are_same_texts else self.tr("not the same texts"))
-        self.remarks.set_items([*seed_remarks(found), *basis_remarks(found), setting_remark(a, b)])
+        ended = [remark for one, letter in ((a, "A"), (b, "B")) for remark in ended_remarks(one, letter)]
+        looks = looks_remarks(found, a, b)
+        self.remarks.set_items(
+            [*ended, *seed_remarks(found), *basis_remarks(found), *looks, setting_remark(a, b)]
+        )
         self.texts.setVisible(bool(found.differ) or (found.are_same_texts and bool(found.rows)))
         self.texts.setText(self._texts_words(found, a, b))
 
@@ -103,8 +108,8 @@ class BetterCard(Card):
         if found.differ is not None:
             return self.tr("Read the texts that only one gets right")
         if first.seed == second.seed:
-            return self.tr("Read the texts where they differ, seed {seed}").format(seed=first.seed)
-        return self.tr("Read the texts where they differ")
+            return self.tr("Read the texts answered differently, seed {seed}").format(seed=first.seed)
+        return self.tr("Read the texts answered differently")
 
 
 def verdict_words(found: Versus) -> str:
@@ -117,8 +122,10 @@ def verdict_words(found: Versus) -> str:
     if found.is_sure:
         better, worse = ("B", "A") if found.value > 0 else ("A", "B")
         text = translate("runs", "{better} is better than {worse} by {points}.")
+        if found.runs == (1, 1):
+            text = translate("runs", "This run of {better} is better than this run of {worse} by {points}.")
         return text.format(better=better, worse=worse, points=points)
-    if found.p_value is None:
+    if found.p_value is None and found.value:
         ahead = "B" if found.value > 0 else "A"
         text = translate("runs", "{ahead} is ahead by {points}; whether that is chance cannot be told.")
         return text.format(ahead=ahead, points=points)
@@ -162,10 +169,11 @@ def seed_remarks(found: Versus) -> list[tuple[str, str]]:
 
 def basis_remarks(found: Versus) -> list[tuple[str, str]]:
     """Return what the sentence rests on, where that is less than it could be."""
+    if max(found.runs) > 1 and min(found.runs) < LEAST_SEEDS:
+        text = translate("runs", "It takes three seeds of each to tell a difference from chance.")
+        return [("look", text)]
     if found.basis == TEXTS:
-        text = translate(
-            "runs", "The texts alone: other seeds may turn it round. Repeat both with more seeds."
-        )
+        text = translate("runs", "One run each: other seeds may turn it round. Repeat both with more seeds.")
         return [("look", text)]
     if found.basis == SEEDS:
         return [
@@ -181,6 +189,27 @@ def basis_remarks(found: Versus) -> list[tuple[str, str]]:
             )
         return [("look", text)]
     return []
+
+
+def ended_remarks(row: Row, letter: str) -> list[tuple[str, str]]:
+    """Return that a line was not trained to its end."""
+    said = ended_words(row.facts)
+    text = translate("runs", "{letter}: {ended}.").format(letter=letter, ended=said)
+    return [("look", text)] if said else []
+
+
+def looks_remarks(found: Versus, a: Row, b: Row) -> list[tuple[str, str]]:
+    """Return that the best of more evaluations is higher by chance, where one side had more of them."""
+    epochs = [row.facts.settings.get("num_epochs") for row in (a, b)]
+    one, other = (number if isinstance(number, int | float) else 0 for number in epochs)
+    if found.split != "validation" or one == other or not one or not other:
+        return []
+    text = translate(
+        "runs",
+        "A validation score is the best of a run's evaluations: {more}, with more epochs, had more to choose "
+        "from. A test part tells without that.",
+    )
+    return [("note", text.format(more="A" if one > other else "B"))]
 
 
 def setting_remark(a: Row, b: Row) -> tuple[str, str]:

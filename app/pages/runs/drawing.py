@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
@@ -51,12 +51,18 @@ class RunsHeading(QHeaderView):
         painter.restore()
 
     def _paint_scale(self, painter: QPainter, area: QRectF) -> None:
-        runs = self._runs
-        if all(row.reached is None for row in runs.shown.rows):
+        metrics = self._runs.shown.metrics
+        if len(metrics) > 1:
+            said = QCoreApplication.translate("runs", "one scale per metric")
+            side, width = Qt.TextElideMode.ElideRight, int(area.width()) - 2 * PAD
+            said = painter.fontMetrics().elidedText(said, side, width)
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, said)
+        if len(metrics) != 1:
             return
-        ticks = runs.scale.ticks(area.width())
-        for value, said in zip(ticks, scale_words(runs.shown.metric, ticks), strict=True):
-            x = runs.scale.x_of(value, area)
+        scale = self._runs.scale(metrics[0])
+        ticks = scale.ticks(area.width())
+        for value, said in zip(ticks, scale_words(metrics[0], ticks), strict=True):
+            x = scale.x_of(value, area)
             painter.drawText(
                 QRectF(x - 30, area.top(), 60, area.height()), Qt.AlignmentFlag.AlignCenter, said
             )
@@ -163,17 +169,18 @@ class RunsDrawing(QStyledItemDelegate):
         if row.reached is None:
             self._paint_state(painter, area, row)
             return
+        found = row.reached
+        scale = runs.scale(found.metric)
         painter.setPen(QPen(colors.color("line"), 1, Qt.PenStyle.DotLine))
-        for tick in runs.scale.ticks(area.width()):
-            x = runs.scale.x_of(tick, area)
+        for tick in scale.ticks(area.width()) if len(runs.shown.metrics) == 1 else ():
+            x = scale.x_of(tick, area)
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         color = self._color_of(row) or colors.color("muted" if row.is_seed else "text")
-        found = row.reached
-        paint_interval(painter, area, runs.scale, found.mean, found.interval, found.values, color)
+        paint_interval(painter, area, scale, found.mean, found.interval, found.values, color)
 
     def _paint_state(self, painter: QPainter, area: QRectF, row: Row) -> None:
         """Paint where a run is, or where it ended and why."""
-        level, said = state_line(row.facts)
+        level, said = state_line(row.facts, self._runs.state.measure.split)
         colors = theme.current()
         left = area.left() + 10
         if level != "note":

@@ -27,7 +27,7 @@ def write_table(path: Path, shown: Shown, measure: Measure) -> Path:
             if score is not None:
                 told = [score.metric, score.value, *(score.interval or ("", "")), score.rows]
             settings = [facts.settings.get(name) for name in shown.settings]
-            why = "" if score is not None else state_line(facts)[1]
+            why = "" if score is not None else state_line(facts, measure.split)[1]
             rows.append(
                 [row.name, data_name(facts), model_name(facts.model), *settings, facts.seed, *told]
                 + [

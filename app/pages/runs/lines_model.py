@@ -15,18 +15,24 @@ from app.pages.runs.rows import (
     cell_words,
     column_words,
     data_name,
+    ended_words,
+    in_percent,
     metric_words,
     model_name,
     moment_words,
     score_words,
     state_line,
     task_words,
+    untested_words,
+    why_words,
 )
 from app.pages.runs.state import RunsState
 from app.plots.interval import Scale
+from engine.runs.facts import RunFacts
 
 Index = QModelIndex | QPersistentModelIndex
 TICK, NAME, PICTURE, SCORE, SPREAD = "tick", "name", "picture", "score", "spread"
+METRIC, STATE = "metric", "state"  # of lines that are not all measured alike, or not all trained to the end
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -38,17 +44,27 @@ class RunsModel(QAbstractTableModel):
         super().__init__(parent)
         self.shown, self.state = Shown(), RunsState()
         self.columns: tuple[str, ...] = ()
-        self.scale = Scale(0.0, 1.0)
+        self._scales: dict[str, Scale] = {}
 
     def put(self, shown: Shown, state: RunsState) -> None:
         """Show other lines."""
         self.beginResetModel()
         self.shown, self.state = shown, state
-        self.columns = (TICK, NAME, *shown.settings, "seeds", PICTURE, SCORE, SPREAD, "time", "size", "when")
+        metric, ended = (METRIC,) if len(shown.metrics) > 1 else (), (STATE,) if shown.has_ended_early else ()
+        measured = (*metric, PICTURE, SCORE, SPREAD, *ended)
+        self.columns = (TICK, NAME, *shown.settings, "seeds", *measured, "time", "size", "when")
         found = [row.reached for row in shown.rows if row.reached is not None]
-        ends = [end for one in found for end in (*one.values, *(one.interval or ()))]
-        self.scale = Scale.over(ends)
+        self._scales = {
+            metric: Scale.over(
+                end for one in found if one.metric == metric for end in (*one.values, *(one.interval or ()))
+            )
+            for metric in shown.metrics
+        }
         self.endResetModel()
+
+    def scale(self, metric: str) -> Scale:
+        """Return the scale of the pictures of a metric: an accuracy and a correlation share none."""
+        return self._scales[metric]
 
     def row(self, index: Index) -> Row:
         return self.shown.rows[index.row()]
@@ -83,8 +99,11 @@ class RunsModel(QAbstractTableModel):
         if column == NAME:
             return row.name
         if column == PICTURE:
-            return "" if row.reached is not None else state_line(row.facts)[1]
-        return cell_words(row, column)
+            return "" if row.reached is not None else state_line(row.facts, self.state.measure.split)[1]
+        said = cell_words(row, column)
+        if column == SCORE and METRIC in self.columns and row.reached and in_percent(row.reached.metric):
+            return self.tr("{score} %").format(score=said)
+        return said
 
     def _tip(self, row: Row, column: str) -> str:
         facts = row.facts
@@ -93,7 +112,9 @@ class RunsModel(QAbstractTableModel):
         if column in (PICTURE, SCORE, SPREAD) and row.reached is not None:
             return self.score_tip(row)
         if column == PICTURE:
-            return state_line(facts)[1]
+            return state_line(facts, self.state.measure.split)[1]
+        if column == STATE:
+            return self._ended_tip(facts)
         if column == "when":
             return moment_words(max(one.began for one in row.runs))
         if column in self.shown.settings:
@@ -117,7 +138,14 @@ class RunsModel(QAbstractTableModel):
             each = ", ".join(score_words(found.metric, value) for value in found.values)
             text = self.tr("by seed: {each}; ± is their standard deviation")
             parts.append(text.format(each=each))
-        return "\n".join(parts)
+        return "\n".join([*parts, *filter(None, [self._ended_tip(row.facts)])])
+
+    def _ended_tip(self, facts: RunFacts) -> str:
+        """Return how far a run with a score has come, and what was not measured of it."""
+        parts = [ended_words(facts), untested_words(facts)]
+        if facts.state not in ("finished", "running"):
+            parts.append(why_words(facts))
+        return PART.join(filter(None, parts))
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -138,7 +166,8 @@ class RunsModel(QAbstractTableModel):
         if column in (TICK, PICTURE, SPREAD):
             return ""
         if column == SCORE:
-            said = metric_words(self.shown.metric) if self.shown.metric else self.tr("score")
+            metrics = self.shown.metrics
+            said = metric_words(metrics[0]) if len(metrics) == 1 else self.tr("score")
         else:
             said = column_words("seed" if column == "seeds" and not self.state.is_grouped else column)
         mark = " ▾" if self.state.is_descending else " ▴"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -52,13 +53,20 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The table. settings: the columns of settings. same: what all runs have alike, in words."""
+    """The table. settings: the columns of settings. same: what all runs have alike, in words. metrics: by
+    which they were measured, the commonest first.
+    """
 
     rows: tuple[Row, ...] = ()
     settings: tuple[str, ...] = ()
     same: str = ""
     num_runs: int = 0
-    metric: str = ""
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def has_ended_early(self) -> bool:
+        """Whether a line with a score has no whole training behind it."""
+        return any(row.reached is not None and row.facts.state != "finished" for row in self.rows)
 
 
 def shown(runs: Sequence[Listed], state: RunsState) -> Shown:
@@ -75,6 +83,10 @@ def shown(runs: Sequence[Listed], state: RunsState) -> Shown:
     rows = [_row(key, members, columns, usual, state) for key, members in lines]
     rows.sort(key=lambda row: row.name.casefold())
     rows.sort(key=lambda row: _order(row, state), reverse=state.is_descending)
+    times = Counter(row.reached.metric for row in rows if row.reached is not None)
+    metrics = sorted(times, key=lambda metric: (-times[metric], metric))
+    if state.sort == "score":  # scores by different metrics are not above or below one another
+        rows.sort(key=lambda row: metrics.index(row.reached.metric) if row.reached is not None else 0)
     rows.sort(key=lambda row: _order(row, state)[0] == 0)
     every: list[Row] = []
     for row in rows:
@@ -82,9 +94,7 @@ def shown(runs: Sequence[Listed], state: RunsState) -> Shown:
         if row.is_open:
             seeds = (_seed_row(facts, state) for facts in row.runs)
             every += sorted(seeds, key=lambda one: _order(one, state), reverse=state.is_descending)
-    metrics = {row.reached.metric for row in rows if row.reached is not None}
-    metric = metrics.pop() if len(metrics) == 1 else ""
-    return Shown(tuple(every), columns, _same_words(all_facts, columns), len(found), metric)
+    return Shown(tuple(every), columns, _same_words(all_facts, columns), len(found), tuple(metrics))
 
 
 def is_wanted(facts: RunFacts, state: RunsState) -> bool:
@@ -100,11 +110,11 @@ def is_wanted(facts: RunFacts, state: RunsState) -> bool:
 
 
 def _grouped(found: Iterable[Listed], measure: Measure) -> list[tuple[str, list[RunFacts]]]:
-    """Return (key, runs); a run that was not measured stands alone, and says why."""
+    """Return (key, runs); a run without a score, or not trained to its end, stands alone and says why."""
     groups: dict[str, list[RunFacts]] = {}
     for run in found:
-        has_score = score_of(run.facts, measure) is not None
-        groups.setdefault(run.key if has_score else run.facts.folder, []).append(run.facts)
+        is_whole = run.facts.state == "finished" and score_of(run.facts, measure) is not None
+        groups.setdefault(run.key if is_whole else run.facts.folder, []).append(run.facts)
     return [(key, sorted(members, key=lambda one: (one.seed, one.began))) for key, members in groups.items()]
 
 
@@ -140,6 +150,10 @@ def cell_words(row: Row, column: str) -> str:
         return day(max(facts.began for facts in row.runs))
     if column == "score":
         return "" if found is None else score_words(found.metric, found.mean)
+    if column == "metric":
+        return "" if found is None else metric_words(found.metric)
+    if column == "state":
+        return "" if found is None else ended_words(row.facts)
     if column == "spread":
         return "" if found is None or found.spread is None else f"± {score_words(found.metric, found.spread)}"
     return "" if row.is_seed else setting_words(column, row.facts.settings.get(column))
@@ -150,8 +164,8 @@ def _order(row: Row, state: RunsState) -> tuple[int, Any]:
     column = state.sort
     if column == "score":
         return (0, 0.0) if row.reached is None else (1, row.reached.mean)
-    if column == "name":
-        return 1, row.name.casefold()
+    if column in ("name", "metric", "state"):
+        return 1, cell_words(row, column).casefold()
     if column == "seeds":
         return 1, len(row.runs) if state.is_grouped else row.facts.seed
     if column == "time":
@@ -177,8 +191,29 @@ def name_of(members: Sequence[RunFacts]) -> str:
     return f"{_STAMP.sub('', outer)}/{name}" if outer else name
 
 
-def state_line(facts: RunFacts) -> tuple[str, str]:
-    """Return (level, words) of a run that has no score: where it is, or where it ended and why."""
+def ended_words(facts: RunFacts) -> str:
+    """Return where a run with a score is, or where it ended; "" of one that was trained to its end."""
+    if facts.state == "finished":
+        return ""
+    values = {"state": state_words(facts.state), "step": words.number(facts.step)}
+    if not facts.num_steps:
+        return translate("runs", "{state} at step {step}").format(**values)
+    text = translate("runs", "{state} at step {step} of {total}")
+    return text.format(**values, total=words.number(facts.num_steps))
+
+
+def untested_words(facts: RunFacts) -> str:
+    """Return that a run's test part was kept apart and never scored; "" of others."""
+    if facts.rows.get("test", 0) and facts.score("test") is None and facts.state != "running":
+        return translate("runs", "its test part was never scored")
+    return ""
+
+
+def state_line(facts: RunFacts, split: str = "validation") -> tuple[str, str]:
+    """Return (level, words) of a run that has no score: where it is, or where it ended and why.
+
+    Args: split: the part of the data whose score is looked for.
+    """
     values = {"state": state_words(facts.state), "step": words.number(facts.step)}
     if facts.state == "running":
         if facts.num_steps:
@@ -186,6 +221,11 @@ def state_line(facts: RunFacts) -> tuple[str, str]:
             return "note", text.format(**values, total=words.number(facts.num_steps))
         return "note", translate("runs", "{state}: step {step}").format(**values)
     why = why_words(facts)
+    if split == "test" and facts.score() is not None:
+        if not untested_words(facts):
+            return "note", translate("runs", "no test part was kept apart")
+        ended = ended_words(facts)
+        return "look", PART.join([*([ended] if ended else []), untested_words(facts)])
     if facts.state == "finished":
         return ("look", why) if why else ("note", translate("runs", "not measured: no rows were kept apart"))
     said = translate("runs", "{state} at step {step}").format(**values)
@@ -220,6 +260,8 @@ def column_words(name: str) -> str:
         "time": translate("runs", "time"),
         "size": translate("runs", "size"),
         "when": translate("runs", "when"),
+        "metric": translate("runs", "measured by"),
+        "state": translate("runs", "state"),
     }
     if name in known:
         return known[name]

@@ -20,7 +20,8 @@ from app.pages.runs.state import RunsState
 LEAST_NAME, MOST_NAME, LEAST_PICTURE, TICK_WIDTH = 130, 280, 120, 44  # px
 NAMES = 0.54  # of the room that names and pictures share, at most
 MEASURED = 40  # rows by which widths are found, as many as are seen at once
-GIVE_WAY = ("size", "time", SPREAD, "when")  # columns that go first where there is no room, then settings
+LIGHT = ("recipe", "label", "text_pair", "text")  # settings that go first where there is no room: of the data
+GIVE_WAY = ("size", "time", SPREAD, "when")  # columns that go then, before all other settings
 WEIGHTY = ("data", "model", "learning_rate", "num_epochs", "batch_size")  # settings that stay the longest
 MOST_SETTING = 116  # px of a column of settings
 
@@ -65,9 +66,10 @@ class RunsTable(TableView):
         self.clearSpans()
         self.runs.put(shown, state)
         picture = self.runs.columns.index(PICTURE)
+        behind = self.runs.columns.index("time") - picture
         for number, row in enumerate(shown.rows):
             if row.reached is None:
-                self.setSpan(number, picture, 1, 3)
+                self.setSpan(number, picture, 1, behind)
         self._fit()
         keys = [row.key for row in shown.rows]
         here = keys.index(before.key) if before is not None and before.key in keys else 0
@@ -154,7 +156,8 @@ class RunsTable(TableView):
         room, hidden = self.viewport().width() - 2, list[str]()
         fixed = (TICK, NAME, PICTURE)
         settings = sorted(runs.shown.settings, key=lambda name: name not in WEIGHTY)
-        for column in (*GIVE_WAY, *reversed(settings)):
+        light = [name for name in LIGHT if name in settings]
+        for column in (*light, *GIVE_WAY, *(name for name in reversed(settings) if name not in light)):
             kept = [one for one in runs.columns if one not in (*fixed, *hidden)]
             if sum(widths[one] for one in kept) + TICK_WIDTH + LEAST_NAME + LEAST_PICTURE <= room:
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
 from app.pages.runs import requests
-from app.pages.runs.lines_model import NAME, PICTURE, SCORE, TICK
+from app.pages.runs.lines_model import METRIC, NAME, PICTURE, SCORE, STATE, TICK
 from app.pages.runs.page import RunsPage
 from app.session import Session
 from engine.runs import queue
+from engine.runs.groups import Measure
 from engine.runs.marks import read_marks, set_marks
 from engine.train.run.lock import locked
-from engine.train.run.runs import LOCK, read_config
+from engine.train.run.runs import LOCK, METRICS, STATUS, read_config
 from tests.app.hand import Hand, ShowPage
 from tests.engine.made_runs import made_run
 
@@ -114,6 +116,84 @@ def test_a_stopped_run_keeps_its_line_and_says_why(page: RunsPage) -> None:
     table = page.table.runs
     at = table.columns.index(PICTURE)
     assert table.index(2, at).data() == "stopped at step 12: Only one label is predicted."
+
+
+def measured_by(path: Path, metric: str, value: float) -> None:
+    """Let a run have been measured by another metric."""
+    for file in (path / METRICS, path / STATUS):
+        text = file.read_text(encoding="utf-8").replace('"metric": "accuracy"', f'"metric": "{metric}"')
+        text = text.replace('"metrics": {"accuracy": 0.8,', f'"metrics": {{"{metric}": {value},')
+        file.write_text(text.replace('"best_metric": 0.8', f'"best_metric": {value}'), encoding="utf-8")
+
+
+def test_scores_by_different_metrics_share_no_scale_and_are_not_above_one_another(
+    root: Path, session: Session, show_page: ShowPage[RunsPage], qtbot: QtBot
+) -> None:
+    for number, (name, value) in enumerate([("similar", 0.267), ("alike", 0.91)], start=30):
+        path = made_run(root, name, number=number, learning_rate=2e-4 * number)
+        measured_by(path, "pearson", value)
+    page = show_page(RunsPage)
+    settle(page)
+    assert lines(page) == ["two epochs", "as shipped", "alike", "similar", "plays"]
+    table = page.table.runs
+    places = [table.columns.index(name) for name in (METRIC, SCORE)]
+    said = [[table.index(line, place).data() for place in places] for line in range(4)]
+    assert said == [
+        ["accuracy", "78.2 %"],
+        ["accuracy", "75.2 %"],
+        ["Pearson correlation", "0.910"],
+        ["Pearson correlation", "0.267"],
+    ]
+    assert table.heading(SCORE).startswith("score") and table.scale("pearson") != table.scale("accuracy")
+    click(page, qtbot, "alike", SCORE)
+    page._sort("score")  # the other way round, each metric by itself
+    assert lines(page) == ["as shipped", "two epochs", "similar", "alike", "plays"]
+
+
+def test_a_stopped_run_with_a_score_says_so_and_that_its_test_part_was_not_scored(
+    root: Path, session: Session, show_page: ShowPage[RunsPage], qtbot: QtBot
+) -> None:
+    """Its settings are those of three finished runs, of which it is no fourth seed."""
+    path = made_run(root, "half", seed=9, number=30, right=1400, rows=ROWS)
+    for file, change in (
+        (
+            path / STATUS,
+            (
+                '"state": "finished", "step": 12, "num_steps": 12',
+                '"state": "stopped", "step": 12, "num_steps": 30',
+            ),
+        ),
+        (path / METRICS, ('"num_test": 0', '"num_test": 50')),
+    ):
+        text = file.read_text(encoding="utf-8")
+        assert change[0] in text
+        file.write_text(text.replace(*change), encoding="utf-8")
+    page = show_page(RunsPage)
+    settle(page)
+    assert lines(page) == ["two epochs", "as shipped", "half", "plays"]
+    table = page.table.runs
+    at = table.index(2, table.columns.index(STATE))
+    assert at.data() == "stopped at step 12 of 30"
+    assert "its test part was never scored" in at.data(Qt.ItemDataRole.ToolTipRole)
+    click(page, qtbot, "as shipped", TICK)
+    click(page, qtbot, "half", TICK)
+    assert "B: stopped at step 12 of 30." in page.better.remarks.texts()
+    page._set_state(replace(page.state, measure=Measure("test")))
+    said = table.index(lines(page).index("half"), table.columns.index(PICTURE)).data()
+    assert said == "stopped at step 12 of 30 · its test part was never scored"
+
+
+def test_of_one_run_each_the_card_speaks_of_these_runs(
+    root: Path, session: Session, show_page: ShowPage[RunsPage], qtbot: QtBot
+) -> None:
+    for number, (name, right) in enumerate([("one", 1500), ("two", 1580)], start=50):
+        made_run(root, name, number=number, right=right, rows=ROWS, learning_rate=1e-5 * number)
+    page = show_page(RunsPage)
+    settle(page)
+    click(page, qtbot, "two", TICK)
+    click(page, qtbot, "one", TICK)
+    assert page.better.verdict.text().startswith("This run of A is better than this run of B by 4.0 points (")
+    assert page.better.title_label.text() == "Which is better, A or B?"
 
 
 def test_only_what_varies_is_a_column_and_what_is_unlike_most_is_bold(page: RunsPage) -> None:
