@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from pathlib import Path
 
@@ -19,6 +20,8 @@ KINDS = (".png", ".svg", ".pdf")
 SCREEN_DPI = 96  # one pixel on screen is 1/96 inch
 MM = 25.4  # an inch
 MOST_PIXELS = 20_000  # wide or high
+# characters that XML may not hold, as UTF-8: controls, halves of characters, and two that are none
+_NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xed[\xa0-\xbf][\x80-\xbf]|\xef\xbf[\xbe\xbf]")
 
 
 def file_stem(title: str) -> str:
@@ -89,7 +92,7 @@ def _svg(widget: QWidget, scale: float) -> bytes:
     painter = QPainter(generator)
     _render(widget, painter)
     painter.end()
-    return bytes(buffer.data().data())
+    return _NOT_IN_XML.sub(b"", bytes(buffer.data().data()))  # Qt writes what people's texts hold
 
 
 def _pdf(widget: QWidget, scale: float) -> bytes:

@@ -7,8 +7,10 @@ mend.
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -58,24 +60,60 @@ FINETUNE_FLAGS = (
 )
 PATHS = ("data", "validation_data", "test_data", "recipe", "vocab", "model")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # where stdout leads to
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit code."""
-    options = _parser().parse_args(arguments)
+    _have_outputs()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no fault
     try:
-        return int(options.run(options))
+        _check_readable(sys.argv[1:] if arguments is None else arguments)
+        options = _parser().parse_args(arguments)
+        code = int(options.run(options))
+        sys.stdout.flush()
+        return code
     except UserError as error:
         print(str(error), file=sys.stderr)
         return 2
     except BrokenPipeError:  # who read it has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return 1
+    except OSError as error:
+        if error.filename is not None or error.errno not in _NO_ROOM:
+            raise  # of a file: that is told where it is written
+        print(f"The output could not be written: {error.strerror}.", file=sys.stderr)
+        _write_no_more()
+        return 2
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
+
+
+def _have_outputs() -> None:
+    """Let what is said go nowhere where this process was started with its outputs closed."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 # it stays open
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+
+
+def _check_readable(arguments: Sequence[str]) -> None:
+    """Refuse what was typed where it cannot be known which characters that is. Raises: UserError."""
+    encoding = sys.getfilesystemencoding()
+    if encoding != "utf-8" and any(re.search("[\udc80-\udcff]", one) for one in arguments):
+        raise UserError(
+            marked(
+                "engine",
+                "This terminal's locale ({encoding}) cannot hold all characters that were typed. Set "
+                "LC_ALL=C.UTF-8, or PYTHONUTF8=1.",
+            ),
+            encoding=encoding,
+        )
+
+
+def _write_no_more() -> None:
+    """Drop what stdout could not take, which Python would try once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 # --- lines for a shell --------------------------------------------------------------------------------

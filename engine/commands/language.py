@@ -8,14 +8,15 @@ import os
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from engine.commands.screen import show
-from engine.errors import UserError, marked
-from engine.events import Event, Started
+from engine.errors import Sentence, UserError, marked
+from engine.events import Event, Finished, Noted, Started
 from engine.settings.config import from_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
@@ -234,8 +235,13 @@ def _vocab(options: argparse.Namespace) -> int:
 
     def work() -> Generator[Event, None, None]:
         corpus = Corpus(tuple(find_files(options.text)))
+        began = time.monotonic()
         wordpiece = yield from train_vocabulary(corpus, size=options.size, lowercase=not options.cased)
         write_vocab(options.out, wordpiece)
+        template = marked("engine", "{count:,} WordPieces learned from {size:,} bytes of text.")
+        values = {"count": len(wordpiece.tokens), "size": corpus.num_bytes}
+        yield Noted(sentence=Sentence(template, values))
+        yield Finished(path=options.out, seconds=time.monotonic() - began)
 
     return show(work())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -29,6 +30,7 @@ from engine.train.metrics import mean_interval, scores_of, wilson_interval
 BAR_WIDTH = 20
 PATIENCE_S = 3.0  # that a task which only reads or prepares is given to come to a yield, once asked to stop
 MOST_LINES = 20  # steps told where there is no terminal
+MOST_SILENT_S = 15.0  # there, after which what is under way is told in a line
 OF_CLASSES = ("accuracy", "macro_f1", "weighted_f1")  # of many more, in a line
 
 
@@ -40,6 +42,7 @@ class Screen:
         self._width = 0
         self._num_steps = 0
         self._told = self._told_pins = 0
+        self._said = time.monotonic()
 
     def tell(self, event: Event) -> None:
         """Show one event."""
@@ -126,12 +129,15 @@ class Screen:
         if self._live:
             print("\r" + words.ljust(self._width), end="", file=sys.stderr, flush=True)
             self._width = len(words)
+        elif time.monotonic() - self._said > MOST_SILENT_S:
+            self._line(words)
 
     def _line(self, words: str) -> None:
         if self._width:
             print("\r" + " " * self._width + "\r", end="", file=sys.stderr)
             self._width = 0
         print(words, file=sys.stderr, flush=True)
+        self._said = time.monotonic()
 
 
 def _fetched(event: Fetched) -> str:

@@ -5,20 +5,20 @@ Not to be broken: the same model makes the same bytes, so names are sorted, and 
 
 from __future__ import annotations
 
+import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from engine.durable import PARTIAL, explained, replaced_file
+from engine.durable import explained, sync
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Progress, Steps
 from engine.export.card import write_card
 from engine.export.folders import check_same, how_pooled, put_model, put_sentence_files
 from engine.export.onnx import exporting
-from engine.export.place import Written
+from engine.export.place import Written, workshop
 from engine.model.folder import read_json, write_json
 from engine.model.heads import QuestionAnswering, SequenceClassifier, TokenClassifier
 from engine.model.weights import head_of, read_config
@@ -44,22 +44,22 @@ def writing_zip(
         template = marked("engine", "{path} is there already, and is no earlier export. Choose another name.")
         raise UserError(template, path=out)
     with_onnx = all(map(find_spec, ("onnx", "onnxscript", "onnxruntime"))) if with_onnx is None else with_onnx
-    with explained(out):
-        place = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=PARTIAL, dir=out.parent))
-    try:
-        yield from _gather(folder, place / "all", texts, with_onnx)
-        files = sorted(one for one in (place / "all").rglob("*") if one.is_file())
-        with replaced_file(out) as beside, zipfile.ZipFile(beside, "w") as archive:
+    with workshop(out) as place:
+        model, packed = place / "model", place / out.name
+        yield from _gather(folder, model, texts, with_onnx)
+        files = sorted(one for one in model.rglob("*") if one.is_file())
+        with zipfile.ZipFile(packed, "w") as archive:
             for done, path in enumerate(files):
                 yield Progress(stage=_PACKING, done=done, total=len(files))
-                _add(archive, path, f"{out.stem}/{path.relative_to(place / 'all').as_posix()}")
-        with zipfile.ZipFile(out) as archive:
+                _add(archive, path, f"{out.stem}/{path.relative_to(model).as_posix()}")
+        with zipfile.ZipFile(packed) as archive:
             if (bad := archive.testzip()) is not None:
                 raise ModelError(
                     marked("engine", "{path} was not written whole: {name}."), path=out, name=bad
                 )
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+        sync(packed)
+        os.replace(packed, out)
+        sync(out.parent)
     template = marked("engine", "{count} files, {megabytes:.1f} MB; read again, all of them are whole.")
     size = out.stat().st_size
     said = [Sentence(template, {"count": len(files), "megabytes": size / 1e6})]

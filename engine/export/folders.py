@@ -16,12 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.durable import replaced_folder
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Progress, Steps
 from engine.export.card import CARDS, write_card
 from engine.export.heads import example, graph_of
-from engine.export.place import Written, check_new, folder_bytes
+from engine.export.place import Written, check_new, exported_folder, folder_bytes
 from engine.export.runtime import ours
 from engine.files import file_in
 from engine.inspect.embeddings.vectors import SENTENCE, Pooling, embed
@@ -50,7 +49,7 @@ def writing_folder(folder: Path, out: Path) -> Steps[Written]:
     """
     check_new(out, {*MODEL_FILES, *CARDS})
     yield Progress(stage=_WRITING, done=0, total=0)
-    with replaced_folder(out) as beside:
+    with exported_folder(out) as beside:
         left = put_model(folder, beside)
         yield Progress(stage=_CHECKING, done=0, total=0)
         check_same(folder, beside)
@@ -71,7 +70,7 @@ def writing_sentence_folder(
     check_new(out, {*MODEL_FILES, *SENTENCE_FILES, *CARDS})
     how = how_pooled(folder, pooling, is_normed)
     yield Progress(stage=_WRITING, done=0, total=0)
-    with replaced_folder(out) as beside:
+    with exported_folder(out) as beside:
         tensors, config = as_bert(folder)
         encoder = {
             name.removeprefix("bert."): value.float()

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.durable import replaced_folder
 from engine.errors import ModelError, Sentence, marked
 from engine.events import Beat, Progress, Steps
 from engine.export.card import CARDS, write_card
 from engine.export.example import EXAMPLE, example_code
 from engine.export.heads import INPUTS, OUTPUTS, Graph, example, graph_of
-from engine.export.place import check_new
+from engine.export.place import check_new, exported_folder
 from engine.export.runtime import batches, needed, open_session, ours, read_part, theirs
 from engine.files import file_in
 from engine.model.weights import read_config
@@ -79,7 +78,7 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[Exported]:
     graph, wordpiece = graph_of(folder), WordPiece.from_folder(folder)
     size = read_config(folder).vocab_size
     yield Progress(stage=_EXPORTING, done=0, total=0)
-    with replaced_folder(out) as beside:
+    with exported_folder(out) as beside:
         _write_graph(graph, beside / GRAPH, size)
         yield Beat()
         session = open_session(beside / GRAPH)

@@ -204,10 +204,11 @@ def read_recipe(path: Path) -> Recipe:
     version, steps = found.get("recipe"), found.get("steps")
     if type(version) is int and version > _FORMAT:
         raise _no_recipe(path, marked("engine", "it is of a newer version"))
-    names = (found.get("name"), found.get("sha256"))
-    if type(version) is not int or version != _FORMAT or not _are(names, str) or not isinstance(steps, list):
+    name, sha256 = found.get("name"), found.get("sha256")
+    is_ours = type(version) is int and version == _FORMAT
+    if not (is_ours and isinstance(name, str) and isinstance(sha256, str) and isinstance(steps, list)):
         raise _no_recipe(path, marked("engine", "it does not begin as one"))
-    return Recipe(names[0], names[1], tuple(_step(one, at, path) for at, one in enumerate(steps, start=1)))
+    return Recipe(name, sha256, tuple(_step(one, at, path) for at, one in enumerate(steps, start=1)))
 
 
 def _no_recipe(path: Path, reason: str, **values: Any) -> DataError:

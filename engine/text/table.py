@@ -7,6 +7,7 @@ lines are neither. A cell is the text of the file: "NA" is no missing value, an 
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +45,10 @@ if TYPE_CHECKING:
     import pandas
 
 _MOST_LINES = 20  # named in one sentence of those that are left out
-_GUARDED = ("=", "+", "-", "@", "\t", "\r", "\0")
+# what a spreadsheet may run: a formula, also behind blanks and marks that nobody sees, in wide or small forms
+_RUN = re.compile(
+    r"[\t\r\n\0]|[\s\0-\x1f\ufeff\u200b-\u200f\u2060]*[-=+@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,4 +441,4 @@ def write_csv(
 
 
 def _guard(cell: object) -> object:
-    return "'" + cell if isinstance(cell, str) and cell.startswith(_GUARDED) else cell
+    return "'" + cell if isinstance(cell, str) and _RUN.match(cell) else cell

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,27 @@ def test_a_zip_is_whole_and_the_same_each_time(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="no earlier export"):
             result_of(writing_zip(tmp_path / "model", tmp_path / name, TEXTS))
         assert (tmp_path / name).read_bytes() == data
+
+
+def test_what_killed_exports_have_left_is_removed_and_what_others_write_is_not(tmp_path: Path) -> None:
+    save_model(tmp_path / "model", tiny_pretraining(), tiny_wordpiece(), {})
+    for out, writing in (
+        (tmp_path / "all.zip", partial(writing_zip, with_onnx=False)),
+        (tmp_path / "out", lambda folder, out, _texts: writing_folder(folder, out)),
+    ):
+        killed = tmp_path / f".{out.name}.abcd1234.partial"
+        (killed / "all").mkdir(parents=True)
+        (killed / "lock").write_text("1")
+        mine = tmp_path / f".{out.name}.mine.partial"  # of another program
+        mine.mkdir()
+        under_way = writing(tmp_path / "model", out, TEXTS)
+        next(under_way)
+        next(under_way)
+        (busy,) = set(tmp_path.glob(f".{out.name}.*.partial")) - {mine}
+        result_of(writing(tmp_path / "model", out, TEXTS))
+        assert set(tmp_path.glob(f".{out.name}.*.partial")) == {mine, busy}
+        under_way.close()
+        assert set(tmp_path.glob(f".{out.name}.*.partial")) == {mine} and out.exists()
 
 
 def test_the_command_writes_several_at_once_and_refuses_in_a_sentence(

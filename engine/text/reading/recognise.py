@@ -178,6 +178,9 @@ def is_tagged(lines: Sequence[str]) -> bool:
     words_a_sentence = len(even) / max(1, sentences)
     last = [row[-1].strip() for row in even]
     few = len(set(last)) <= max(2, len(last) // 5) and all(re.fullmatch(r"\S{1,12}", tag) for tag in last)
+    few = few and any(
+        re.search(r"\w", tag) for tag in last
+    )  # of prose cut into words, each line ends in a stop
     return few and sentences >= 3 and words_a_sentence >= 4 and all(len(row[0]) < 40 for row in even)
 
 

@@ -66,10 +66,17 @@ def check_space(run_dir: Path, config: BertConfig, num_kept: int) -> None:
         raise UserError(
             marked(
                 "engine",
-                "The disk has too little room: checkpoints need {needed:.1f} GB in {path}, and "
-                "{free:.1f} GB are free.",
+                "The disk has too little room: checkpoints need {needed} in {path}, and {free} are free.",
             ),
-            needed=needed / 1e9,
-            free=free / 1e9,
+            needed=_room(needed),
+            free=_room(free),
             path=there,
         )
+
+
+def _room(num_bytes: int) -> str:
+    size, unit = next((one for one in _UNITS if num_bytes >= one[0]), _UNITS[-1])
+    return f"{num_bytes / size:.1f} {unit}"
+
+
+_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.plots.bars import BarsPlot
+from app.plots.figure_files import picture_bytes
 from app.plots.save_dialog import SaveDialog
 
 
@@ -78,3 +80,16 @@ def test_a_file_that_will_be_replaced_is_named_before(qtbot: QtBot, plot: BarsPl
     assert "picture.csv will be replaced" in dialog.hint.text()
     dialog.numbers.setChecked(False)
     assert "replaced" not in dialog.hint.text()
+
+
+def test_an_svg_is_well_formed_whatever_characters_its_texts_hold(qtbot: QtBot) -> None:
+    odd = "a\x00\x01\x08\x0b\x1f\ufffe\uffff\ud800<b>&\x7f\t\nz中😀"
+    plot = BarsPlot(odd)
+    qtbot.addWidget(plot)
+    plot.resize(400, 200)
+    plot.set_bars([(odd, 0.7), ("river", 0.3)], as_share=True)
+    plot.setAccessibleName(odd)
+    label = QLabel(odd, plot, textFormat=Qt.TextFormat.PlainText)
+    label.resize(400, 40)
+    root = ElementTree.fromstring(picture_bytes(plot, ".svg", None, 96))
+    assert any("<b>&" in (one.text or "") for one in root.iter())

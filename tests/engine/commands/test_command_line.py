@@ -6,6 +6,8 @@ import json
 import os
 import shlex
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from engine.commands.command_line import finetune_command, predict_command
+from engine.commands.screen import Screen
+from engine.events import Progress
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.text.examples import Roles
@@ -21,6 +25,7 @@ from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from engine.train.run.runs import read_config, read_status
 from tests.engine.tiny_runs import (
+    ROOT,
     command_of,
     outcome,
     reviews,
@@ -376,3 +381,37 @@ def test_copied_lines_quote_what_a_shell_would_change() -> None:
     assert words[words.index("--text-pair") + 1] == "it's" and words[words.index("--separator") + 1] == "tab"
     assert words[-1] == "--no-header"
     assert "--text=-text" in predict_command(Path("m"), Path("d"), Path("o"), Roles("-text"))
+
+
+# where input, output or locale are not what a terminal has
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="has neither /dev/full nor a shell that closes inputs")
+def test_a_closed_input_a_full_output_and_a_bare_locale_are_one_sentence_each(place: Path) -> None:
+    bare = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    said = {
+        "predict --model start --stream <&-": ("input of this process is closed", {}),
+        "tokenize --model start 'good film' >/dev/full": ("could not be written: No space", {}),
+        "runs --runs . --json >/dev/full": ("could not be written: No space", {}),
+        "tokenize --model start '好'": ("cannot hold all characters", bare),
+    }
+    said["tokenize --model start 'good film' >&- 2>&-"] = ("", {})
+    for words, (sentence, around) in said.items():
+        line = ["sh", "-c", f"{shlex.quote(sys.executable)} -m engine {words}"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), **around}
+        done = subprocess.run(line, capture_output=True, text=True, env=environment, check=False)
+        assert done.returncode == (2 if sentence else 0) and sentence in done.stderr, done.stderr
+        assert not sentence or is_one_sentence(done.stderr)
+
+
+def test_a_long_command_says_that_it_lives_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter(range(0, 1000, 10))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    screen = Screen()
+    for done in range(9):
+        screen.tell(Progress(stage="Counting words", done=done, total=9))
+    lines = capsys.readouterr().err.splitlines()
+    assert 2 <= len(lines) <= 5 and lines[0].startswith("Counting words ") and lines[0].endswith(" of 9")

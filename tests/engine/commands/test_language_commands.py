@@ -147,8 +147,8 @@ def test_vocab_writes_the_same_vocabulary_each_time_and_pretrain_takes_it(
     place: Path, engine: Engine
 ) -> None:
     for name in ("a.txt", "b.txt"):
-        code, out, _ = engine("vocab", "--text", "text.txt", "--size", "170", "--out", name)
-        assert (code, out) == (0, "")
+        code, out, err = engine("vocab", "--text", "text.txt", "--size", "170", "--out", name)
+        assert (code, out) == (0, "") and "WordPieces learned from" in err and f": {name}\n" in err
     tokens = (place / "a.txt").read_text().split("\n")
     assert (place / "a.txt").read_bytes() == (place / "b.txt").read_bytes()
     assert tokens[:5] == list(SPECIALS) and tokens[-1] == "" and 150 < len(tokens) <= 171

@@ -397,3 +397,14 @@ def test_columns_of_awkward_tables_become_documents(real_data: Path, name: str, 
     documents = read(real_data / "csv_torture" / "derived_from_real" / name, column=column)
     assert len(documents) > 100 or "huge" in name
     assert all(sentence for document in documents for paragraph in document for sentence in paragraph)
+
+
+def test_text_cut_into_words_is_no_conll_file_however_even_its_lines_are(tmp_path: Path) -> None:
+    words = [f"word{number}" for number in range(60)]
+    for ends in (".", ".?", ".!?"):
+        lines = [f"the film {word} was good {ends[place % len(ends)]}" for place, word in enumerate(words)]
+        texts = ["\n".join(lines[place : place + 6]) for place in range(0, 60, 6)]
+        assert len(read(put(tmp_path, "\n\n".join(texts)))) == 10
+    tagged = "\n\n".join("\n".join(f"word{n} NOUN" for n in range(5)) for _ in range(5))
+    with pytest.raises(DataError, match="CoNLL"):
+        read(put(tmp_path, tagged))

@@ -583,12 +583,15 @@ def test_the_format_is_told_in_words_and_reads_the_same_again(tmp_path: Path) ->
 
 def test_write_csv_guards_text_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
-    starts = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\0x"]
-    rows = [(text, -0.5, None) for text in [*starts, "fine", "1=1"]]
+    starts = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\0x", "\nx", " =1", "\u00a0=1", "\u3000=1", "\ufeff=1"]
+    starts += ["\u200b=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff20x", " \uff1d1", "\x01=1", "\ufe661"]
+    rows = [(text, -0.5, None) for text in [*starts, "fine", "1=1", " fine"]]
     write_csv(path, ["=text", "number", "-p"], rows, exempt={"-p"})
     table = read_table(path, header="yes")
     assert table.columns == ("'=text", "number", "-p")
-    assert cells_of(table) == [[text, "-0.5", ""] for text in [*("'" + s for s in starts), "fine", "1=1"]]
+    assert cells_of(table) == [
+        [text, "-0.5", ""] for text in [*("'" + s for s in starts), "fine", "1=1", " fine"]
+    ]
     write_csv(path, ["text", "p"], pandas.DataFrame({"p": ["-0.5"], "text": ["=1"]}), guard=False, bom=True)
     assert path.read_bytes() == b"\xef\xbb\xbftext,p\r\n=1,-0.5\r\n"
 
