@@ -250,10 +250,13 @@ def duration(seconds: float) -> str:
 
 
 def duration_range(low: float, high: float) -> str:
-    """Return "40 s to 2 min", or "about 3 min" where both are written alike."""
+    """Return "40 s to 2 min", "2 to 5 min", or "about 3 min" where both are written alike."""
     first, last = duration(low), duration(high)
     if first == last:
         return translate("words", "about {duration}").format(duration=first)
+    (amount, *unit), (_, *other) = first.split(), last.split()
+    if unit == other:
+        first = amount
     return translate("words", "{low} to {high}").format(low=first, high=last)
 
 

@@ -176,6 +176,12 @@ def test_a_probability_near_certainty_is_not_called_certain() -> None:
     assert words.probability(1.0) == "100 %" and words.probability(0.0) == "< 0.001 %"
 
 
+def test_a_range_of_time_names_its_unit_once() -> None:
+    ends = ((40, 41.9 * 60), (90, 300), (59, 59.2), (3000, 9000))
+    said = ["40 s to 42 min", "2 to 5 min", "about 59 s", "50 min to 2 h 30 min"]
+    assert [words.duration_range(*one) for one in ends] == said
+
+
 def test_a_share_carries_its_interval_in_the_same_words_everywhere() -> None:
     said = "0.900 (95 %: 0.826 to 0.945)"
     assert words.with_interval(0.9, 100) == said and words.with_interval(0.9, 0) == "0.900"

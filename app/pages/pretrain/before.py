@@ -148,8 +148,9 @@ class ForecastCard(Card):
                 caption.setToolTip(
                     self.tr("The head that guesses hidden words; its scores use the WordPieces' own numbers.")
                 )
-            self._grid.addWidget(caption, row, 0)
-            self._grid.addWidget(label(formula, "muted"), row, 1)
+            self._grid.addWidget(caption, row, 0, 1, 1 if formula else 2)
+            if formula:
+                self._grid.addWidget(label(formula, "muted"), row, 1)
             value = label(words.number(count))
             self._grid.addWidget(value, row, 2)
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

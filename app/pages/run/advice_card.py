@@ -64,6 +64,7 @@ class AdviceCard(Card):
 
     def show_idle(self) -> None:
         """Before training: advice on the data only."""
+        set_role(self.result, "muted")
         links = (self.onwards, self.inside, self.export, self.folder)
         for widget in (self._line, self.result, self.outcome, *links):
             widget.hide()
@@ -71,6 +72,8 @@ class AdviceCard(Card):
 
     def show_outcome(self, outcome: str, run_dir: Path | None, seconds: float, *, has_model: bool) -> None:
         """Say how the run ended and what can be done with it."""
+        if outcome != "running":
+            set_role(self.result, "strong")  # what one has waited for
         self.outcome.setText(outcome_words(outcome, run_dir, seconds))
         self.outcome.show()
         self._line.show()

@@ -498,7 +498,7 @@ class TrainingPage(Page):
         self.leave_run()
         if outcome == "failed":
             return  # why is said already
-        template = self.tr("{name} has ended: {state}.")
+        template = self.tr("{name} is {state}.")
         text = template.format(name=run_title(ended), state=state_words(outcome))
         self.failure.show_text("note", text, [(self.tr("Show it"), partial(self.open_run, ended))])
 

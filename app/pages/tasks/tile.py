@@ -22,6 +22,10 @@ class ScoreTile(QWidget):
             part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             column.addWidget(part)
 
+    def keep_whole(self, most: int) -> None:
+        """Let captions beside this one be cut before it is, up to a width in px."""
+        self.caption.setMinimumWidth(min(most, self.caption.sizeHint().width()))
+
     def put(self, caption: str, value: str, meaning: str = "") -> None:
         """Show a number, and what it means under the pointer."""
         self.caption.setText(caption)

@@ -35,6 +35,7 @@ LABEL, PRECISION, RECALL, F1, ROWS, PREDICTED = range(6)
 NUM_COLUMNS = 6
 WIDE = 720  # px; with more room matrix and table stand side by side
 LEAST_PICTURE = 110  # px
+MOST_BASELINE = 120  # px of the caption of the baseline that are never cut
 LEAST_NAME = 104  # px of the column of names
 FULL_DIGITS = 6  # of a figure that is copied
 
@@ -386,6 +387,7 @@ class ScoresCard(TaskScores):
                 "model must beat."
             ).format(name=name),
         )
+        self.baseline.keep_whole(MOST_BASELINE)
         self.loss.put(
             self.tr("Loss"), words.decimal(shown.loss), self.tr("The mean cross-entropy on these rows.")
         )
