@@ -1,4 +1,4 @@
-"""A lecture as a folder: the figures of each scene with their captions, and an index to read or to print.
+"""A lecture as a folder: each scene's figures with captions and numbers, and an index to read or to print.
 
 The scenes are shown on pages of their own that nobody sees, with workers of their own: the window goes
 on, and
@@ -22,6 +22,7 @@ from app.lectures.lecture import Lecture, Scene
 from app.lectures.pages import KEPT_PAGES, page_titles
 from app.look import theme
 from app.page_stack import PageStack
+from app.pages.inside.model_bar import model_caption
 from app.plots.figure import Figure, caption_text, save_figure
 from app.plots.figure_files import file_stem
 from app.session import Session
@@ -30,7 +31,7 @@ from app.words import tr_engine, translate
 from engine.durable import write_text
 from engine.errors import UserError, marked
 
-PNG, SVG = ".png", ".svg"
+PNG, SVG, NUMBERS = ".png", ".svg", ".csv"
 HTML, MARKDOWN = "index.html", "index.md"
 SIZE = QSize(1104, 740)  # of a page, as it stands in the window at first
 CALM = 12  # looks in a row at which nothing is asked, until a page counts as shown; no page rests longer
@@ -134,7 +135,9 @@ def _save(wanted: Wanted, page: Any, scene: Scene, number: int) -> Shown:
     for place, figure in enumerate(figures, start=1):
         name = f"{stem}-{place}{wanted.kind}" if len(figures) > 1 else f"{stem}{wanted.kind}"
         save_figure(figure, wanted.folder / name)
-        save_figure(figure, (wanted.folder / name).with_suffix(".txt"))
+        figure.set_caption(_whole_caption(figure, scene))
+        for suffix in (NUMBERS, ".txt"):
+            save_figure(figure, (wanted.folder / name).with_suffix(suffix))
         files.append(name)
         captions.append(caption_text(figure).strip())
     if not figures:
@@ -142,6 +145,22 @@ def _save(wanted: Wanted, page: Any, scene: Scene, number: int) -> Shown:
         save_figure(page, wanted.folder / name)
         files, captions = [name], [page_titles()[scene.page]]
     return Shown(scene, tuple(files), tuple(captions))
+
+
+def _whole_caption(figure: Figure, scene: Scene) -> list[tuple[str, str]]:
+    """Return a figure's caption with what it leaves to the page around it: models, weights, text."""
+    found = [(name, value) for name, value in figure.caption if value.strip()]
+    told = {value for _name, value in found}
+    for mark in scene.models.values():
+        lines = model_caption(mark.name, mark.fingerprint)
+        found += [line for line in lines if line[1] not in told]
+    for name, text in (
+        (translate("lectures", "text"), scene.text),
+        (translate("lectures", "second text"), scene.text_pair),
+    ):
+        if text.strip() and text not in told:
+            found.append((name, text))
+    return found
 
 
 def _html(wanted: Wanted, shown: list[Shown]) -> str:
@@ -166,7 +185,12 @@ def _html(wanted: Wanted, shown: list[Shown]) -> str:
             said = html.escape(caption)
             alt = html.escape(caption.splitlines()[0] if caption else name)
             image = f'<img src="{html.escape(name)}" alt="{alt}">'
-            parts.append(f"<figure>{image}<figcaption>{said}</figcaption></figure>")
+            beside = Path(name).with_suffix(NUMBERS).name
+            link = ""
+            if (wanted.folder / beside).is_file():
+                said_link = html.escape(translate("lectures", "Numbers"))
+                link = f'\n<a href="{html.escape(beside)}">{said_link}</a>'
+            parts.append(f"<figure>{image}<figcaption>{said}{link}</figcaption></figure>")
         parts.append("</section>")
     return "\n".join([*parts, "</body></html>"]) + "\n"
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -39,7 +39,8 @@ from app.words import tr_engine
 from engine.errors import UserError, marked
 from engine.family.train import REPORT
 
-SIZE = "lectures/text_size"  # per cent, kept for the next lecture
+SIZE = "lectures/text_size"  # per cent, kept for the next lecture where one was chosen
+USUAL = QSize(1280, 720)  # px of a window that shows a lecture at 100 %
 ONWARD = (Qt.Key.Key_Right, Qt.Key.Key_Space, Qt.Key.Key_PageDown)
 BACKWARD = (Qt.Key.Key_Left, Qt.Key.Key_PageUp, Qt.Key.Key_Backspace)
 OF_TEXT = (Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Space, Qt.Key.Key_Home, Qt.Key.Key_End)
@@ -73,7 +74,8 @@ class LectureMode(QObject):
         self._host, self._desk = host, desk
         self.is_on = False
         self.place = 0
-        self.percent = self._wanted = 100  # the size that is shown, and the one that is asked for
+        self.percent = 100  # the size that is shown
+        self._wanted = 0  # the one that is asked for; 0: as fits the screen
         self._before = ""  # the page that was open
         self._state_before = Qt.WindowState.WindowNoState
         self._bare: list[Page] = []  # those that are shown without title and actions
@@ -119,8 +121,9 @@ class LectureMode(QObject):
         application = QApplication.instance()
         assert application is not None
         application.installEventFilter(self)
-        kept = self._host.session.settings.value(SIZE, 100)
-        self.set_size(kept if kept in SIZES else 100)
+        kept = self._host.session.settings.value(SIZE, 0)
+        self._wanted = kept if kept in SIZES else 0
+        self._fit()
         if full_screen:
             self.window.showFullScreen()
         self.go(place)
@@ -192,13 +195,18 @@ class LectureMode(QObject):
         if not self.is_on:
             return
         least, room = self._host.pages.minimumSizeHint(), self.window.size()
-        for percent in sorted((one for one in SIZES if one <= self._wanted), reverse=True):
+        wanted = self._wanted or max(
+            (one for one in SIZES if USUAL.width() * one <= 100 * room.width()
+             and USUAL.height() * one <= 100 * room.height()),
+            default=min(SIZES),
+        )  # fmt: skip
+        for percent in sorted((one for one in SIZES if one <= wanted), reverse=True):
             self.bar.set_size(percent)
             taken = self.bar.height_for(room.width())
             fits = room.width() * 100 >= least.width() * percent
             if fits and (room.height() - taken) * 100 >= least.height() * percent:
                 break
-        self.bar.show_size(percent, is_less=percent < self._wanted)
+        self.bar.show_size(percent, is_less=percent < wanted)
         if percent == self.percent:
             return
         self.percent = percent
@@ -357,5 +365,5 @@ class LectureMode(QObject):
         return self._host.pages.focusWidget() if held is self.zoom else held
 
     def _resize(self, by: int) -> None:
-        place = SIZES.index(self.percent if by < 0 else self._wanted) + by
+        place = SIZES.index(self.percent if by < 0 else self._wanted or self.percent) + by
         self.set_size(SIZES[min(max(place, 0), len(SIZES) - 1)])

@@ -23,6 +23,7 @@ SIDE = 100.0  # px at the right for what came of a try
 FIRST, LAST = 3, 2  # tries of a long search that are drawn
 WIDEST = 26.0  # px of a character, so that ## has room beside it
 SIZES = (13, 12, 11, 10, 9)
+CONTINUES = "##"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +165,20 @@ class LadderPlot(ScrolledFigure):
         painter.setFont(theme.ui_font(size))
         metrics = QFontMetricsF(painter.font())
         room = max(bar.width() - 4, 6)
-        shown = one.text if metrics.horizontalAdvance(one.text) <= room else one.text.removeprefix("##")
+        is_whole = metrics.horizontalAdvance(one.text) <= room or not one.text.startswith(CONTINUES)
+        shown = one.text if is_whole else one.text.removeprefix(CONTINUES)
         shown = metrics.elidedText(shown, Qt.TextElideMode.ElideMiddle, room)
         painter.setPen(colors.color("text" if hit else "wrong" if fail else "muted"))
         painter.drawText(bar, Qt.AlignmentFlag.AlignCenter, shown)
-        self._paint_side(painter, one, bar)
+        self._paint_side(painter, one, bar if is_whole else self._paint_hashes(painter, bar, edges))
+
+    def _paint_hashes(self, painter: QPainter, bar: QRectF, edges: list[float]) -> QRectF:
+        """Write ## before a piece that fills its bar, where earlier characters are; return both."""
+        wide = QFontMetricsF(painter.font()).horizontalAdvance(CONTINUES) + 2
+        is_turned = edges[-1] < edges[0]
+        place = QRectF(bar.right() + 1 if is_turned else bar.left() - wide, bar.top(), wide, BAR)
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, CONTINUES)
+        return bar.united(place)
 
     def _paint_side(self, painter: QPainter, one: _Try, bar: QRectF) -> None:
         """Say beside a try what came of it."""

@@ -1,10 +1,11 @@
 """All steps on a strip that tells where one is: passed ones tinted, the current one full, residuals as lines.
 
-Where there is no room for every step's name, those away from the current one are shown by their symbols.
+Where there is no room for every step's name, the strip moves so that the current one is in the middle.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -18,9 +19,9 @@ from app.plots.layered import line_at
 from app.plots.pointed import PointedFigure
 
 CAPTION, LINES, CHIP = 18.0, 9.0, 25.0  # px: from the top
-PAD, GAP, GROUP = 5.0, 3.0, 10.0
+PAD, GAP, GROUP = 4.0, 2.0, 8.0
 SIZE = 11  # px of the names
-LEAST = 18.0  # px of a chip without room
+MORE = 16.0  # px at an end beyond which there are more
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,6 @@ class Chip:
     """
 
     name: str
-    symbol: str
     group: str
     round_from: int = -1
     is_off: bool = False
@@ -70,27 +70,23 @@ class StepChips(PointedFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(320, self.sizeHint().height())
 
-    def rects(self) -> list[tuple[QRectF, str]]:
-        """Return where each chip lies, and what stands on it."""
+    def rects(self) -> list[QRectF]:
+        """Return where each chip lies; beyond the ends, where not all have room."""
         fonts = [theme.ui_font(SIZE, bold=place == self.place) for place in range(len(self.chips))]
-        metrics = [QFontMetricsF(font) for font in fonts]
-        pairs = list(zip(metrics, self.chips, strict=True))
-        names = [one.horizontalAdvance(chip.name) + 2 * PAD for one, chip in pairs]
-        symbols = [max(LEAST, one.horizontalAdvance(chip.symbol) + PAD) for one, chip in pairs]
-        gaps = [self._gap(place) for place in range(len(self.chips))]
-        room = self.width() - 2.0 - sum(gaps)
-        widths, shown = list(names), [chip.name for chip in self.chips]
-        # the farthest from the current one give way first
-        for place in sorted(range(len(names)), key=lambda place: -abs(place - self.place)):
-            if sum(widths) <= room:
-                break
-            if place != self.place:
-                widths[place], shown[place] = symbols[place], self.chips[place].symbol
+        widths = [
+            QFontMetricsF(font).horizontalAdvance(chip.name) + 2 * PAD
+            for font, chip in zip(fonts, self.chips, strict=True)
+        ]
         left, found = 1.0, []
-        for gap, width, said in zip(gaps, widths, shown, strict=True):
-            found.append((QRectF(left + gap, CAPTION + LINES, width, CHIP), said))
-            left += gap + width
-        return found
+        for place, width in enumerate(widths):
+            left += self._gap(place)
+            found.append(QRectF(left, CAPTION + LINES, width, CHIP))
+            left += width
+        over = left + 1.0 - self.width()
+        if over <= 0 or not found:
+            return found
+        shift = min(max(0.0, found[self.place].center().x() - self.width() / 2), over)
+        return [one.translated(-shift, 0) for one in found]
 
     def _gap(self, place: int) -> float:
         if place == 0:
@@ -98,10 +94,10 @@ class StepChips(PointedFigure):
         return GAP if self.chips[place].group == self.chips[place - 1].group else GROUP
 
     def target_at(self, at: QPointF) -> int:
-        return next((i for i, (rect, _said) in enumerate(self.rects()) if rect.contains(at)), -1)
+        return next((i for i, rect in enumerate(self.rects()) if rect.contains(at)), -1)
 
     def rect_of(self, target: int) -> QRectF:
-        return self.rects()[target][0]
+        return self.rects()[target]
 
     def words_of(self, target: int) -> str:
         chip = self.chips[target]
@@ -125,17 +121,18 @@ class StepChips(PointedFigure):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rects = self.rects()
-        for place, (rect, said) in enumerate(rects):
-            self._paint_chip(painter, place, rect, said)
+        for place, rect in enumerate(rects):
+            self._paint_chip(painter, place, rect)
         for place, chip in enumerate(self.chips):
             if chip.round_from >= 0:
-                self._paint_round(painter, rects[chip.round_from][0], rects[place][0], chip.is_off)
+                self._paint_round(painter, rects[chip.round_from], rects[place], chip.is_off)
         if rects:
             self._paint_groups(painter, rects)
+            self._paint_more(painter, rects)
         self.paint_frame(painter)
         painter.end()
 
-    def _paint_chip(self, painter: QPainter, place: int, rect: QRectF, said: str) -> None:
+    def _paint_chip(self, painter: QPainter, place: int, rect: QRectF) -> None:
         colors, chip = theme.current(), self.chips[place]
         fill, ink = colors.card, "muted"
         if place == self.place:
@@ -155,8 +152,7 @@ class StepChips(PointedFigure):
         painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 5, 5)
         painter.setFont(theme.ui_font(SIZE, bold=place == self.place))
         painter.setPen(colors.color(ink))
-        shown = fitting(said, QFontMetricsF(painter.font()), rect.width() - 2)
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, shown)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, chip.name)
         if chip.is_changed:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.color("b"))
@@ -181,13 +177,27 @@ class StepChips(PointedFigure):
         ]
         painter.drawPolygon(QPolygonF(tip))
 
-    def _paint_groups(self, painter: QPainter, rects: list[tuple[QRectF, str]]) -> None:
+    def _paint_groups(self, painter: QPainter, rects: list[QRectF]) -> None:
         painter.setFont(theme.ui_font(11, bold=True))
         painter.setPen(theme.current().color("muted"))
         starts = [i for i in range(len(rects)) if i == 0 or self.chips[i].group != self.chips[i - 1].group]
         for place, after in zip(starts, [*starts[1:], len(rects)], strict=True):
-            right = rects[after][0].left() - 4 if after < len(rects) else float(self.width())
-            left = rects[place][0].left()
+            right = min(rects[after].left() - 4 if after < len(rects) else math.inf, float(self.width()))
+            left = max(rects[place].left(), 1.0 if rects[0].left() > 0 else MORE)
+            if right <= left:
+                continue
             room = QRectF(left, 0, right - left, CAPTION - 2)
             shown = fitting(self.chips[place].group.upper(), QFontMetricsF(painter.font()), room.width())
             painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+
+    def _paint_more(self, painter: QPainter, rects: list[QRectF]) -> None:
+        """Show at which end there is more than is seen."""
+        for is_there, name, left in (
+            (rects[0].left() < 0, "chevron-left", 0.0),
+            (rects[-1].right() > self.width(), "chevron-right", self.width() - MORE),
+        ):
+            if is_there:
+                end = QRectF(left, CAPTION, MORE, LINES + CHIP + 1)
+                painter.fillRect(end, theme.current().color("card"))
+                mark = QRectF(left + 1, CAPTION + LINES + CHIP / 2 - 7, 14, 14)
+                theme.icon(name, "muted").paint(painter, mark.toRect())

@@ -107,8 +107,12 @@ class VectorRows(LayeredFigure):
 
     @property
     def most_rows(self) -> int:
-        """How many rows have room, the row of all others among them."""
-        return max(5, int((self.height() - HEAD - OVER - FOOT - LEGEND) // LEAST_ROW))
+        """How many rows have room where nothing stands above or below them, that of all others among them."""
+        return self.room_for(VectorPicture())
+
+    def room_for(self, picture: VectorPicture) -> int:
+        """Return how many rows of such a picture have room."""
+        return max(5, int((self.height() - _above(picture) - _below(picture)) // LEAST_ROW))
 
     def set_picture(self, picture: VectorPicture) -> None:
         """Show a step."""
@@ -160,14 +164,11 @@ class VectorRows(LayeredFigure):
         rows = max(1, len(self.picture.rows))
         return min(MOST_ROW, max(LEAST_ROW - 3, (self._bottom() - self._top()) / rows))
 
-    def _has(self, which: str) -> bool:
-        return any(getattr(column, which) is not None for column in self.picture.columns)
-
     def _top(self) -> float:
-        return HEAD + (OVER if self._has("over") else 0.0)
+        return _above(self.picture)
 
     def _bottom(self) -> float:
-        return self.height() - LEGEND - (FOOT if self._has("foot") else 0.0)
+        return self.height() - _below(self.picture)
 
     def _end(self) -> float:
         """Return where the rows end."""
@@ -495,3 +496,14 @@ def _cells(column: Column, row: int) -> list[str | float | int]:
 
 def _short(x: float) -> str | float:
     return float(f"{float(x):.6g}") if np.isfinite(x) else ""
+
+
+def _above(picture: VectorPicture) -> float:
+    """Return what the titles take, px, and what stands over a column."""
+    return HEAD + (OVER if any(column.over is not None for column in picture.columns) else 0.0)
+
+
+def _below(picture: VectorPicture) -> float:
+    """Return what sums and the legend take, px."""
+    foot = FOOT if any(column.foot is not None for column in picture.columns) else EDGE
+    return foot + (LEGEND if picture.legend or picture.count else 0.0)

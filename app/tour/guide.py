@@ -168,15 +168,17 @@ class Guide(QWidget):
         if step.page:
             self._show_page(step.page)
         self._action = step.action() if step.action is not None else None
-        count = self.tr("{step} of {all}").format(
-            step=words.number(len(self._way)), all=words.number(len(self.steps))
-        )
-        self.card.show_step(step.title, count, is_first=len(self._way) == 1)
+        self.card.show_step(step.title, self._count(), is_first=len(self._way) == 1)
         self.look()
         self._reveal()
         self.take_keyboard()
         self.card.announce()
         self.step_changed.emit(index)
+
+    def _count(self) -> str:
+        """Return which step this is of how many; at the last one, of those that were shown."""
+        count = len(self._way) if self.following is None else len(self.steps)
+        return self.tr("{step} of {all}").format(step=words.number(len(self._way)), all=words.number(count))
 
     @Slot()
     def next(self) -> None:
@@ -228,6 +230,7 @@ class Guide(QWidget):
                 self._action = None
         step = self.step
         self.card.show_words(step.words if isinstance(step.words, str) else step.words())
+        self.card.count.setText(self._count())
         self.card.show_way_on(is_skip=step.is_long and not self.is_ready, is_last=self.following is None)
         if self._has_to_reveal:
             self._has_to_reveal = False

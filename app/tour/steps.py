@@ -103,7 +103,7 @@ class Scenes(InsideScenes):
                 text=words.shorten(roles.text, 30), label=words.shorten(roles.label, 30)
             )
         return f"{told} " + self.tr(
-            "Click a column's head to change what it means. “Good to know” tells what could mislead a model."
+            "Click a column's head to change what it means. “Data doctor” tells what could mislead a model."
         )
 
     def setup(self) -> Step:
@@ -114,6 +114,7 @@ class Scenes(InsideScenes):
             title=self.tr("Choose a model, press Start"),
             words=self._setup_words,
             action=self._choose_starter,
+            can_show=lambda: self.session.run_dir is None,  # else the run is in the form's place
         )
 
     def _choose_starter(self) -> Acting:

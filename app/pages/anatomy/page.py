@@ -485,6 +485,8 @@ class AnatomyPage(LookingPage):
         if found is None:
             return
         step = step_of(found.now, self.walk, self.rows.most_rows)
+        if len(step.picture.rows) > (most := self.rows.room_for(step.picture)):
+            step = step_of(found.now, self.walk, most)
         self._names = step.names
         self.rows.set_title(steps.title_of(self.walk))
         self.rows.set_picture(step.picture)

@@ -16,7 +16,8 @@ from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD
 from engine.inspect.anatomy.effect import LABEL, MASKED, largest, name_of, shares
 from engine.inspect.anatomy.vectors import Anatomy, before_layer
 
-LARGEST = 10  # rows of a text that has more pieces than there is room
+LARGEST = 10  # answers, of so many that not all have room
+LOOKS = ("scores", "softmax", "mixed")  # steps in which a piece looks at others
 STRONG = 0.995  # of the numbers have less than full colour
 
 
@@ -38,13 +39,18 @@ def step_of(anatomy: Anatomy, walk: Walk, most: int) -> Step:
 
 
 def shown_places(anatomy: Anatomy, walk: Walk, most: int) -> list[int]:
-    """Return the pieces that have a row, in the order of the text: all, or those looked at most."""
-    if anatomy.num_tokens <= most:
-        return list(range(anatomy.num_tokens))
-    weights = anatomy[f"layer.{walk.layer}.softmax"][walk.head - 1, walk.piece]
-    first = dict.fromkeys([walk.piece, vectors.key_of(anatomy, walk)])
-    ranked = [int(i) for i in np.argsort(-weights, kind="stable")]
-    return sorted(list(dict.fromkeys([*first, *ranked]))[: min(LARGEST, most - 1)])
+    """Return the pieces that have a row, in the order of the text: all, or those around the chosen one, and
+    where it looks at others, those that it looks at most.
+    """
+    places = np.arange(anatomy.num_tokens)
+    if len(places) <= most:
+        return [int(i) for i in places]
+    if walk.step in LOOKS:
+        ranked = np.argsort(-anatomy[f"layer.{walk.layer}.softmax"][walk.head - 1, walk.piece], kind="stable")
+        first = [walk.piece, vectors.key_of(anatomy, walk)]
+    else:
+        ranked, first = np.argsort(np.abs(places - walk.piece), kind="stable"), [walk.piece]
+    return sorted(list(dict.fromkeys([*first, *map(int, ranked)]))[: most - 1])
 
 
 class _Rows:
@@ -167,7 +173,7 @@ def _text(rows: _Rows) -> list[Column]:
         is_special = bool(marks[place]) and start == stop
         segment = anatomy.encoding.token_type_ids[place]
         said.append("" if is_special else texts[segment][start:stop])
-        where.append("–" if is_special else f"{start + 1}–{stop}")
+        where.append("–" if is_special else f"{start}–{stop}")
         which.append("AB"[segment] if segment < 2 else str(segment))
     return [
         Column(words.translate("anatomy", "in the text"), TEXT, texts=rows.texts(said)),

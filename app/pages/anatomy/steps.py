@@ -9,28 +9,6 @@ from app.pages.anatomy.state import EMBEDDINGS, HEAD, LAYER, ORDER, STEPS, Walk
 from app.plots.step_chips import Chip
 from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD
 
-SYMBOLS = {
-    "text": "T",
-    "pieces": "##",
-    "ids": "#",
-    "vectors": "w s p",
-    "sum": "e",
-    "embedding_norm": "x",
-    "qkv": "qkv",
-    "scores": "s",
-    "softmax": "a",
-    "mixed": "z",
-    "heads": "[z]",
-    "output": "o",
-    "attention_residual": "+",
-    "attention_norm": "y",
-    "feed_forward": "u",
-    "residual": "+",
-    "norm": "x",
-    "ends": "TC",
-    "answer": "p",
-    "loss": "L",
-}
 ROUND = {"attention_residual": "qkv", "residual": "feed_forward"}  # what a residual goes round
 
 
@@ -109,7 +87,7 @@ def chips(walk: Walk, found: Found) -> tuple[Chip, ...]:
             name = words.translate("anatomy", "head off") if step == "mixed" else residual
         start = ORDER.index(ROUND[step]) if step in ROUND else -1
         changed = vectors.is_changed(found, walk, step)
-        made.append(Chip(name, SYMBOLS[step], groups[STEPS[step]], start, is_off, changed))
+        made.append(Chip(name, groups[STEPS[step]], start, is_off, changed))
     return tuple(made)
 
 

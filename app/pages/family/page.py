@@ -495,9 +495,15 @@ class FamilyPage(Page):
         if told.question.kind == RESULTS:
             self.learning.set_report(told.report)
             self.learning.show()
-        self.columns.set_caption(
-            [(self.tr("Family"), told.question.folder.name), (self.tr("Question"), told.question.text)]
-        )
+        lines = [
+            (self.tr("Family"), told.question.folder.name),
+            (self.tr("Trained on"), ", ".join(map(str, told.report.get("text", ())))),
+            (self.tr("Minutes each"), f"{told.report.get('minutes', 0.0):.3g}"),
+        ]
+        for figure in self.learning.findChildren(Figure):
+            figure.set_caption(lines)
+        asked = [(self.tr("Question"), told.question.text), (self.tr("Answer"), told.question.answer)]
+        self.columns.set_caption([*lines, *(line for line in asked if line[1])])
         self.columns.set_columns(columns_of(told), labels_of(told))
 
     def _refuse(self, error: BaseException) -> None:

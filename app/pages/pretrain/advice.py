@@ -129,8 +129,8 @@ class PretrainAdvice(RunAdvice):
         elif step.step < ENOUGH_STEPS or step.progress < LATE:
             text = translate(
                 "PretrainAdvice",
-                "So far it guesses the most frequent words, whatever stands around a gap. Every BERT begins "
-                "like this.",
+                "So far it guesses the most frequent words, whatever stands around a gap: the easiest thing "
+                "to learn comes first.",
             )
             yield Remark("note", text)
         else:

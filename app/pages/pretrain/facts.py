@@ -33,7 +33,7 @@ def facts_of(config: PretrainConfig, started: Started | None) -> list[Fact]:
         said = translate("PretrainFacts", "{train} to learn from, {kept} kept apart")
         rows = said.format(train=number(started.num_train), kept=number(started.num_validation))
         found.append(Fact(translate("PretrainFacts", "Documents"), rows))
-    found += model_facts(config.start.model, config.start.vocab)
+    found += model_facts(config.start.model, config.start.vocab, informed=config.start.informed_start)
     if config.start.model.startswith(NEW) and not config.start.vocab:
         learned = translate("PretrainFacts", "{count} WordPieces, learned from the text")
         said = learned.format(count=number(config.start.vocab_size))

@@ -30,12 +30,14 @@ class Fact:
     whole: str = ""
 
 
-def model_facts(model: str, vocab: str) -> list[Fact]:
-    """Return what a run starts from."""
+def model_facts(model: str, vocab: str, *, informed: bool = False) -> list[Fact]:
+    """Return what a run starts from. Args: informed: whether a new model begins with what counting tells."""
     if not model.startswith(NEW):
         return [Fact(translate("RunFacts", "Model"), model_title(model), model)]
-    size = translate("RunFacts", "Random weights, {size}").format(size=model.removeprefix(NEW))
-    found = [Fact(translate("RunFacts", "Model"), size)]
+    said = translate("RunFacts", "Random weights, {size}")
+    if informed:
+        said = translate("RunFacts", "New, informed by counts of the text, {size}")
+    found = [Fact(translate("RunFacts", "Model"), said.format(size=model.removeprefix(NEW)))]
     return [*found, file_fact(translate("RunFacts", "Vocabulary"), vocab)] if vocab else found
 
 

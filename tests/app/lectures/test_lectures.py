@@ -206,6 +206,9 @@ def test_the_text_size_enlarges_all_of_a_page_and_is_taken_back(window: MainWind
     mode.start(0, full_screen=False)
     window.resize(1920, 1200)
     rest(window.session, qtbot)
+    assert mode.percent == 150 and page.width() >= width  # as fits the screen, until a size is chosen
+    mode.set_size(100)
+    rest(window.session, qtbot)
     plain = page.width()
     assert plain > width
     mode.set_size(200)
@@ -357,6 +360,10 @@ def test_an_export_has_every_figure_with_its_caption_while_the_window_goes_on(
     figures = sorted(folder.glob(f"*{suffix}"))
     assert len(figures) == 3 and all(one.stat().st_size > 1000 for one in figures)
     assert all(one.name in written and one.with_suffix(".txt").read_text().strip() for one in figures)
+    for figure in figures:
+        said = figure.with_suffix(".txt").read_text(encoding="utf-8")
+        assert "weights, sha256: " in said and "text: " in said, figure.name
+        assert figure.with_suffix(".csv").stat().st_size > 10
     caption = figures[0].with_suffix(".txt").read_text(encoding="utf-8")
     assert f"weights, sha256: {desk.lecture.scenes[0].models['model'].fingerprint}" in caption
     assert "lost model" in written and str(tmp_path) not in written

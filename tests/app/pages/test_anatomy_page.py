@@ -14,7 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.anatomy.lesson import WeightDialog
 from app.pages.anatomy.page import AnatomyPage
-from app.pages.anatomy.state import ORDER
+from app.pages.anatomy.pictures import shown_places
+from app.pages.anatomy.state import ORDER, Walk
 from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import AnatomyPlace
@@ -40,6 +41,37 @@ def page(session: Session, show_page: ShowPage[Any], model: Path, qtbot: QtBot) 
     shown: AnatomyPage = show_page(AnatomyPage)
     qtbot.waitUntil(lambda: shown.found is not None)
     return shown
+
+
+def test_rows_stand_around_the_chosen_piece_and_none_is_left_out_while_there_is_room(model: Path) -> None:
+    found = trace(LoadedModel.open(model), "the bank by the river was steep and the water was cold")
+    walk = Walk(step="qkv").fitted((found.config.num_hidden_layers, 1), found.num_tokens)
+    count = found.num_tokens
+    assert shown_places(found, walk.on_piece(6), count) == list(range(count))
+    assert shown_places(found, walk.on_piece(6), 6) == [4, 5, 6, 7, 8]
+    assert shown_places(found, walk.on_piece(0), 6) == [0, 1, 2, 3, 4]
+    looks = shown_places(found, walk.on_piece(6).changed(step="softmax"), 6)
+    weights = found["layer.1.softmax"][0, 6]
+    assert set(np.argsort(-weights)[:3]) <= set(looks)
+
+
+def test_each_step_keeps_its_name_and_the_strip_moves_with_the_current_one(
+    page: AnatomyPage, qtbot: QtBot
+) -> None:
+    for width in (400, 700, 1600):
+        page.strip.setFixedWidth(width)
+        for place, step in enumerate(ORDER):
+            page._go(page.walk.at(step))
+            rect = page.strip.rect_of(place)
+            assert rect.left() >= 0 and rect.right() <= width + 1, (width, step)
+
+
+def test_characters_are_counted_as_on_the_page_tokenizer(page: AnatomyPage) -> None:
+    assert page.found is not None
+    page._go(page.walk.at("text"))
+    column = page.rows.picture.columns[1]
+    spans = page.found.now.encoding.offsets
+    assert column.texts[1:3] == tuple(f"{start}–{stop}" for start, stop in spans[1:3]) and spans[1][0] == 0
 
 
 def at_rest(page: AnatomyPage, qtbot: QtBot) -> None:
