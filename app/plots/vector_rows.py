@@ -107,8 +107,8 @@ class VectorRows(LayeredFigure):
 
     @property
     def most_rows(self) -> int:
-        """How many rows have room where nothing stands above or below them, that of all others among them."""
-        return self.room_for(VectorPicture())
+        """How many rows have room in any step, that of all others among them."""
+        return max(5, int((self.height() - HEAD - OVER - FOOT - LEGEND) // LEAST_ROW))
 
     def room_for(self, picture: VectorPicture) -> int:
         """Return how many rows of such a picture have room."""

@@ -196,13 +196,14 @@ def test_a_step_with_nothing_to_show_is_passed_over_and_comes_at_the_end_if_it_h
     tour = guide(pages, *steps)
     tour.start()
     tour.next()
-    assert tour.shown_keys == ("a", "d") and tour.card.count.text() == "2 of 4"
+    assert tour.shown_keys == ("a", "d") and tour.card.count.text() == "2 of 2"
     tour.look()
     assert tour.card.next_button.text() == "Done"
     ready.add("c")
     qtbot.waitUntil(lambda: tour.card.next_button.text() == "Next")
+    assert tour.card.count.text() == "2 of 4"  # as it is not the last one any more
     tour.next()
-    assert tour.shown_keys == ("a", "d", "c") and tour.card.count.text() == "3 of 4"
+    assert tour.shown_keys == ("a", "d", "c") and tour.card.count.text() == "3 of 3"
     tour.back()
     assert tour.shown_keys == ("a", "d")
     tour.next()
@@ -309,7 +310,8 @@ def test_the_tour_can_be_walked_to_its_end_while_the_training_still_runs(
     session, tour, said = window.session, Tour(window), {}
     tour.start()
     for key in ("data", "learn", "hide", "guesses", "attention", "heads"):
-        assert tour.step.key == key and tour.card.count.text() == f"{len(tour.shown_keys)} of 9"
+        every = 6 if key == "heads" else 9  # it is the last one while the classifier is still to come
+        assert tour.step.key == key and tour.card.count.text() == f"{len(tour.shown_keys)} of {every}"
         if key == "learn":
             assert tour.card.next_button.text() == "Skip"
             qtbot.waitUntil(lambda: session.training.step is not None, timeout=20_000)

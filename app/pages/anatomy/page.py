@@ -37,7 +37,7 @@ from app.plots.before_now import Outcome
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.figure import Figure
 from app.plots.step_chips import StepChips
-from app.plots.vector_rows import VectorRows
+from app.plots.vector_rows import VectorPicture, VectorRows
 from app.session import Session
 from app.work.page_state import PageState, Read
 from app.work.worker import Channel
@@ -484,9 +484,11 @@ class AnatomyPage(LookingPage):
         found = self.found
         if found is None:
             return
-        step = step_of(found.now, self.walk, self.rows.most_rows)
-        if len(step.picture.rows) > (most := self.rows.room_for(step.picture)):
-            step = step_of(found.now, self.walk, most)
+        count, rows = found.now.num_tokens, self.rows
+        step = step_of(found.now, self.walk, rows.most_rows)  # of a long text the same rows in every step
+        if rows.most_rows < count <= rows.room_for(VectorPicture()):
+            whole = step_of(found.now, self.walk, count)
+            step = whole if count <= rows.room_for(whole.picture) else step
         self._names = step.names
         self.rows.set_title(steps.title_of(self.walk))
         self.rows.set_picture(step.picture)

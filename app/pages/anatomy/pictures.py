@@ -17,7 +17,6 @@ from engine.inspect.anatomy.effect import LABEL, MASKED, largest, name_of, share
 from engine.inspect.anatomy.vectors import Anatomy, before_layer
 
 LARGEST = 10  # answers, of so many that not all have room
-LOOKS = ("scores", "softmax", "mixed")  # steps in which a piece looks at others
 STRONG = 0.995  # of the numbers have less than full colour
 
 
@@ -39,18 +38,18 @@ def step_of(anatomy: Anatomy, walk: Walk, most: int) -> Step:
 
 
 def shown_places(anatomy: Anatomy, walk: Walk, most: int) -> list[int]:
-    """Return the pieces that have a row, in the order of the text: all, or those around the chosen one, and
-    where it looks at others, those that it looks at most.
+    """Return the pieces that have a row, in the text's order: all, or the chosen one with those around it and
+    those that it looks at most.
     """
     places = np.arange(anatomy.num_tokens)
     if len(places) <= most:
         return [int(i) for i in places]
-    if walk.step in LOOKS:
-        ranked = np.argsort(-anatomy[f"layer.{walk.layer}.softmax"][walk.head - 1, walk.piece], kind="stable")
-        first = [walk.piece, vectors.key_of(anatomy, walk)]
-    else:
-        ranked, first = np.argsort(np.abs(places - walk.piece), kind="stable"), [walk.piece]
-    return sorted(list(dict.fromkeys([*first, *map(int, ranked)]))[: most - 1])
+    near = np.argsort(np.abs(places - walk.piece), kind="stable")
+    weights = anatomy[f"layer.{walk.layer}.softmax"][walk.head - 1, walk.piece]
+    looked = np.argsort(-weights, kind="stable")
+    first = [walk.piece, vectors.key_of(anatomy, walk)]
+    in_turn = np.stack([near, looked], 1).ravel()
+    return sorted(list(dict.fromkeys([*first, *map(int, in_turn)]))[: most - 1])
 
 
 class _Rows:
