@@ -87,6 +87,17 @@ def open_device(config: DeviceConfig) -> Device:
     return Device(torch.device("cuda"), torch.bfloat16 if bf16 else torch.float32, num_threads, tokens)
 
 
+@contextmanager
+def same_threads() -> Iterator[None]:
+    """Leave torch's thread count as it was found: it is one for the whole process, so it is its owner's."""
+    before = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        if torch.get_num_threads() != before:
+            torch.set_num_threads(before)
+
+
 def has_bfloat16(config: DeviceConfig) -> bool:
     """Whether what these settings compute on multiplies bfloat16 itself; older GPUs only emulate it."""
     if config.device == "cpu" or not torch.cuda.is_available():

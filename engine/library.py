@@ -2,6 +2,7 @@
 
 These alone are promised: they change with a new first number of the version only, the rest of the package is
 its inside. Work that takes long says nothing meanwhile, unless a function is given that hears its events.
+torch's thread count is left as it was found.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from engine.device import same_threads
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Finished, Steps
 from engine.inspect.attention.weights import AttentionMaps, look
@@ -27,6 +29,7 @@ from engine.inspect.masked.probe import probe
 from engine.inspect.predict import evaluate_file
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.shipped import model_named
 from engine.text.table import Table, reading_table
 from engine.text.wordpiece import Encoding
 from engine.train.finetune import fine_tune as training
@@ -53,14 +56,15 @@ class Trained:
 
 
 def load(folder: str | Path, device: str = "auto") -> LoadedModel:
-    """Open a model folder to look inside it. Raises: ModelError, DataError.
+    """Open a model folder, or a model that ships by its name ("starter"), to look inside it.
 
     It is taken by `fill_mask`, `attention`, `attribute`, `embed` and `tokenize`, which also take a folder and
-    then open it each time.
+    then open it each time. Raises: ModelError, DataError.
     """
-    return LoadedModel.open(folder, device)
+    return LoadedModel.open(model_named(folder), device)
 
 
+@same_threads()
 def predict(
     folder: str | Path, texts: Sequence[str | Mapping[str, Any]], device: str = "auto"
 ) -> list[dict[str, Any]]:
@@ -69,11 +73,12 @@ def predict(
     Args: texts: strings, or dictionaries: of pairs "text" and "text_pair", of questions "question" and
     "context". Raises: ModelError; DataError for a text that is empty.
     """
-    folder = Path(folder)
+    folder = model_named(folder)
     answer = _answering(folder, device, str(stamps(folder)))
-    return [answer({"text": text} if isinstance(text, str) else text) for text in texts]
+    return [answer(text if isinstance(text, Mapping) else {"text": text}) for text in texts]
 
 
+@same_threads()
 def fill_mask(
     model: Model, text: str, text_pair: str | None = None, top_k: int = 5
 ) -> list[list[tuple[str, float]]]:
@@ -85,11 +90,13 @@ def fill_mask(
     return [[(guess.word, guess.probability) for guess in one.guesses] for one in answers]
 
 
+@same_threads()
 def attention(model: Model, text: str, text_pair: str | None = None) -> AttentionMaps:
     """Return where every head looks: `attentions` (L, H, T, T), and the encoding with its tokens."""
     return look(_opened(model), text, text_pair)
 
 
+@same_threads()
 def attribute(
     model: Model, text: str, text_pair: str | None = None, *, label: str = "", hear: Hear | None = None
 ) -> Attribution:
@@ -101,6 +108,7 @@ def attribute(
     return _done(attributing(subject, text, text_pair, target=target), hear)
 
 
+@same_threads()
 def embed(
     model: Model,
     texts: Sequence[str],
@@ -137,12 +145,15 @@ def read_table(path: str | Path, *, hear: Hear | None = None, **how: str) -> Tab
     return _done(reading_table(Path(path), **how), hear)
 
 
+@same_threads()
 def fine_tune(data: str | Path, run: str | Path, *, hear: Hear | None = None, **settings: Any) -> Trained:
     """Fine-tune a model on a file; return where it lies and how good it is on the rows that were kept apart.
 
     Args: run: a new folder. settings: those of `finetune --help`, such as model, text, label, num_epochs,
     minutes. Raises: UserError: what is wrong with the file, the model or a setting, before any time is spent.
     """
+    if "model" in settings:
+        settings["model"] = str(model_named(settings["model"]))
     config = with_values(FineTuneConfig(), {"data": str(data), **settings})
     evaluations, finished = list[Evaluated](), None
     for event in training(config, Path(run)):
@@ -157,6 +168,7 @@ def fine_tune(data: str | Path, run: str | Path, *, hear: Hear | None = None, **
     return Trained(Path(run) / MODEL, Path(run), kept[-1].metrics if kept else {}, tuple(evaluations))
 
 
+@same_threads()
 def evaluate(
     folder: str | Path, data: str | Path, *, device: str = "auto", hear: Hear | None = None, **columns: str
 ) -> Mapping[str, float]:
@@ -165,11 +177,11 @@ def evaluate(
     Args: columns: text, text_pair, label, where they are not those of the training data. Raises: UserError.
     """
     config = with_values(FineTuneConfig(), {"data": str(data), **columns})
-    return _done(evaluate_file(Path(folder), config.data, device), hear).evaluated.metrics
+    return _done(evaluate_file(model_named(folder), config.data, device), hear).evaluated.metrics
 
 
 def _opened(model: Model) -> LoadedModel:
-    return model if isinstance(model, LoadedModel) else LoadedModel.open(model)
+    return model if isinstance(model, LoadedModel) else load(model)
 
 
 @lru_cache(maxsize=1)

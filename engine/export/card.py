@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.errors import Sentence, UserError
+from engine.export.heads import CLASSES, QUESTIONS, TAGS, graph_of
 from engine.files import file_in, read_regular
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
 from engine.runs.card import card
 from engine.runs.facts import read_facts
+from engine.shipped import PLACES
 from engine.train.run.kept import name_of, run_of
 
 CARD, ORIGIN = CARDS = ("README.md", "ORIGIN.md")
@@ -30,7 +32,8 @@ _USE = {
     "sentence-transformers": "```python\nfrom sentence_transformers import SentenceTransformer\n\n"
     'vectors = SentenceTransformer(".").encode(["A text"])\n```',
     "transformers": "```python\nfrom transformers import AutoModel, AutoTokenizer\n\n"
-    'tokenizer, model = AutoTokenizer.from_pretrained("."), AutoModel.from_pretrained(".")\n```',
+    'tokenizer, model = AutoTokenizer.from_pretrained("."), AutoModel.from_pretrained(".")\n'
+    'found = model(**tokenizer("A text", truncation=True, return_tensors="pt"))\n```',
 }
 
 
@@ -52,8 +55,26 @@ def model_card(folder: Path, checked: Sequence[Sentence], *kinds: str) -> str:
     named = [f"library_name: {kinds[0]}", *([f"pipeline_tag: {task}"] if task else [])]
     told = _of_run(run, title) if run is not None else _of_folder(folder, title, _origin(folder) is not None)
     parts = ["\n".join(["---", *named, "tags: [bert]", "---"]), told.rstrip()]
-    parts += ["## Checked", "\n".join(f"- {one}" for one in checked), "## Use"]
+    parts += ["## Checked", "\n".join(f"- {one}" for one in checked), "## Use", _reads(folder, head)]
     return "\n\n".join([*parts, *(_USE[kind] for kind in kinds)]) + "\n"
+
+
+def _reads(folder: Path, head: str) -> str:
+    """Return how long a text may be, and what becomes of a longer one."""
+    graph = graph_of(folder)
+    if graph.kind in (TAGS, QUESTIONS):
+        return (
+            f"It reads {graph.max_length} WordPieces at once. Cloze, and answer.py where it is beside the "
+            "graph, read a longer text in windows that overlap; other programs may cut it there."
+        )
+    reads = f"It reads the first {graph.max_length} WordPieces of a text and cuts what is longer"
+    if graph.truncation == "head_tail":
+        reads = f"It reads {graph.max_length} WordPieces of a text: a quarter from its beginning, the rest "
+        reads += "from its end; Cloze and answer.py cut out the middle, other programs cut the end"
+    if head not in _TASKS:
+        return f"{reads}."
+    told = "tokenizer_config.json says the length to other programs; ask them to cut (truncation=True)."
+    return f"{reads}, as in training. {told}" if graph.kind == CLASSES else f"{reads}. {told}"
 
 
 def _of_run(run: Path, title: str) -> str:
@@ -62,10 +83,8 @@ def _of_run(run: Path, title: str) -> str:
 
 def _origin(folder: Path) -> bytes | None:
     """Return the card that a model came with: in its folder, or of the models that ship, beside them."""
-    shipped = Path(__file__).parents[2]
-    places = [root / "assets" / "models" for root in (shipped, shipped / "app")]
     try:
-        path = folder.parent / CARD if folder.absolute().parent in places else file_in(folder, CARD)
+        path = folder.parent / CARD if folder.absolute().parent in PLACES else file_in(folder, CARD)
         return None if path is None or not path.is_file() else read_regular(path, most=_MOST_ORIGIN)
     except UserError:  # a card is no reason to keep a model
         return None

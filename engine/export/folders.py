@@ -110,7 +110,7 @@ def put_model(folder: Path, out: Path) -> list[Sentence]:
         write_json(out / "config.json", document)
         save_tensors(out / "model.safetensors", tensors)
         left = list(_left_out(folder, tensors))
-    wordpiece.save(out, model_max_length=read_config(folder).max_position_embeddings)
+    wordpiece.save(out, model_max_length=graph_of(folder).max_length)
     if (notes := file_in(folder, "cloze.json")) is not None:
         shutil.copyfile(notes, out / "cloze.json")
     return left

@@ -11,9 +11,12 @@ from torch import Tensor, nn
 
 from engine.model.folder import open_weights
 from engine.model.heads import QuestionAnswering, SequenceClassifier, TokenClassifier
-from engine.model.info import read_info, temperature_in
+from engine.model.info import length_in, read_info, temperature_in, truncation_in
+from engine.model.sentence_files import read_sentence_files
 from engine.model.source import Source
 from engine.model.weights import head_of, load_encoder, load_headed, load_pretraining, read_config
+from engine.text.wordpiece import TRUNCATIONS
+from engine.train.tasks.known import task_of
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 MASKED, CLASSES, TAGS, QUESTIONS, ENCODER = "masked-words", "classes", "tags", "questions", "encoder"
@@ -35,14 +38,17 @@ _OF_HEAD: dict[str, tuple[str, type[Any]]] = {
 class Graph:
     """A model ready to be traced.
 
-    kind: of OUTPUTS. labels: of its head, in the order of the scores. problem: what scores of classes mean.
-    temperature: that was kept with it; the scores are not divided by it yet.
+    kind: of OUTPUTS. labels: of its head, in the order of the scores. longest: the places that it has.
+    max_length, truncation: how many WordPieces Cloze reads at once, and how it cuts what is longer. problem:
+    what scores of classes mean. temperature: that was kept with it; the scores are not divided by it yet.
     """
 
     module: nn.Module
     kind: str
     labels: tuple[str, ...]
     longest: int
+    max_length: int
+    truncation: str = TRUNCATIONS[0]
     problem: str = ""
     temperature: float = 1.0
 
@@ -89,15 +95,27 @@ def graph_of(folder: Path) -> Graph:
     kind, head = _OF_HEAD.get(head_of(config), ("", None))
     if head is not None:
         model, _ = load_headed(folder, head)
-        problem, temperature = config.problem, temperature_in(read_info(folder))
-        return Graph(_Headed(model).eval(), kind, model.config.id2label, longest, problem, temperature)
+        info, labels = read_info(folder), model.config.id2label
+        usual = None if kind == CLASSES else task_of(folder).max_length  # the others read in windows
+        return Graph(
+            _Headed(model).eval(),
+            kind,
+            labels,
+            longest,
+            length_in(info, longest, usual),
+            truncation_in(info),
+            config.problem,
+            temperature_in(info),
+        )
     with open_weights(folder) as stored:
         is_language = Source(stored).has("masked_word")
     if is_language:
         language, _ = load_pretraining(folder)
-        return Graph(_Masked(language).eval(), MASKED, (), longest)
+        return Graph(_Masked(language).eval(), MASKED, (), longest, longest)
     bert, _ = load_encoder(folder)
-    return Graph(_Encoder(bert).eval(), ENCODER, (), longest)
+    own = read_sentence_files(folder)[0]
+    length = min(own.max_length or longest, longest) if own is not None else longest
+    return Graph(_Encoder(bert).eval(), ENCODER, (), longest, length)
 
 
 def example(rows: int, length: int, vocab_size: int, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:

@@ -22,7 +22,7 @@ import torch
 from engine.errors import ModelError, Sentence, marked
 from engine.events import Beat, Progress, Steps
 from engine.export.card import CARDS, write_card
-from engine.export.example import EXAMPLE, example_code
+from engine.export.example import EXAMPLE, check_example, example_code
 from engine.export.heads import INPUTS, OUTPUTS, Graph, example, graph_of
 from engine.export.place import check_new, exported_folder
 from engine.export.runtime import batches, needed, open_session, ours, read_part, theirs
@@ -45,7 +45,8 @@ _CHECKING = marked("engine", "Checking in onnxruntime")
 class Exported:
     """What was written. difference: the largest of any score, at the shapes and on the texts.
 
-    num_bytes: of the graph. num_texts: that it was tried on.
+    num_bytes: of the graph. num_texts: that it was tried on. num_answered: texts and pairs that the program
+    beside it was run on.
     """
 
     folder: Path
@@ -53,6 +54,7 @@ class Exported:
     num_bytes: int
     difference: float
     num_texts: int
+    num_answered: int
 
     @property
     def said(self) -> tuple[Sentence, ...]:
@@ -63,7 +65,10 @@ class Exported:
             "on {count} texts.",
         )
         values = {"megabytes": self.num_bytes / 1e6, "difference": self.difference, "count": self.num_texts}
-        return (Sentence(template, values),)
+        beside = marked(
+            "engine", "answer.py, the program beside it, answers {count} texts and pairs as Cloze does."
+        )
+        return (Sentence(template, values), Sentence(beside, {"count": self.num_answered}))
 
 
 def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[Exported]:
@@ -86,10 +91,12 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[Exported]:
         for name in _BESIDE:
             if (path := file_in(folder, name)) is not None:
                 shutil.copyfile(path, beside / name)
-        wordpiece.save(beside, model_max_length=graph.longest)
-        (beside / EXAMPLE).write_text(example_code(graph), encoding="utf-8")
+        wordpiece.save(beside, model_max_length=graph.max_length)
+        (beside / EXAMPLE).write_text(example_code(graph, folder), encoding="utf-8")
+        yield Beat()
+        num_answered = check_example(graph, folder, beside / EXAMPLE)
         num_bytes = (beside / GRAPH).stat().st_size
-        found = Exported(out, graph.kind, num_bytes, difference, len(texts))
+        found = Exported(out, graph.kind, num_bytes, difference, len(texts), num_answered)
         write_card(folder, beside, found.said, "onnx")
     return found
 

@@ -37,6 +37,19 @@ def read_info(folder: Path) -> dict[str, Any]:
     return info
 
 
+def length_in(info: Mapping[str, Any], longest: int, usual: int | None = None) -> int:
+    """Return how many WordPieces a model reads at once: as in training, and never more than it has places.
+
+    Args: info: as `read_info` has it. longest: its places. usual: where nothing was kept; None: all places.
+    """
+    return min(int(info.get("max_length", usual or longest)), longest)
+
+
+def truncation_in(info: Mapping[str, Any]) -> str:
+    """Return how texts that are too long are cut, as in training: one of TRUNCATIONS."""
+    return str(info.get("truncation", TRUNCATIONS[0]))
+
+
 def temperature_in(info: Mapping[str, Any]) -> float:
     """Return what a classifier's logits are divided by before they are probabilities; 1 where none was kept.
 

@@ -24,6 +24,7 @@ from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import LEARNED, open_weights, read_json, refuse_other_files, write_json
 from engine.model.heads import Headed, PreTraining, SequenceClassifier
+from engine.model.info import length_in
 from engine.model.load_report import LoadReport, listed
 from engine.model.source import Source
 from engine.model.tensor_files import load_tensors, save_tensors
@@ -211,7 +212,9 @@ def save_model(
     with replaced_folder(folder) as beside:
         write_json(beside / "config.json", _config_document(model, dtype))
         save_tensors(beside / "model.safetensors", _published(model, dtype, words or dtype))
-        wordpiece.save(beside, model_max_length=model.config.max_position_embeddings)
+        longest = model.config.max_position_embeddings
+        length = length_in(cloze or {}, longest) if isinstance(model, Headed) else longest
+        wordpiece.save(beside, model_max_length=length)
         if cloze is not None:
             write_json(beside / "cloze.json", cloze)
         if learned is not None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ from engine.commands.command_line import main
 from engine.errors import UserError
 from engine.events import result_of
 from engine.export.card import CARD
-from engine.export.example import EXAMPLE
+from engine.export.example import EXAMPLE, example_code
 from engine.export.heads import INPUTS, graph_of
 from engine.export.int8 import quantizing
 from engine.export.onnx import GRAPH, SMALL, exporting
@@ -27,9 +30,11 @@ from engine.model.heads import QuestionAnswering, TokenClassifier, on_batch
 from engine.model.weights import save_model
 from engine.settings.finetune import DataConfig
 from engine.text.batch import EncodedSet, collate
+from engine.text.wordpiece import TRUNCATIONS
 from engine.train.finetune import fine_tune
 from engine.train.metrics import wilson_interval
 from engine.train.run.runs import read_metrics
+from engine.train.tasks.known import CLASSIFICATION, TASKS
 from tests.engine.tiny_runs import tiny_config as run_config
 from tests.engine.typed import typed
 from tests.fakes import LABELS, scramble, tiny_classifier, tiny_config, tiny_pretraining, tiny_wordpiece
@@ -39,7 +44,9 @@ TEXTS = ["good film", "bad play ! good", "a", "playing bad film"]
 
 
 def made(head: type[Any]) -> nn.Module:
-    model: nn.Module = head(tiny_config(id2label=LABELS if head is TokenClassifier else ()))
+    longest = 97 if head is QuestionAnswering else 41  # a question and room for some of its passage
+    labels = LABELS if head is TokenClassifier else ()
+    model: nn.Module = head(tiny_config(id2label=labels, max_position_embeddings=longest))
     scramble(model)
     return model.eval()
 
@@ -137,6 +144,77 @@ def test_a_graph_that_answers_otherwise_is_not_kept(tmp_path: Path, monkeypatch:
     save_model(tmp_path / "model", tiny_classifier(), tiny_wordpiece(), {})
     monkeypatch.setattr("engine.export.onnx._write_graph", wrong_graph)
     with pytest.raises(UserError, match="answers otherwise"):
+        result_of(exporting(tmp_path / "model", tmp_path / "out", TEXTS))
+    assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".out*"))
+
+
+LONG = " ".join(["good film", "a bad play !"] * 9 + ["playing bad bad film"])
+ASKED: list[tuple[str, ...]] = [
+    ("good film",),
+    (LONG,),
+    ("",),
+    ("good", LONG),
+    (LONG, "bad play"),
+    (LONG, LONG),
+]
+
+
+def program_of(folder: Path) -> Callable[..., Any]:
+    answer: Callable[..., Any] = runpy.run_path(str(folder / EXAMPLE))["answer"]
+    return answer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("truncation", TRUNCATIONS)
+def test_the_program_and_the_tokenizer_cut_a_long_text_where_training_did(
+    truncation: str, tmp_path: Path
+) -> None:
+    folder, notes = tmp_path / "model", {"max_length": 13, "truncation": truncation}
+    save_model(folder, tiny_classifier(), tiny_wordpiece(), notes)
+    found = result_of(exporting(folder, tmp_path / "out", TEXTS))
+    assert found.num_answered == 8  # a short, a long and an empty text, and five pairs
+    answer, predictor = program_of(tmp_path / "out"), CLASSIFICATION.predictor(folder, "cpu")
+    for texts in ASKED:
+        shares = list(answer(*texts)["probabilities"].values())
+        assert shares == pytest.approx(predictor.predict(*texts).tolist(), abs=1e-5), texts
+    for place in (folder, tmp_path / "out"):
+        assert json.loads((place / "tokenizer_config.json").read_text())["model_max_length"] == 13
+    assert "13 WordPieces of a text" in (tmp_path / "out" / CARD).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_program_answers_several_labels_by_the_thresholds_that_were_kept(tmp_path: Path) -> None:
+    model = tiny_classifier(problem_type="multi_label_classification")
+    notes = {"task": "multi-label", "thresholds": dict(zip(LABELS, (0.05, 0.95, 0.05), strict=True))}
+    save_model(tmp_path / "model", model, tiny_wordpiece(), notes)
+    result_of(exporting(tmp_path / "model", tmp_path / "out", TEXTS))
+    answer = program_of(tmp_path / "out")
+    ours = TASKS["multi-label"].answering(tmp_path / "model", "cpu")
+    for text in TEXTS:
+        assert answer(text)["prediction"] == ours({"text": text})["prediction"] == [LABELS[0], LABELS[2]]
+
+
+@pytest.mark.slow
+def test_the_program_reads_a_long_passage_to_its_end_in_windows_as_we_do(tmp_path: Path) -> None:
+    notes = {"max_length": 80, "stride": 5, "with_none": True, "threshold": 0.01, "longest_answer": 4}
+    save_model(tmp_path / "model", made(QuestionAnswering), tiny_wordpiece(), notes)
+    result_of(exporting(tmp_path / "model", tmp_path / "out", TEXTS))
+    answer, ours = program_of(tmp_path / "out"), TASKS["questions"].answering(tmp_path / "model", "cpu")
+    for passage in ("good film", LONG, f"{LONG} {LONG} playing", f"{LONG} ! {LONG} ! {LONG}"):
+        asked = {"question": "good film", "context": passage}
+        assert answer("good film", passage)["answer"] == ours(asked)["answer"]
+
+
+@pytest.mark.slow
+def test_a_program_that_answers_otherwise_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_model(tmp_path / "model", tiny_classifier(), tiny_wordpiece(), {"max_length": 13})
+    right = example_code
+    monkeypatch.setattr(
+        "engine.export.onnx.example_code", lambda *given: right(*given).replace("LENGTH = 13", "LENGTH = 41")
+    )
+    with pytest.raises(UserError, match="program beside the graph answers otherwise"):
         result_of(exporting(tmp_path / "model", tmp_path / "out", TEXTS))
     assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".out*"))
 

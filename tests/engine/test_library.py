@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import engine
+from engine.device import num_cores
 from engine.errors import UserError
-from engine.library import embed, fill_mask, fine_tune, predict
+from engine.library import embed, evaluate, fill_mask, fine_tune, load, predict
 from engine.model.weights import save_model
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 
@@ -64,12 +66,44 @@ def test_importing_the_package_brings_no_torch() -> None:
     assert found.stdout.split() == ["False", "load", "True"]
 
 
+def test_a_model_that_ships_opens_by_its_name_and_a_folder_of_that_name_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load("starter").about.config.hidden_size == 384
+    with pytest.raises(UserError, match="no folder stranger"):
+        load("stranger")
+    save_model(tmp_path / "starter", tiny_pretraining(), tiny_wordpiece(), {})
+    assert load("starter").about.config.hidden_size == 12
+
+
+@pytest.mark.slow
+def test_the_thread_count_of_the_process_is_left_as_it_was(tmp_path: Path) -> None:
+    lines = "\n".join(f"{text},{label}" for text, label in ROWS * 12)
+    (tmp_path / "reviews.csv").write_text(f"text,label\n{lines}\n", encoding="utf-8")
+    how = {"text": "text", "label": "label", "model": str(model_folder(tmp_path / "model")), "num_epochs": 1}
+    before = torch.get_num_threads()
+    others = num_cores() + 1  # which no device takes by itself
+    torch.set_num_threads(others)
+    try:
+        trained = fine_tune(tmp_path / "reviews.csv", tmp_path / "run", **how)
+        predict(trained.model, ["good film"])
+        evaluate(trained.model, tmp_path / "reviews.csv")
+        assert torch.get_num_threads() == others
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path) -> None:
     folder = model_folder(tmp_path / "model")
     with pytest.raises(UserError, match="Text 2 of 2 is empty"):
         embed(folder, ["good", " "])
     with pytest.raises(UserError, match="no text named text"):
         predict(folder, [{"words": "good"}])
+    with pytest.raises(UserError, match="text is 5, which is no text"):
+        predict(folder, [5])  # type: ignore[list-item]
+    with pytest.raises(UserError, match="text named text is empty"):
+        predict(folder, [""])
     with pytest.raises(UserError, match="masked-word head"):
         fill_mask(folder, "good [MASK]")
     with pytest.raises(UserError):

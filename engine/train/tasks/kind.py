@@ -58,8 +58,13 @@ def text_in(document: Mapping[str, Any], *names: str, required: bool = True) -> 
     found = next((document[name] for name in names if document.get(name) is not None), None)
     if found is None and not required:
         return None
-    if not isinstance(found, str) or not found.strip():
-        raise DataError(marked("engine", "The line has no text named {name}."), name=names[0])
+    if found is None:
+        raise DataError(marked("engine", "There is no text named {name}."), name=names[0])
+    if not isinstance(found, str):
+        template = marked("engine", "{name} is {value}, which is no text. Put it in quotes.")
+        raise DataError(template, name=names[0], value=repr(found))
+    if not found.strip():
+        raise DataError(marked("engine", "The text named {name} is empty."), name=names[0])
     return found
 
 

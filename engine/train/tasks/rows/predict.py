@@ -17,7 +17,7 @@ from engine.errors import DataError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps
 from engine.model.fastest import fastest
 from engine.model.heads import SequenceClassifier
-from engine.model.info import read_info
+from engine.model.info import length_in, read_info, truncation_in
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.weights import check_weights, load_classifier
 from engine.settings.finetune import DataConfig
@@ -100,13 +100,12 @@ class Predictor:
     @property
     def max_length(self) -> int:
         """WordPieces it reads, as in training."""
-        longest = self.model.config.max_position_embeddings
-        return min(int(self.info.get("max_length", longest)), longest)
+        return length_in(self.info, self.model.config.max_position_embeddings)
 
     @property
     def truncation(self) -> str:
         """How longer texts are cut, as in training."""
-        return str(self.info.get("truncation", "longest_first"))
+        return truncation_in(self.info)
 
     def predict(self, text: str, text_pair: str | None = None) -> np.ndarray:
         """Return what the task decodes of a text: of labels (C,) float32, the probability of each.

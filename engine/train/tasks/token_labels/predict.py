@@ -20,7 +20,7 @@ from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress, Steps, result_of
 from engine.model.fastest import fastest
 from engine.model.heads import TokenClassifier
-from engine.model.info import read_info
+from engine.model.info import length_in, read_info
 from engine.model.weights import check_weights, load_headed
 from engine.settings.finetune import USUAL_LENGTH, DataConfig
 from engine.settings.shared import DeviceConfig
@@ -95,8 +95,7 @@ class TokenPredictor:
     @property
     def max_length(self) -> int:
         """WordPieces of a window, as in training."""
-        longest = self.model.config.max_position_embeddings
-        return min(int(self.info.get("max_length", USUAL_LENGTH)), longest)
+        return length_in(self.info, self.model.config.max_position_embeddings, USUAL_LENGTH)
 
     def answer(self, text: str) -> TaggedAnswer:
         """Return the words of a text with their tags, and the entities in it."""
