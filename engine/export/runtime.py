@@ -44,8 +44,10 @@ def open_session(path: Path) -> Any:
 def batches(graph: Graph, wordpiece: WordPiece, texts: Sequence[str]) -> Iterator[Batch]:
     """Yield ids, mask and segments (B, T) of texts, some at a time."""
     for start in range(0, len(texts), _AT_ONCE):
-        how = {"max_length": graph.max_length, "truncation": graph.truncation}
-        some = [wordpiece.encode(text, **how) for text in texts[start : start + _AT_ONCE]]
+        some = [
+            wordpiece.encode(text, max_length=graph.max_length, truncation=graph.truncation)
+            for text in texts[start : start + _AT_ONCE]
+        ]
         longest = max(len(one.input_ids) for one in some)
         batch = torch.zeros((3, len(some), longest), dtype=torch.long)
         for row, one in enumerate(some):
