@@ -1,7 +1,8 @@
 """Labels that are suspected to be wrong: what all the other rows say of a row, without its own label.
 
 Each label is learned by a smooth function of how like texts are (in the words they share, and in the vectors
-of a model), and each row is answered by the function that all others give: one inverse, and no folds.
+of a model), and each row is answered by the function that all others give: one inverse, and no folds. Copies
+of a row, near ones too, are left out with it: a label that is wrong in both does not confirm itself.
 Looked at closely, a model that was taught the other rows answers as well (taught.py).
 Rows are ranked by how likely the label is that stands there. A rank is a reason to look, never a verdict.
 
@@ -12,14 +13,16 @@ Lippert 2007, Notes on Regularized Least Squares, for what is left out one by on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.doctor.finding import Finding, Found, Rows
+from engine.doctor.copies import comparing
+from engine.doctor.expected import Expected, expecting
+from engine.doctor.finding import NO_ROWS, Finding, Found, Rows
 from engine.doctor.part import Part
 from engine.doctor.taught import Taught, taught_in_turns
 from engine.errors import Sentence, marked
@@ -50,11 +53,12 @@ Probabilities = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suspected:
-    """The labelled rows of a part, the most doubtful first.
+    """The labelled rows of a part, the most doubtful first: those whose label is not the likeliest one.
 
     rows: (E,) of the table. labels: (E,) the places of their labels in `names`. probabilities: (E, C) as the
-    others would have it. vectors: (E, D) of length 1, None without a model. is_taught: a model that was
-    taught the other rows has a say in the probabilities.
+    others would have it. vectors: (E, D) of length 1, None without a model. expected: how many are wrong,
+    None where that cannot be told. is_taught: a model that was taught the other rows has a say in the
+    probabilities.
     """
 
     rows: Rows
@@ -62,7 +66,13 @@ class Suspected:
     names: tuple[str, ...]
     probabilities: Probabilities
     vectors: Floats | None
+    expected: Expected | None = None
     is_taught: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many labels are not the likeliest one, which come first; 0 where nothing can be told."""
+        return 0 if self.expected is None else int((self.suggested != self.labels).sum())
 
     @property
     def suggested(self) -> Rows:
@@ -108,19 +118,34 @@ def suspecting(
     if model is not None:
         vectors = yield from _vectors(model, examples, max_length)
     features = None if vectors is None else _standard(vectors)
-    probabilities = yield from _said_by_others(_words(examples), features, labels, len(names))
+    copies = yield from _copies(replace(part, examples=examples))
+    probabilities = yield from _said_by_others(_words(examples), features, labels, len(names), copies)
     is_taught = False
     if closely and model is not None:
-        taught = yield from taught_in_turns(model, examples, labels, len(names), max_length)
+        taught = yield from taught_in_turns(model, examples, labels, len(names), max_length, copies)
         is_taught = _num_right(taught.unseen, labels) >= _num_right(probabilities, labels)
         if is_taught:
             probabilities = _together(probabilities, taught)
     own = probabilities[np.arange(len(labels)), labels]
-    order = np.argsort(own, kind="stable")
+    order = np.lexsort((own, probabilities.argmax(1) == labels))
     unit = None if vectors is None else _of_length_1(vectors[-3][order])
-    found = Suspected(examples.rows[order], labels[order], names, probabilities[order], unit, is_taught)
+    probabilities, labels = probabilities[order], labels[order]
+    expected = yield from expecting(probabilities, labels)
+    found = Suspected(examples.rows[order], labels, names, probabilities, unit, expected, is_taught)
     yield Found(finding=_finding(part, found, model))
     return found
+
+
+def _copies(part: Part) -> Steps[Rows]:
+    """Return (E,), the same number for examples that say the same or nearly."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    texts = yield from comparing([part])
+    size = int(texts.group.max()) + 1
+    pairs = (np.ones(len(texts.near.first), np.int8), (texts.near.first, texts.near.second))
+    _, joined = connected_components(coo_array(pairs, shape=(size, size)), directed=False)
+    return np.asarray(joined[texts.group], np.int64)
 
 
 def _vectors(model: Path, examples: ExampleRows, max_length: int) -> Steps[Floats]:
@@ -141,34 +166,43 @@ def _vectors(model: Path, examples: ExampleRows, max_length: int) -> Steps[Float
 
 
 def _said_by_others(
-    words: Any, vectors: Floats | None, labels: Rows, num_labels: int
+    words: Any, vectors: Floats | None, labels: Rows, num_labels: int, copies: Rows
 ) -> Steps[Probabilities]:
-    """Return (E, C), what the other rows say of each. Args: words: (E, F), sparse. vectors: (E, D)."""
+    """Return (E, C), what the other rows say of each.
+
+    Args: words: (E, F), sparse. vectors: (E, D). copies: (E,), as `_copies` has it.
+    """
     order = np.random.default_rng(_SEED).permutation(len(labels))
-    if vectors is not None and not (yield from _do_help(words, vectors, labels, num_labels, order[:_TRIED])):
+    if vectors is not None and not (
+        yield from _do_help(words, vectors, labels, num_labels, copies, order[:_TRIED])
+    ):
         vectors = None
     scores = np.zeros((len(labels), num_labels))
     num_blocks = -(-len(labels) // (AT_ONCE if len(labels) <= MOST_READ else FEWER))
     for number in range(num_blocks):
         block = np.sort(order[number::num_blocks])
         yield Progress(stage=_LEARNING, done=number, total=num_blocks)
-        scores[block] = yield from _left_one_out(words, vectors, labels, num_labels, block)
+        scores[block] = yield from _left_one_out(words, vectors, labels, num_labels, copies, block)
     return _probabilities(scores, labels)
 
 
-def _do_help(words: Any, vectors: Floats, labels: Rows, num_labels: int, some: Rows) -> Steps[bool]:
+def _do_help(
+    words: Any, vectors: Floats, labels: Rows, num_labels: int, copies: Rows, some: Rows
+) -> Steps[bool]:
     """Return whether vectors tell more of some rows than words alone: of another language they do not."""
     right = []
     for used in (None, vectors):
-        scores = yield from _left_one_out(words, used, labels, num_labels, some)
+        scores = yield from _left_one_out(words, used, labels, num_labels, copies, some)
         right.append(int((scores.argmax(1) == labels[some]).sum()))
     return right[1] >= right[0]
 
 
 def _left_one_out(
-    words: Any, vectors: Floats | None, labels: Rows, num_labels: int, block: Rows
+    words: Any, vectors: Floats | None, labels: Rows, num_labels: int, copies: Rows, block: Rows
 ) -> Steps[Probabilities]:
-    """Return (B, C) scores of some rows, each by the others of them: about 1 for a label, -1 against it."""
+    """Return (B, C) scores of some rows, each by the others of them but its copies: about 1 for a label, -1
+    against it.
+    """
     from scipy.linalg import blas, lapack  # here: it takes a moment
 
     alike = yield from _likeness(words[block], None if vectors is None else vectors[block])
@@ -180,7 +214,20 @@ def _left_one_out(
     targets = np.full((len(block), num_labels), -1, np.float32, order="F")
     targets[np.arange(len(block)), labels[block]] = 1
     weights = blas.ssymm(1.0, inverse, targets, lower=1)
-    return np.asarray(targets - weights / np.diag(inverse)[:, None], np.float64)
+    scores = np.asarray(targets - weights / np.diag(inverse)[:, None], np.float64)
+    for together in _several(copies[block]):
+        lower = np.tril(inverse[np.ix_(together, together)])  # the other half is not filled in
+        whole = lower + np.tril(lower, -1).T
+        scores[together] = targets[together] - np.linalg.solve(whole, weights[together])
+        yield Beat()
+    return scores
+
+
+def _several(copies: Rows) -> list[Rows]:
+    """Return the places of each number that stands in several, in order."""
+    order = np.argsort(copies, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(copies[order])) + 1)
+    return [group for group in groups if len(group) > 1]
 
 
 def _likeness(words: Any, vectors: Floats | None) -> Steps[Floats]:
@@ -255,9 +302,6 @@ def _of_length_1(vectors: Floats) -> Floats:
 
 
 def _finding(part: Part, found: Suspected, model: Path | None) -> Finding:
-    suggested, own = found.suggested, found.own
-    count = int((suggested != found.labels).sum())
-    template = marked("engine", "{count:,} of {total:,} labels of {name} are not what {model} would answer.")
     by = Sentence(marked("engine", "counted words alone"))
     if model is not None:
         taught = marked("engine", "counted words and {model}, taught the other rows,")
@@ -265,19 +309,52 @@ def _finding(part: Part, found: Suspected, model: Path | None) -> Finding:
             taught if found.is_taught else marked("engine", "counted words and {model}"),
             {"model": model.name},
         )
-    values = {"count": count, "total": len(found.rows), "name": part.name, "model": by}
+    values = {"count": found.count, "total": len(found.rows), "name": part.name, "model": by}
+    if found.expected is None:
+        return Finding(
+            kind="suspected_labels",
+            part=part.name,
+            rows=NO_ROWS,
+            sentence=Sentence(_UNTOLD, values),
+            why=Sentence(_WHY_UNTOLD),
+            advice=Sentence(_ADVICE_UNTOLD),
+            counts={"num_rows": len(found.rows), "expected_wrong": None},
+        )
+    expected, told = found.expected, slice(found.count)
+    said = {**values, "expected": expected.count, "low": expected.low, "high": expected.high}
     return Finding(
         kind="suspected_labels",
         part=part.name,
-        rows=found.rows,
-        sentence=Sentence(template, values),
+        rows=found.rows[told],
+        sentence=Sentence(_SUSPECTED, said),
         why=Sentence(marked("engine", "A wrong label teaches what is false, and is counted as an error.")),
         advice=Sentence(marked("engine", "Look at the first ones; many further down are right, but hard.")),
         values={
-            "label": [found.names[place] for place in found.labels.tolist()],
-            "suggested": [found.names[place] for place in suggested.tolist()],
-            "probability": np.asarray(own, np.float32),
-            "probability_of_suggested": np.asarray(found.probabilities.max(1), np.float32),
+            "label": [found.names[place] for place in found.labels[told].tolist()],
+            "suggested": [found.names[place] for place in found.suggested[told].tolist()],
+            "probability": np.asarray(found.own[told], np.float32),
+            "probability_of_suggested": np.asarray(found.probabilities[told].max(1), np.float32),
+            "probability_wrong": np.asarray(expected.wrong[told], np.float32),
         },
-        shown=found.rows[:count] if count else None,
+        counts={
+            "num_rows": len(found.rows),
+            "num_suspected": found.count,
+            "expected_wrong": expected.count,
+            "expected_wrong_interval": [expected.low, expected.high],
+        },
     )
+
+
+_SUSPECTED = marked(
+    "engine",
+    "{count:,} of {total:,} labels of {name} are not what {model} would answer. About {expected:,} labels "
+    "({low:,} to {high:,}) are expected to be wrong; the rest is what that gets wrong itself.",
+)
+_UNTOLD = marked("engine", "Which labels of {name} are wrong cannot be told by {model}.")
+_WHY_UNTOLD = marked(
+    "engine", "What the other rows say of a row tells no more than how frequent each label is."
+)
+_ADVICE_UNTOLD = marked(
+    "engine",
+    "Look whether text and label belong together at all; or let a model that knows the language help.",
+)

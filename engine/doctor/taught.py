@@ -58,11 +58,17 @@ class Taught:
 
 
 def taught_in_turns(
-    folder: Path, examples: ExampleRows, labels: npt.NDArray[np.int64], num_labels: int, max_length: int
+    folder: Path,
+    examples: ExampleRows,
+    labels: npt.NDArray[np.int64],
+    num_labels: int,
+    max_length: int,
+    copies: npt.NDArray[np.int64],
 ) -> Steps[Taught]:
     """Fine-tune a model `TURNS` times, each time without its share of the examples, and return its answers.
 
-    Args: labels: (E,) below `num_labels`. max_length: in WordPieces; the model has fewer at times.
+    Args: labels: (E,) below `num_labels`. max_length: in WordPieces; the model has fewer at times. copies:
+        (E,), the same number for examples that are left out together.
     Raises: ModelError.
     """
     shape, wordpiece = read_config(folder), WordPiece.from_folder(folder)
@@ -73,9 +79,11 @@ def taught_in_turns(
     device = fastest(open_device(asked), asked, shape)
     names = tuple(f"#{place}" for place in range(num_labels))  # no folder's own: its head may know the rows
     taught = Taught(*(np.zeros((len(data), num_labels)) for _ in range(2)))
-    order = np.random.default_rng(_SEED).permutation(len(data))
+    rng = np.random.default_rng(_SEED)
+    order = rng.permutation(len(data))
+    turn_of = rng.permutation(int(copies.max()) + 1) % TURNS
     for turn in range(TURNS):
-        left_out = np.sort(order[turn::TURNS])
+        left_out = np.flatnonzero(turn_of[copies] == turn)
         pupil = _Pupil(folder, names, device, seed=turn)
         yield from pupil.learn(data, np.setdiff1d(order, left_out), left_out, taught)
     return taught

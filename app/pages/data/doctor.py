@@ -94,7 +94,7 @@ class DoctorCard(Card):
     def num_doubtful(self) -> int:
         """How many labels are not what a model would answer."""
         found = self._session.doctor.suspected
-        return 0 if found is None else int((found.suggested != found.labels).sum())
+        return 0 if found is None else found.count
 
     @Slot()
     def refresh(self) -> None:
@@ -106,8 +106,10 @@ class DoctorCard(Card):
         self.suspect_button.setVisible(is_table and not is_looking and doctor.suspected is None)
         self.suspect_button.setEnabled(can)
         self.stop_button.setVisible(is_looking)
-        self.review_button.setVisible(doctor.suspected is not None and not is_looking)
-        self.closer_button.setVisible(self.review_button.isVisibleTo(self) and self._can_be_closer())
+        is_told = doctor.suspected is not None and doctor.suspected.expected is not None
+        self.review_button.setVisible(is_told and not is_looking)
+        is_found = doctor.suspected is not None and not is_looking
+        self.closer_button.setVisible(is_found and self._can_be_closer())
         self.closer_button.setToolTip(self._closer_tip())
         self.against_button.setVisible(is_table)
         self.save_button.setVisible(is_table)
@@ -127,6 +129,16 @@ class DoctorCard(Card):
                 self.tr("One label is not what the other rows say."),
                 self.tr("{count} labels are not what the other rows say."),
             )
+            if (expected := doctor.suspected.expected) is None:
+                return self.tr(
+                    "Which labels are wrong cannot be told: the other rows say too little of each."
+                )
+            about = self.tr("About {count} of all labels are expected to be wrong ({low} to {high}).").format(
+                count=words.number(expected.count),
+                low=words.number(expected.low),
+                high=words.number(expected.high),
+            )
+            count = f"{count} {about}"
             by = self.tr("{count} The most doubtful come first; found by counted words and {model}.")
             if doctor.suspected.is_taught:
                 by = self.tr(

@@ -149,13 +149,13 @@ class DataPage(Page):
         if found is None:
             return
         self._show_table_card()
-        rows = found.rows[: max(self.advice_card.num_doubtful, MOST_REVIEWED)]
+        rows = found.rows[: max(found.count, MOST_REVIEWED)]
         suggested = [words.shorten(found.names[place], 24) for place in found.suggested[: len(rows)].tolist()]
         own = [words.probability(float(value)) for value in found.own[: len(rows)]]
         self.table_card.show_only(
             rows, self.tr("labels in doubt"), {self.tr("suggested"): suggested, self.tr("own label"): own}
         )
-        self.review.set_found(found)
+        self.review.set_found(found, len(rows))
         self.below.setCurrentWidget(self.review)
         self.table_card.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.table_card.view.setFocus(Qt.FocusReason.OtherFocusReason)

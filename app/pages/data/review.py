@@ -42,7 +42,7 @@ class ReviewCard(Card):
         self.setObjectName("review_card")
         self._session = session
         self._found: Suspected | None = None
-        self._place = 0
+        self._place = self._listed = 0
         self.reason = ElidedLabel("")
         self.reason.setObjectName("review_reason")
         self.text = TextEdit(readOnly=True, tabChangesFocus=True)
@@ -108,9 +108,9 @@ class ReviewCard(Card):
         if self.isVisible() and self._found is not None:
             call()
 
-    def set_found(self, found: Suspected) -> None:
-        """Take other rows in doubt."""
-        self._found, self._place = found, 0
+    def set_found(self, found: Suspected, listed: int) -> None:
+        """Take other rows in doubt. Args: listed: how many of them there are to look at."""
+        self._found, self._place, self._listed = found, 0, listed
         self.choice.clear()
         for place, name in enumerate(found.names):
             key = f"{place + 1}  " if place < KEYS else ""
@@ -230,9 +230,10 @@ class ReviewCard(Card):
         found, decided = self._found, self._decisions()
         assert found is not None
         count = sum(row_ in decided for row_ in found.rows.tolist())
-        hint = self.tr("{place} of {total} · {count} decided").format(
+        hint = self.tr("{place} of {total}, about {wrong} wrong · {count} decided").format(
             place=words.number(self._place + 1),
-            total=words.number(len(found.rows)),
+            total=words.number(self._listed),
+            wrong=words.number(found.expected.count if found.expected is not None else 0),
             count=words.number(count),
         )
         self.set_hint(hint)

@@ -24,7 +24,7 @@ def taught(folder: Path, labels: np.ndarray) -> Taught:
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(WORDS, 6)) for _ in labels]
     rows = [Example(i, text, None, label) for i, (text, label) in enumerate(zip(texts, labels, strict=True))]
-    return result_of(taught_in_turns(folder, ExampleRows.of(rows), labels, 2, 16))
+    return result_of(taught_in_turns(folder, ExampleRows.of(rows), labels, 2, 16, np.arange(len(rows))))
 
 
 @pytest.mark.slow
