@@ -32,7 +32,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Start the window many times and count the faults.")
     parser.add_argument("--starts", type=int, default=1000)
     parser.add_argument("--at-once", type=int, default=3)
-    parser.add_argument("--pages", default=ALL, help="visited in an order drawn anew for each start")
+    parser.add_argument("--pages", default=ALL, help="of which each start visits some, drawn anew")
+    parser.add_argument("--visits", type=int, default=4, help="pages that a start visits")
     parser.add_argument("--log", type=Path, default=None, help="where the stacks of faults are kept")
     values = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -46,7 +47,8 @@ def main() -> int:
     for number in range(values.starts):
         while len(running) >= values.at_once:
             done, faults = _reap(running, log, done, faults)
-        running[_fork(number, values.pages.split(","), log)] = (number, time.monotonic())
+        pages = random.Random(number).sample(values.pages.split(","), values.visits)
+        running[_fork(number, pages, log)] = (number, time.monotonic())
     while running:
         done, faults = _reap(running, log, done, faults)
     print(f"{done} starts, {faults} faults, {time.monotonic() - began:.0f} s; stacks in {log}")
@@ -115,7 +117,6 @@ def _start(number: int, pages: list[str]) -> None:
         window = MainWindow(Session(AppSettings(str(Path(folder) / "settings.ini"))))
         window.show()
         window.session.open_table(str(table))
-        draw.shuffle(pages)
         for page in pages:
             window.show_page(page)
             end = time.monotonic() + draw.choice((0, 0.01, 0.05, 0.2))
@@ -124,9 +125,6 @@ def _start(number: int, pages: list[str]) -> None:
             if draw.random() < 0.3:
                 window.session.wait_idle()
         while not window.is_ready:
-            application.processEvents()
-        for page in pages:
-            window.show_page(page)
             application.processEvents()
         assert window.session.wait_idle()
         window.close()
