@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from engine.errors import UserError, marked
 from engine.evaluation.part import PARTS, run_behind
+from engine.evaluation.report import repeating
 from engine.evaluation.statistics import Difference, compared_hits
 from engine.events import Progress, Steps
 from engine.model.info import read_info
@@ -73,7 +74,12 @@ def _always(scored: Scored, name: str, targets: npt.NDArray[np.int64], num_rows:
     each = scored.each
     most = int(np.bincount(targets, minlength=len(each.names)).argmax())
     hits = each.true == most
-    return Baseline(name, each.names[most], hits, compared_hits(hits, each.right > 0.5), num_rows)
+    return Baseline(name, each.names[most], hits, _beside(scored, hits), num_rows)
+
+
+def _beside(scored: Scored, hits: npt.NDArray[np.bool_]) -> Difference:
+    """Return the model less a simple way; texts that repeat each other count once."""
+    return compared_hits(hits, scored.each.right > 0.5, repeating(scored.listed))
 
 
 def can_count_words(scored: Scored, model: Path) -> bool:
@@ -115,7 +121,7 @@ def counting_words(scored: Scored, model: Path, split: str = "") -> Steps[Baseli
         yield Progress(stage=marked("engine", "Counting words"), done=2, total=3)
         predicted = fitted.predict(counter.transform(asked))
     hits = np.asarray(predicted == scored.each.true)
-    return Baseline(TFIDF, "", hits, compared_hits(hits, scored.each.right > 0.5), len(train))
+    return Baseline(TFIDF, "", hits, _beside(scored, hits), len(train))
 
 
 def _part(run: Path, split: str) -> EncodedSet | None:

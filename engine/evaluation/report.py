@@ -32,6 +32,7 @@ from engine.evaluation.statistics import (
     bounded_interval,
     correlation_interval,
     f1_of,
+    is_single,
     mean_f1_of,
     pearson_of,
     share_interval,
@@ -58,6 +59,14 @@ def groups_of(texts: Sequence[str], pairs: Sequence[str] | None = None) -> Group
         key = key if pairs is None else (key, folded(pairs[place]))
         found[place] = places.setdefault(key, len(places))
     return found
+
+
+def repeating(listed: Listed) -> Groups | None:
+    """Return which texts of a set repeat each other; None where none does, or they were not kept."""
+    if len(listed.texts) != len(listed):
+        return None
+    found = groups_of(listed.texts, listed.pairs)
+    return None if is_single(found) else found
 
 
 @dataclass(frozen=True)
@@ -90,13 +99,9 @@ class Report:
     @cached_property
     def groups(self) -> Groups | None:
         """Which texts repeat each other; None where none does, or they were not kept."""
-        listed = self.scored.listed
         if self.near is not None:
-            return self.near if len(np.unique(self.near)) < self.count else None
-        if len(listed.texts) != self.count:
-            return None
-        found = groups_of(listed.texts, listed.pairs)
-        return found if len(np.unique(found)) < len(found) else None
+            return None if is_single(self.near) else self.near
+        return repeating(self.scored.listed)
 
     @cached_property
     def num_repeating(self) -> int:

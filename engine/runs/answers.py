@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import UserError
-from engine.evaluation.report import SCORES, Groups, are_hits, groups_of
-from engine.evaluation.statistics import Numbers, in_groups, is_single
+from engine.evaluation.report import SCORES, Groups, are_hits, repeating
+from engine.evaluation.statistics import Numbers, in_groups
 from engine.text.listed import Listed
 from engine.train.run.answers import load_answers
 from engine.train.run.runs import SETUP
@@ -65,10 +65,8 @@ def kept_answers(run_dir: Path, split: str, step: int) -> KeptAnswers | None:
     each = load_answers(run_dir, split, step)
     if each is None or not len(each):
         return None
-    listed, groups = _listed(run_dir, split, len(each)), None
-    if listed is not None:
-        groups = groups_of(listed.texts, listed.pairs)
-        groups = None if is_single(groups) else groups
+    listed = _listed(run_dir, split, len(each))
+    groups = None if listed is None else repeating(listed)
     asked = "" if listed is None else _hash([*listed.texts, *(listed.pairs or ())])
     return KeptAnswers(asked, _truth(each), each.right > RIGHT, _adds(each), each.score, groups)
 

@@ -210,7 +210,7 @@ def interval_of(metric: str, value: float, rows: int) -> tuple[float, float] | N
 
 
 def _of_answers(run_dir: Path, split: str, step: int) -> tuple[float, float] | None:
-    """Return the interval of a score that is no share of the rows: by resampling the answers it kept."""
+    """Return the interval of a score that is no share of the rows: from the answers it kept."""
     if not answers_path(run_dir, split).is_file():
         return None
     from engine.evaluation.report import interval_over  # here: it brings torch, and most runs need none
