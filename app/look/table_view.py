@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -21,11 +21,12 @@ class TableView(QTableView):
     """A calm table: no grid, rows of one height, one line a cell; Ctrl+C copies, Tab leaves it.
 
     Where it is a door, `row_wanted` tells of a click on a row, and of Enter and Space. `resized`: there is
-    more or less room for columns.
+    more or less room for columns. `menu_asked`: a menu of the selected rows is, and where.
     """
 
     row_wanted = Signal(int)
     resized = Signal()
+    menu_asked = Signal(QPoint)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, showGrid=False, wordWrap=False)
@@ -62,6 +63,13 @@ class TableView(QTableView):
     def _row_clicked(self, index: QModelIndex) -> None:
         if self._is_door:
             self.row_wanted.emit(index.row())
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            below = self.visualRect(self.currentIndex()).bottomLeft()
+            self.menu_asked.emit(self.viewport().mapToGlobal(below))
+        else:
+            self.menu_asked.emit(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from app.look.labels import tip
 from app.plots.figure import Figure
@@ -30,6 +30,7 @@ PAGE = 10  # rows
 class PointedFigure(Figure):
     """Base of the pictures of things that can be pointed at, walked to with keys, and perhaps chosen."""
 
+    menu_opened = Signal(QMenu, object)  # about a thing: whoever hears it may add to the menu
     nothing: Target = None  # what is marked while nothing is
     says_at_once = False  # whether a thing's words appear under the mouse without a wait
 
@@ -116,6 +117,15 @@ class PointedFigure(Figure):
 
     def reveal(self, target: Target) -> None:
         """Bring a thing into view, where a picture scrolls."""
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        about = self._walked if is_by_key else self.current
+        menu = self.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if about != self.nothing:
+            self.menu_opened.emit(menu, about)
+        menu.popup(event.globalPos())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         before, target = self._hovered, self.target_at(self._place_of(event))

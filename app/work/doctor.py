@@ -232,6 +232,11 @@ class Doctor(QObject):
         if self.recipe is not None:
             self._take(self.recipe.deciding(row, step))
 
+    def decide_all(self, rows: Sequence[int], step: Step | None) -> None:
+        """Say what becomes of several rows, in one change; None: nothing."""
+        if self.recipe is not None and rows:
+            self._take(self.recipe.deciding_all(rows, step))
+
     @property
     def can_undo(self) -> bool:
         """Whether there is a change to go back before."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from app.work.table_rows import Rows
 from engine.events import Beat, Steps
+from engine.text.recipe import Recipe
 from engine.text.table import Table
 
 _AT_ONCE = 4096
@@ -38,18 +39,13 @@ def found_rows(
     return within
 
 
-def rows_with_label(table: Table, column: str, label: str, labels: Mapping[int, str]) -> Steps[Rows]:
-    """Return the rows of a label. Args: labels: of relabelled rows, which count as they are now."""
-    found = []
-    for start, cells in _blocks(table, column, np.arange(table.num_rows)):
+def rows_with_label(table: Table, column: str, label: str, recipe: Recipe | None) -> Steps[Rows]:
+    """Return the rows of a label. Args: recipe: mends by which rows count as they are now."""
+    mended, found = table if recipe is None else recipe.applied(table), []
+    for start, cells in _blocks(mended, column, np.arange(table.num_rows)):
         found.append(np.flatnonzero([cell.strip() == label for cell in cells]) + start)
         yield Beat()
-    rows = np.concatenate(found) if found else np.zeros(0, np.int64)
-    if not labels:
-        return rows
-    changed = np.array(sorted(labels), np.int64)
-    added = [row for row, now in labels.items() if now == label]
-    return np.union1d(np.setdiff1d(rows, changed), np.array(added, np.int64))
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
 
 
 def _blocks(table: Table, column: str, rows: Rows) -> Iterator[tuple[int, list[str]]]:

@@ -99,26 +99,7 @@ _SMALL_WORDS = {  # of scripts that many languages share; no bare Latin letter, 
         marked("engine", "Bulgarian"): ("и на да се не в за от е с са че като по си което това към ще"),
     },
 }
-_WORDS = {  # of scripts that many languages share
-    _LATIN: {
-        marked("engine", "English"): "the of and to in is was it that for with on as are this not you but",
-        marked("engine", "German"): "der die und das ist nicht ein eine zu den mit von sich auf für im ich",
-        marked("engine", "French"): "le la les des et est un une du que qui dans pour pas sur au ce il je en",
-        marked("engine", "Spanish"): "el la los las de que y en un una es por con no para se del lo al su",
-        marked("engine", "Italian"): "il di che è la un una non per sono con del della le gli si da in lo ma",
-        marked("engine", "Portuguese"): "o a os as de que e em um uma não para com do da no na por se é",
-        marked("engine", "Dutch"): "de het een en van is niet dat op te zijn met voor ik maar ook je",
-        marked("engine", "Polish"): "i w nie na się z do to że jest jak o po co za ale tak od przez dla",
-        marked("engine", "Turkish"): "ve bir bu da de için çok ne ile o ama gibi daha mi var ben değil",
-        marked("engine", "Vietnamese"): "và của là có không được cho một trong với này đã các những khi",
-    },
-    _CYRILLIC: {
-        marked("engine", "Russian"): "и в не на я что он с как это по но они мы из у за от так все еще",
-        marked("engine", "Ukrainian"): "і в не на що я з як це по але він у та до є від за так ми",
-        marked("engine", "Bulgarian"): "и на да се не в за от е с са че като по си което това към ще",
-    },
-}
-_WORDS = {
+_WORDS: dict[str, dict[str, frozenset[str]]] = {
     script: {language: frozenset(words.split()) for language, words in known.items()}
     for script, known in _SMALL_WORDS.items()
 }

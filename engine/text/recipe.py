@@ -100,10 +100,14 @@ class Recipe:
 
         Args: step: DROP, RELABEL or KEEP, without its rows; of equal ones the rows are gathered.
         """
-        steps = []
+        return self.deciding_all((row,), step)
+
+    def deciding_all(self, rows: Sequence[int], step: Step | None) -> Recipe:
+        """Return the recipe with what was decided of several rows, as `deciding` does of one."""
+        steps, asked = [], set(rows)
         for one in self.steps:
-            if one.do in (DROP, RELABEL, KEEP) and row in one.rows:
-                one = replace(one, rows=tuple(other for other in one.rows if other != row))
+            if one.do in (DROP, RELABEL, KEEP) and not asked.isdisjoint(one.rows):
+                one = replace(one, rows=tuple(other for other in one.rows if other not in asked))
                 if not one.rows:
                     continue
             steps.append(one)
@@ -111,10 +115,10 @@ class Recipe:
             return replace(self, steps=tuple(steps))
         for place, one in enumerate(steps):
             if replace(one, rows=()) == step:
-                steps[place] = replace(one, rows=(*one.rows, row))
+                steps[place] = replace(one, rows=(*one.rows, *rows))
                 break
         else:
-            steps.append(replace(step, rows=(row,)))
+            steps.append(replace(step, rows=tuple(rows)))
         return replace(self, steps=tuple(steps))
 
     def decided(self) -> dict[int, Step]:

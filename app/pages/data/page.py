@@ -192,6 +192,7 @@ class DataPage(Page):
         self.labels_plot.setObjectName("labels_plot")
         self.labels_plot.chooses = True
         self.labels_plot.chosen.connect(self._show_label)
+        self.labels_plot.menu_opened.connect(self._add_to_label_menu)
         self.labels_card.add(self.labels_plot, 1)
         self.labels_card.title_label.setMinimumHeight(
             HEAD
@@ -279,12 +280,22 @@ class DataPage(Page):
     @Slot(int)
     def _show_label(self, place: int) -> None:
         """Show the rows of a label whose bar was clicked."""
-        summary = self.session.table_summary
-        if summary is not None and place < len(self.labels_plot.bars):
-            shown = self.labels_plot.bars[place][0]
+        if label := self._label_at(place):
             self._show_table_card()
-            names = dict(zip(summary.shown_labels, summary.labels, strict=True))
-            self.table_card.show_label(names.get(shown, shown))
+            self.table_card.show_label(label)
+
+    @Slot(QMenu, object)
+    def _add_to_label_menu(self, menu: QMenu, place: int) -> None:
+        if label := self._label_at(place):
+            self.table_card.hand.add_label(menu, label)
+
+    def _label_at(self, place: int) -> str:
+        """Return the label of a bar; "" where it is none of a table."""
+        summary = self.session.table_summary
+        if summary is None or place >= len(self.labels_plot.bars):
+            return ""
+        shown = self.labels_plot.bars[place][0]
+        return dict(zip(summary.shown_labels, summary.labels, strict=True)).get(shown, shown)
 
     def _show_advice(self) -> None:
         table, roles, file = self.session.table, self.session.roles, self.session.task_file

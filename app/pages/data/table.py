@@ -26,6 +26,7 @@ from app.look.table_model import TableModel
 from app.look.table_view import TableView
 from app.look.widgets import PAGE_MARGIN, Card, button
 from app.pages.choose.encoding_box import EncodingBox
+from app.pages.data.hand import TableHand
 from app.pages.data.roles import ListBox, RolesStrip, role_menu
 from app.session import Session
 from app.work.found_rows import found_rows, rows_with_label
@@ -79,6 +80,8 @@ class TableCard(Card):
         self.model = TableModel(None, self)
         self.view.setModel(self.model)
         self.view.resized.connect(self._refit_texts)
+        self.view.selectionModel().selectionChanged.connect(self._show_selected)
+        self.model.modelReset.connect(self._show_selected)
         header = self.view.horizontalHeader()
         header.setResizeContentsPrecision(MOST_MEASURED)
         header.setSectionsClickable(True)
@@ -90,6 +93,13 @@ class TableCard(Card):
         numbers.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         numbers.customContextMenuRequested.connect(self._open_line_menu)
         numbers.setToolTip(self.tr("A right click on a line's number makes that line the header"))
+        self.hand = TableHand(session, self)
+        self.view.menu_asked.connect(self._open_rows_menu)
+        self.rows_button = button(self.tr("Mend rows…"), name="mend_rows")
+        self.rows_button.setToolTip(
+            self.tr("Give the selected rows another label, or leave them out: also by a right click on them")
+        )
+        self.rows_button.clicked.connect(self._open_rows_menu_below)
         self.shown_rows = ShownRows()
         self.shown_rows.all_wanted.connect(self.show_all)
         self.search = LineEdit(placeholderText=self.tr("Search the rows"), clearButtonEnabled=True)
@@ -106,7 +116,7 @@ class TableCard(Card):
         self._beside: dict[str, Sequence[str]] = {}
         self._order: tuple[str, str] | None = None  # a column, and how
         self._labels: dict[int, str] = {}  # of relabelled rows
-        self.add_layout(row(self.search, (self.shown_rows, 1), gap=12))
+        self.add_layout(row(self.search, (self.shown_rows, 1), self.rows_button, gap=12))
         self.add(self.view, 1)
         session.table_changed.connect(self.show_table)
         session.roles_changed.connect(self._show_roles)
@@ -116,6 +126,7 @@ class TableCard(Card):
         session.busy_changed.connect(self._show_hint)
         self.show_table()
         self._show_roles()
+        self._show_selected()
 
     @Slot()
     def show_table(self) -> None:
@@ -154,8 +165,8 @@ class TableCard(Card):
         what = self.tr("label {label}").format(label=words.shorten(label, 40))
         self._looking.drop()
         self._looking.ask(
-            (id(table), label),
-            partial(rows_with_label, table, roles.label, label, self._labels),
+            (id(table), label, self._session.doctor.recipe),
+            partial(rows_with_label, table, roles.label, label, self._session.doctor.recipe),
             heard=lambda rows: self.show_only(rows, what),
         )
 
@@ -338,6 +349,31 @@ class TableCard(Card):
         action = menu.addAction(self.tr("Line {line} names the columns").format(line=line))
         action.triggered.connect(lambda: self._session.reread_table(header=line))
         menu.popup(self.view.verticalHeader().mapToGlobal(place))
+
+    def selected_rows(self) -> list[int]:
+        """Return the rows of the table that are selected, from the top."""
+        chosen = self.view.selectionModel().selectedIndexes()
+        return [self.model.table_row(shown) for shown in sorted({index.row() for index in chosen})]
+
+    @Slot()
+    def _open_rows_menu_below(self) -> None:
+        self._open_rows_menu(self.rows_button.mapToGlobal(QPoint(0, self.rows_button.height())))
+
+    @Slot(QPoint)
+    def _open_rows_menu(self, at: QPoint) -> None:
+        """Offer what can be done with the rows that are selected."""
+        rows = self.selected_rows()
+        if not rows:
+            return
+        menu = QMenu(self)
+        menu.setObjectName("rows_menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.hand.add_rows(menu, rows)
+        menu.popup(at)
+
+    @Slot()
+    def _show_selected(self) -> None:
+        self.rows_button.setEnabled(self.view.selectionModel().hasSelection())
 
     @Slot(int)
     def _open_role_menu(self, section: int) -> None:

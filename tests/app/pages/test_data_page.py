@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -16,6 +16,7 @@ from app.pages.advice.table import on_table
 from app.pages.data.page import DataPage
 from app.session import Session
 from engine.text.examples import Roles
+from engine.text.recipe import DROP, RELABEL, Step
 from tests.app.hand import ShowPage
 
 ROWS = "".join(f"{'sport' if i % 3 else 'tech'};a café number {i}\n" for i in range(36))
@@ -547,3 +548,77 @@ def test_the_keyboard_is_on_the_way_on_once_a_file_is_open_and_stays_while_it_is
     page.table_card.search.setFocus()
     session.reread_table(quoting="none")
     assert session.wait_idle() and page.focusWidget() is page.table_card.search
+
+
+def shown_menu(page: DataPage, name: str) -> QMenu:
+    QApplication.processEvents()
+    return next(menu for menu in page.findChildren(QMenu, name) if menu.isVisible())
+
+
+def choose(menu: QMenu, *path: str) -> None:
+    """Click what a menu, or one within it, says."""
+    menu.close()
+    for step in path[:-1]:
+        menu = next(action.menu() for action in menu.actions() if action.text() == step)
+    next(action for action in menu.actions() if action.text() == path[-1]).trigger()
+
+
+def ask_menu(target: QWidget, at: QPoint, *, by_key: bool = False) -> None:
+    reason = QContextMenuEvent.Reason.Keyboard if by_key else QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(target, QContextMenuEvent(reason, at, target.mapToGlobal(at)))
+
+
+def test_rows_are_relabelled_and_left_out_by_hand_and_both_can_be_undone(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    write(tmp_path / "films.csv", [(f"film {n}", ("good", "bad", "gud")[n % 3]) for n in range(30)])
+    session = open_file(page, tmp_path / "films.csv")
+    view = page.table_card.view
+    view.setCurrentIndex(view.model().index(2, 0))  # "gud"
+    ask_menu(view.viewport(), view.visualRect(view.currentIndex()).center())
+    choose(shown_menu(page, "rows_menu"), "Give it another label", "good")
+    assert session.wait_idle()
+    assert session.doctor.steps == (Step(RELABEL, (2,), label="good", column="label"),)
+    assert dict(page.labels_plot.bars) == {"good": 11, "bad": 10, "gud": 9}
+    view.selectionModel().select(
+        QItemSelection(view.model().index(3, 0), view.model().index(5, 1)),
+        QItemSelectionModel.SelectionFlag.ClearAndSelect,
+    )
+    ask_menu(view, QPoint(0, 0), by_key=True)
+    choose(shown_menu(page, "rows_menu"), "Leave 3 rows out")
+    assert session.wait_idle()
+    assert session.doctor.steps[1] == Step(DROP, (3, 4, 5)) and session.summary.num_examples == 27
+    qtbot.mouseClick(page.table_card.rows_button, Qt.MouseButton.LeftButton)
+    choose(shown_menu(page, "rows_menu"), "Take 3 rows as they were")
+    assert session.wait_idle() and len(session.doctor.steps) == 1
+    page.table_card.view.setFocus()
+    for _ in range(3):
+        qtbot.keyClick(page.table_card.view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert session.wait_idle() and not session.doctor.steps
+
+
+def test_a_label_is_renamed_merged_and_left_out_by_hand(qtbot: QtBot, page: DataPage, tmp_path: Path) -> None:
+    write(tmp_path / "films.csv", [(f"film {n}", ("good", "bad", "gud")[n % 3]) for n in range(30)])
+    session = open_file(page, tmp_path / "films.csv")
+
+    def on(label: str, *path: str) -> None:
+        plot = page.labels_plot
+        plot.go_to([name for name, _ in plot.bars].index(label))
+        ask_menu(plot, QPoint(4, 4), by_key=True)
+        menu = next(menu for menu in plot.findChildren(QMenu) if menu.isVisible())
+        choose(menu, *path)
+        assert session.wait_idle()
+
+    on("gud", "Merge “gud” into", "good")
+    assert dict(page.labels_plot.bars) == {"good": 20, "bad": 10}
+    on("bad", "Rename “bad”…")
+    dialog = page.findChild(QDialog, "label_dialog")
+    dialog.label.setText("poor")
+    qtbot.keyClick(dialog.label, Qt.Key.Key_Return)
+    assert session.wait_idle() and dict(page.labels_plot.bars) == {"good": 20, "poor": 10}
+    page.labels_plot.chosen.emit(0)
+    qtbot.waitUntil(lambda: not page.table_card.is_looking)
+    assert len(lines_shown(page)) == 20, "those that are called good now"
+    on("poor", "Leave out the rows of “poor”")
+    qtbot.waitUntil(lambda: len(session.doctor.steps) == 3)
+    assert session.wait_idle() and session.doctor.steps[2].rows == tuple(range(1, 30, 3))

@@ -21,9 +21,7 @@ HUM:ind Who is she ?
 """
 FASTTEXT = "__label__good a film that I like\n__label__bad a dull one\n__label__good go and see it\n"
 TAGGED = "The_DT dog_NN barks_VBZ ._.\nA_DT cat_NN ,_, it_PRP sleeps_VBZ ._.\nHe_PRP ran_VBD home_NN ._.\n"
-BROWN = (
-    "The/at Fulton/np-tl County/nn-tl said/vbd ./.\nIt/pps was/bedz so/rb ./.\nNo/at one/pn ./.\n"
-)
+BROWN = "The/at Fulton/np-tl County/nn-tl said/vbd ./.\nIt/pps was/bedz so/rb ./.\nNo/at one/pn ./.\n"
 PROSE = "Note: a film\nIt is 12:30 and/or later, see http://example.org/x\nRatio 3:1\nSo: no\n"
 
 
