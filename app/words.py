@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from typing import Any
 
@@ -24,6 +25,8 @@ translate = QCoreApplication.translate
 
 MINUS = "\u2212"  # as long as a plus, which a hyphen is not
 MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
+EXACT_DIGITS = 12  # to which a number is what it was computed as, up to the last bits
+LARGEST_ROUNDED = 1e12
 ROUNDING = 1e-9  # what a sum of shares that is all may miss
 
 
@@ -155,8 +158,17 @@ def decimal(x: float | None, digits: int = 3) -> str:
     """Return a number with a fixed count of digits, below nothing with a minus sign; a dash for none."""
     if x is None or not math.isfinite(x):
         return "–"
-    written = _locale().toString(float(x) if round(x, digits) else 0.0, "f", digits)
-    return written.replace("-", MINUS)
+    return _locale().toString(rounded(x, digits), "f", digits).replace("-", MINUS)
+
+
+def rounded(x: float, digits: int) -> float:
+    """Return a number with so many digits, halves away from 0, as people round: 0.7625 is 0.763 and 76.25 is
+    76.3, though the one is stored as a little less.
+    """
+    if not abs(x) < LARGEST_ROUNDED:
+        return float(x)
+    exact = Decimal(repr(round(float(x), EXACT_DIGITS)))
+    return float(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)) + 0.0  # never -0
 
 
 def share(x: float | None, digits: int = 1) -> str:

@@ -1,7 +1,7 @@
 """What was taken for what: a row for each true label, a column for each predicted one.
 
-Blue on the diagonal and red beside it are shares of the row; the counts stand in the cells, so colour never
-carries the meaning alone. With many labels the counts move to the hover.
+Blue on the diagonal and red beside it are shares of the row, on one scale; the counts stand in the cells, so
+colour never carries the meaning alone. With many labels the counts move to the hover.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ TITLE_SIZE = 11
 SMALLEST = 8  # px; smaller figures are left out
 EDGE = 6
 MOST_COMPARED = 60  # names, when it is decided where to shorten them
+FAINTEST, SPAN = 0.16, 0.64  # of the hue, for next to nothing of a row, and what all of it adds
 FEW = 8  # labels; with more, zeros are left out for calm
 MOST_OF_FEW, MOST_OF_MANY = 0.45, 0.3  # of the width, for the names of few labels, of many
 
@@ -114,11 +115,8 @@ class ConfusionPlot(PointedFigure):
         share = self._counts[true, predicted] / total if total else 0.0
         if not share:
             return colors.card
-        if true == predicted:
-            return theme.mix(colors.card, colors.accent, 0.10 + 0.58 * share)
-        return theme.mix(
-            colors.card, colors.wrong, 0.16 + 0.74 * float(np.sqrt(share))
-        )  # one in a hundred shows
+        hue = colors.accent if true == predicted else colors.wrong
+        return theme.mix(colors.card, hue, FAINTEST + SPAN * float(np.sqrt(share)))  # one in a hundred shows
 
     def sizeHint(self) -> QSize:
         side = 90 + 48 * max(3, min(len(self._labels), 12))

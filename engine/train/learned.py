@@ -33,7 +33,22 @@ MANY = 0.1  # of the texts: a score over them is wrong, no longer only a little 
 AT_ONCE = 4096
 _TEXTS = "texts"  # the name of the hashes in their file
 _SIDES = "\x1f"  # between the two texts of a pair
-
+_SOME = marked(
+    "engine",
+    "The model has learned from {count:,} of these {total:,} texts, so the score over all of them looks "
+    "too good. {unseen:,} are new to it.",
+)
+_ALL = marked(
+    "engine",
+    "The model has learned from all {total:,} of these texts, so the score tells what it remembers, "
+    "not what it can do.",
+)
+_FILE = marked(
+    "engine",
+    "The model was trained on this very file ({name}); which of its rows it has learned from was not "
+    "kept, so the score may look too good.",
+)
+ON_SEEN = frozenset({_SOME, _ALL, _FILE})  # what `telling_seen` says
 
 Block = tuple[Sequence[str], Sequence[str] | None]  # some texts, and their second ones
 
@@ -253,12 +268,7 @@ def telling_seen(
     seen = learned.seen((yield from hashes_of(blocks)))
     yield from _on_seen(int(seen.sum()), len(seen))
     if not seen.any() and (file := learned.file(sha256, split)) is not None:
-        template = marked(
-            "engine",
-            "The model was trained on this very file ({name}); which of its rows it has learned from was not "
-            "kept, so the score may look too good.",
-        )
-        yield Noted(sentence=Sentence(template, {"name": file.name}), level="wrong")
+        yield Noted(sentence=Sentence(_FILE, {"name": file.name}), level="wrong")
         seen[:] = True
     return seen
 
@@ -266,16 +276,6 @@ def telling_seen(
 def _on_seen(count: int, total: int) -> Iterator[Event]:
     if not count:
         return
-    template = marked(
-        "engine",
-        "The model has learned from {count:,} of these {total:,} texts, so the score over all of them looks "
-        "too good. {unseen:,} are new to it.",
-    )
-    if count == total:
-        template = marked(
-            "engine",
-            "The model has learned from all {total:,} of these texts, so the score tells what it remembers, "
-            "not what it can do.",
-        )
+    template = _ALL if count == total else _SOME
     values = {"count": count, "total": total, "unseen": total - count}
     yield Noted(sentence=Sentence(template, values), level="wrong" if count >= MANY * total else "look")

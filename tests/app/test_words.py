@@ -171,6 +171,17 @@ def test_a_share_is_called_all_or_nothing_only_where_it_is(value: float, digits:
     assert words.share(value, digits) == said
 
 
+def test_a_share_and_a_score_of_the_same_rows_are_rounded_alike_halves_away_from_nothing() -> None:
+    assert (words.score(183 / 240), words.share(183 / 240)) == ("0.763", "76.3 %")
+    assert (words.score(71 / 80), words.share(71 / 80)) == ("0.888", "88.8 %")
+    assert (words.decimal(-0.0125, 3), words.decimal(0.5, 0), words.decimal(2.5, 0)) == ("−0.013", "1", "3")
+    assert (words.decimal(-0.0004, 3), words.decimal(1e300, 1)[:2]) == ("0.000", "1,")
+    for rows in (80, 240, 400, 999):
+        for right in range(1, rows):
+            said, per_cent = words.decimal(right / rows, 3), words.decimal(100 * right / rows, 1)
+            assert float(said) == pytest.approx(float(per_cent) / 100, abs=1e-9), (right, rows)
+
+
 def test_a_probability_near_certainty_is_not_called_certain() -> None:
     assert words.probability(0.9967) == "99.7 %" and words.probability(0.99999999) == "> 99.999 %"
     assert words.probability(1.0) == "100 %" and words.probability(0.0) == "< 0.001 %"

@@ -47,6 +47,9 @@ class EncodingBox(ElidedBox):
         for name in ENCODINGS if chosen in ("", *ENCODINGS) else (*ENCODINGS, chosen):
             self.addItem(name, name)
         self.setCurrentIndex(self.findData(chosen))
+        typed = self.lineEdit()
+        assert typed is not None
+        typed.setCursorPosition(0)  # the beginning is in sight
 
     @Slot()
     def _choose(self) -> None:

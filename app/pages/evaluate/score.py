@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Card, LevelMark, button
+from app.look.widgets import Card, LevelMark, button, set_role
 from app.pages.evaluate.state import Opened
 from app.pages.tasks.known import views_of
 from app.plots.score_scale import ScoreLine, ScoreScalePlot
@@ -18,6 +18,7 @@ from engine.evaluation.baselines import TRAINING_MAJORITY, Baseline
 from engine.evaluation.comparing import chance_words
 from engine.train.learned import MANY
 
+MOST_COMPACT = 3  # lines
 LONGEST = 12  # characters of a label in the name of a line
 
 
@@ -31,6 +32,7 @@ class ScoreCard(Card):
         super().__init__(parent=parent)
         self._opened: Opened | None = None
         self._words: Baseline | None = None
+        self._is_compact = False
         self.value = label("", "huge", name="evaluate_score")
         self.between = label("", "strong", name="evaluate_interval")
         self.level = label(self.tr("95 % interval"), "muted")
@@ -57,7 +59,10 @@ class ScoreCard(Card):
             )
         )
         self.near.clicked.connect(self._ask_near)
-        self.body.addLayout(row(self.more, STRETCH, self.near))
+        self._links = QWidget()
+        set_role(self._links, "clear")
+        row(self.more, STRETCH, self.near, parent=self._links)
+        self.add(self._links)
         self.body.addLayout(row((self._mark_place, Qt.AlignmentFlag.AlignTop), (self.sentence, 1)))
         self.body.addStretch(1)
         self.more.clicked.connect(self._ask)
@@ -122,10 +127,12 @@ class ScoreCard(Card):
         return self._words
 
     def set_compact(self, is_compact: bool) -> None:
-        """Leave the sentence to the tip."""
-        self.sentence.setHidden(is_compact)
-        if self._mark is not None:
-            self._mark.setHidden(is_compact)
+        """Leave the sentence to the tip, and show no more lines than there is room for."""
+        if is_compact != self._is_compact:
+            self._is_compact = is_compact
+            self.sentence.setHidden(is_compact)
+            self._links.setHidden(is_compact)
+            self._show_lines()
         self.scale.setToolTip(self.sentence.text() if is_compact else "")
 
     def show_words(self, found: Baseline | None) -> None:
@@ -163,7 +170,8 @@ class ScoreCard(Card):
                 name = self.tr("always “{name}”").replace("{name}", words.shorten(one.label, LONGEST))
                 note = self.tr("Always “{name}”, the commonest label of the {count} training rows.")
             lines.append(self._line(name, one, note.replace("{name}", label)))
-        self.scale.set_lines(lines, as_share=_is_share(opened))
+        shown = lines[:MOST_COMPACT] if self._is_compact else lines
+        self.scale.set_lines(shown, as_share=_is_share(opened))
         self._say(lines)
 
     def _line(self, name: str, one: Baseline, note: str) -> ScoreLine:
@@ -252,11 +260,13 @@ class ScoreCard(Card):
     def _set_mark(self, level: str) -> None:
         if self._mark is not None:
             self._mark_place.removeWidget(self._mark)
+            self._mark.hide()
             self._mark.deleteLater()
             self._mark = None
         if level:
             self._mark = LevelMark(level)
             self._mark_place.addWidget(self._mark)
+            self._mark.setHidden(self._is_compact)
 
 
 def _is_share(opened: Opened) -> bool:

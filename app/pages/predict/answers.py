@@ -13,7 +13,7 @@ from app.look.labels import label
 from app.look.segmented_buttons import FoldingButtons
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
-from app.look.widgets import Advice, Card
+from app.look.widgets import Advice, Card, set_role
 from app.pages.predict.requests import Preview
 from app.pages.tasks.classification.scores import ScoresCard
 from app.pages.tasks.known import CLASSIFICATION
@@ -26,7 +26,8 @@ from engine.text.table import BadLine
 
 MOST_REPORTED = 200  # unusable rows that are listed one by one
 SUMMARY_WIDTH = 240
-COLUMN_WIDTH, ANSWER_WIDTH, MIN_TEXT_WIDTH = 104, 92, 150
+COLUMN_WIDTH, MIN_COLUMN_WIDTH, ANSWER_WIDTH, MIN_TEXT_WIDTH = 132, 48, 92, 150
+LOOKED_AT = 30  # rows by which a column is made as wide as it needs to be
 NARROW, NARROW_SUMMARY = 560, 168  # px of the card, below which the summary gives way to the answers
 
 
@@ -45,6 +46,7 @@ class AnswersCard(Card):
         self.view = TableView()
         self.view.setObjectName("answers")
         self.view.setModel(self.model)
+        self.view.horizontalHeader().setResizeContentsPrecision(LOOKED_AT)
         self.bars = BarsPlot(self.tr("Predicted labels"))
         self.bars.setObjectName("answer_counts")
         yield_to_layout(self.bars, 70)
@@ -151,9 +153,10 @@ class AnswersCard(Card):
         )  # until there are answers, the rows have its room
         self._bring_texts_forward(shown)
 
-    def warn(self, notes: Sequence[Sentence]) -> None:
-        """Say what has to be known of the scores, whatever view of them is open."""
-        self.warning.setText(" ".join(words.say(note) for note in notes))
+    def warn(self, notes: Sequence[tuple[str, Sentence]]) -> None:
+        """Say what the scores are worth, whatever view of them is open. Args: notes: each with its level."""
+        set_role(self.warning, "wrong" if any(level == "wrong" for level, _ in notes) else "look")
+        self.warning.setText(" ".join(words.say(note) for _, note in notes))
         self.warning.setVisible(bool(notes))
 
     def mark_model(self, chosen: str) -> None:
@@ -259,13 +262,15 @@ class AnswersCard(Card):
 
     def _fit_columns(self) -> None:
         """Show what is read as wide as there is room."""
-        others = self.model.columnCount() - len(self._texts)
-        room = (self.view.viewport().width() - others * COLUMN_WIDTH) // max(1, len(self._texts))
-        last = self.model.columnCount()
+        last, header = self.model.columnCount(), self.view.horizontalHeader()
         answers = range(last - len(self._answers), last) if self._has_answers else range(0)
-        for number in range(self.model.columnCount()):
-            wide = max(MIN_TEXT_WIDTH, room) if number in self._texts else COLUMN_WIDTH
-            self.view.setColumnWidth(number, ANSWER_WIDTH if number in answers else wide)
+        widths = dict.fromkeys(answers, ANSWER_WIDTH)
+        for number in set(range(last)) - set(self._texts) - set(answers):
+            needed = max(header.sectionSizeHint(number), self.view.sizeHintForColumn(number))
+            widths[number] = min(max(needed, MIN_COLUMN_WIDTH), COLUMN_WIDTH)
+        room = (self.view.viewport().width() - sum(widths.values())) // max(1, len(self._texts))
+        for number in range(last):
+            self.view.setColumnWidth(number, widths.get(number, max(MIN_TEXT_WIDTH, room)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -99,11 +99,12 @@ class FileCard(Card):
         out.addWidget(self.out_edit, 1)
         out.addWidget(self.out_button)
         self._pair_label = label(self.tr("Second text column"), "muted")
-        columns = QHBoxLayout()
-        columns.setSpacing(8)
+        source, columns = QHBoxLayout(), QHBoxLayout()
+        for beside in (source, columns):
+            beside.setSpacing(8)
         for caption, buddy, where in (
-            (label(self.tr("File"), "muted"), self.file_box, self.body),
-            (label(words.label_of("encoding"), "muted"), self.encoding_box, self.body),
+            (label(self.tr("File"), "muted"), self.file_box, source),
+            (label(words.label_of("encoding"), "muted"), self.encoding_box, source),
             (label(self.tr("Text column"), "muted"), self.text_box, columns),
             (label(self.tr("Right labels"), "muted"), self.label_box, columns),
             (self._pair_label, self.pair_box, self.body),
@@ -118,8 +119,10 @@ class FileCard(Card):
             else:
                 pair.addWidget(buddy)
             where.addLayout(pair)
-            if buddy is self.label_box:
-                self.body.addLayout(columns)
+            if buddy in (self.encoding_box, self.label_box):
+                self.body.addLayout(where)
+        for place in range(2):
+            source.setStretch(place, 1)
         self.add(self.safe_box)
         self.add(self.refusal)
         self.add(self.free_button)

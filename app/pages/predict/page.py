@@ -49,6 +49,7 @@ from engine.errors import Sentence
 from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps
 from engine.text.examples import Roles
 from engine.text.table import Table
+from engine.train.learned import ON_SEEN
 from engine.train.run.kept import name_of
 
 EMPTY_WIDTH = 380
@@ -74,7 +75,6 @@ class PredictPage(Page):
         self._running = self._finished = False
         self._notes: list[tuple[str, Sentence]] = []
         self._num_shown = 0  # of the notes
-        self._num_of_answers = 0  # of the notes, before those on scores
         self._wrote: Path | None = None
         self._asked_file: Path | None = None  # that was to be read last
         self._answering = ""  # the model that answers the file
@@ -445,7 +445,7 @@ class PredictPage(Page):
             return
         self.file_card.show_refusal("")
         self._running, self._finished, self._notes, self._wrote = True, False, [], out
-        self._num_shown = self._num_of_answers = 0
+        self._num_shown = 0
         self._answering = self._model_name()
         self.file_card.set_running(True)
         views = views_of(self._described.task) if self._described is not None else CLASSIFICATION
@@ -467,7 +467,6 @@ class PredictPage(Page):
                 self._show_notes()
                 self.file_card.show_progress(event.done, event.total, words.event_words(event))
             case Predicted():
-                self._num_of_answers = len(self._notes)
                 self.answers.put(event)
             case Noted():
                 self._notes.append((event.level, event.sentence))
@@ -486,8 +485,7 @@ class PredictPage(Page):
             listed = {str(bad.sentence) for bad in shown.reported}
             notes = [(level, said) for level, said in self._notes if str(said) not in listed]
             self.answers.show_reported(shown.reported, notes)
-            of_scores = [one for one in self._notes[self._num_of_answers :] if one in notes]
-            self.answers.warn([said for level, said in of_scores if level in ("wrong", "look")])
+            self.answers.warn([(level, said) for level, said in notes if said.template in ON_SEEN])
 
     def _refuse_file(self, error: BaseException) -> None:
         self.file_card.show_refusal(words.say_error(error))
@@ -533,7 +531,10 @@ class PredictPage(Page):
         if own is not None:
             self.stack.setCurrentWidget(own)
         else:
+            had_model = self.stack.currentIndex() != 0
             self.stack.setCurrentIndex(0 if self._folder is None else 1)
+            if not had_model and self._folder is not None:
+                QTimer.singleShot(0, self, self._take_caret)
         self.file_stack.setCurrentIndex(0 if self.file_card.preview is None else 1)
 
     @Slot()
