@@ -171,6 +171,16 @@ def rounded(x: float, digits: int) -> float:
     return float(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)) + 0.0  # never -0
 
 
+def quantity(x: float | None, spread: float, digits: int = 4) -> str:
+    """Return a number of any unit, with as many decimals as `digits` of its distance to others want.
+
+    Args: spread: how far such numbers lie apart; 0 where only this one is known.
+    """
+    far = spread or (abs(x) if x is not None else 0.0)
+    known = math.isfinite(far) and far > 0
+    return decimal(x, max(0, digits - 1 - math.floor(math.log10(far))) if known else digits - 1)
+
+
 def share(x: float | None, digits: int = 1) -> str:
     """Return a share (0 to 1) as per cent: "12.3 %".
 

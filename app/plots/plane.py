@@ -5,11 +5,12 @@ Beside points there may be one straight line to compare them with.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -40,6 +41,7 @@ class PlanePlot(PointedFigure):
         self._said: Sequence[str] = ()
         self._names = ("", "")
         self._ranges = ((0.0, 1.0), (0.0, 1.0))
+        self._left: float = LEFT  # px, as the words of the axis up want
         self._line: tuple[QPointF, QPointF] | None = None
         self._is_joined = False
         self._special = -1
@@ -64,6 +66,8 @@ class PlanePlot(PointedFigure):
         """
         self._points, self._said = np.asarray(points, np.float64).reshape(-1, 2), tuple(said)
         self._names, self._ranges, self._is_joined, self._special = names, ranges, is_joined, special
+        width = QFontMetricsF(theme.ui_font(11)).horizontalAdvance
+        self._left = max([LEFT, *(20 + width(said) for _, said in axis_ticks(ranges[1], 5))])
         self._line = None if line is None else (QPointF(*line[0]), QPointF(*line[1]))
         self._order = np.argsort(self._points[:, 0], kind="stable").tolist()
         self.forget()
@@ -135,7 +139,7 @@ class PlanePlot(PointedFigure):
         painter.end()
 
     def _room(self) -> QRectF:
-        return QRectF(self.rect()).adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
+        return QRectF(self.rect()).adjusted(self._left, TOP, -RIGHT, -BOTTOM)
 
     def _placed(self, point: Sequence[float]) -> QPointF:
         room, (across, up) = self._room(), self._ranges
@@ -148,16 +152,16 @@ class PlanePlot(PointedFigure):
         painter.setFont(theme.ui_font(11))
         center = Qt.AlignmentFlag.AlignCenter
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for tick in round_ticks(*self._ranges[1], 5):
+        for tick, said in axis_ticks(self._ranges[1], 5):
             y = self._placed((self._ranges[0][0], tick)).y()
             painter.setPen(QPen(colors.color("line"), 1))
             painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
             painter.setPen(colors.color("muted"))
-            painter.drawText(QRectF(14, y - 8, LEFT - 20, 16), right, _tick_words(tick))
-        for tick in round_ticks(*self._ranges[0], 6):
+            painter.drawText(QRectF(14, y - 8, room.left() - 20, 16), right, said)
+        for tick, said in axis_ticks(self._ranges[0], 6):
             x = self._placed((tick, self._ranges[1][0])).x()
             painter.setPen(colors.color("muted"))
-            painter.drawText(QRectF(x - 24, room.bottom() + 3, 48, 14), center, _tick_words(tick))
+            painter.drawText(QRectF(x - 40, room.bottom() + 3, 80, 14), center, said)
         painter.drawText(QRectF(room.left(), room.bottom() + 19, room.width(), 15), center, self._names[0])
         painter.save()
         painter.translate(0, room.bottom())
@@ -190,5 +194,11 @@ class PlanePlot(PointedFigure):
             painter.drawEllipse(placed[self.current], 6, 6)
 
 
-def _tick_words(tick: float) -> str:
-    return f"{tick:g}".replace("-", words.MINUS)
+def axis_ticks(ends: tuple[float, float], most: int) -> list[tuple[float, str]]:
+    """Return round values on an axis, each with its words: so many digits that no two read alike."""
+    found = round_ticks(*ends, most)
+    said = [f"{tick:g}".replace("-", words.MINUS) for tick in found]
+    if len(set(said)) < len(said):
+        step = found[1] - found[0]
+        said = [words.decimal(tick, max(0, -math.floor(math.log10(step) + 1e-9))) for tick in found]
+    return list(zip(found, said, strict=True))

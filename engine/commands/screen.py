@@ -25,7 +25,7 @@ from engine.events import (
     Started,
     Step,
 )
-from engine.train.metrics import mean_interval, scores_of, wilson_interval
+from engine.train.metrics import mean_interval, scores_of, wilson_interval, written
 
 BAR_WIDTH = 20
 PATIENCE_S = 3.0  # that a task which only reads or prepares is given to come to a yield, once asked to stop
@@ -250,7 +250,7 @@ def score_lines(event: Evaluated) -> list[str]:
     scores = scores_of(event, event.labels)
     if scores is None:
         width = max(map(len, event.metrics), default=0)
-        measured = [f"{name.ljust(width)}  {value:.4f}" for name, value in event.metrics.items()]
+        measured = [f"{name.ljust(width)}  {written(value)}" for name, value in event.metrics.items()]
         if not event.per_label:
             return measured
         found: list[tuple[str, ...]] = [("label", "precision", "recall", "F1", "rows")]

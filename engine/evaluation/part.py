@@ -18,7 +18,7 @@ from engine.model.fastest import fastest
 from engine.model.info import read_info, temperature_from, temperature_in
 from engine.model.tensor_files import open_tensors
 from engine.model.weights import load_headed
-from engine.settings.finetune import AdaptConfig, FineTuneConfig
+from engine.settings.finetune import FineTuneConfig
 from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedSet
 from engine.text.example_rows import ExampleRows
@@ -207,7 +207,7 @@ def _asked_again(
     model, _ = load_headed(folder, kind.head)
     ready = open_device(DeviceConfig(device=device))
     ready = fastest(ready, DeviceConfig(precision="float32"), model.config)
-    task, data = kind.task(setup, AdaptConfig()), setup.sets[split]
+    task, data = kind.measured(setup, split)
     measured = model.to(ready.device) if stand_in is None else stand_in(model)
     measures = yield from evaluate(measured, task, data, ready)
     event = evaluated(0, 0.0, split, measures, task)

@@ -71,6 +71,17 @@ def on_batch(model: nn.Module, batch: Batch, rows: Tensor | None) -> Tensor:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """In what a head answers: so many standard deviations from a mean, both in the unit of the table."""
+
+    mean: float
+    sd: float
+
+
+PLAIN = Unit(0.0, 1.0)  # the unit of the table itself
+
+
 class SequenceClassifier(Headed):
     """Scores of labels for a text or a pair of texts: dropout and one linear layer on the pooled output.
 
@@ -87,6 +98,25 @@ class SequenceClassifier(Headed):
         super().__init__(config)
         self.dropout = _dropout(config, self.bert)
         self.classifier = nn.Linear(config.hidden_size, len(config.id2label))
+        self.unit = PLAIN  # of numbers that it learns
+
+    @property
+    def own_head(self) -> dict[str, Tensor]:
+        """The head's weights by name, as it answers in the unit of the table and not in SDs from a mean."""
+        with torch.no_grad():
+            weight, bias = self.classifier.weight.double(), self.classifier.bias.double()
+            bias = bias * self.unit.sd + self.unit.mean
+            return {
+                "classifier.weight": (weight * self.unit.sd).float(),
+                "classifier.bias": bias.float(),
+            }
+
+    def take_unit(self, unit: Unit) -> None:
+        """Make of a head that answers in the unit of a table one that answers in SDs from a mean."""
+        weight, bias = self.classifier.weight, self.classifier.bias
+        with torch.no_grad():
+            weight.copy_(weight.double() / unit.sd)
+            bias.copy_((bias.double() - unit.mean) / unit.sd)
 
     def forward(self, *args: Any, states: Tensor | None = None, **kwargs: Any) -> Tensor:
         """Take what `Bert` takes; return logits (B, C).

@@ -23,7 +23,7 @@ from engine.model import names
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import LEARNED, open_weights, read_json, refuse_other_files, write_json
-from engine.model.heads import Headed, PreTraining, SequenceClassifier
+from engine.model.heads import PLAIN, Headed, PreTraining, SequenceClassifier
 from engine.model.info import length_in
 from engine.model.load_report import LoadReport, listed
 from engine.model.source import Source
@@ -283,9 +283,10 @@ def _published(
     model: Bert | Headed | PreTraining, dtype: torch.dtype, words: torch.dtype
 ) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
-    for own, value in model.state_dict().items():
+    in_unit = model.own_head if isinstance(model, SequenceClassifier) and model.unit != PLAIN else {}
+    for own, value in {**model.state_dict(), **in_unit}.items():
         published = names.published_names(own)
-        kind = words if own.endswith(_WORDS) else dtype
+        kind = words if own.endswith(_WORDS) else torch.float32 if own in in_unit else dtype
         rows = value.detach().to("cpu", kind).chunk(len(published))
         tensors.update(zip(published, rows, strict=True))
     return tensors

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine.runs.facts import RunFacts, Score
 from engine.settings.config import values_of
-from engine.train.metrics import mean_interval
+from engine.train.metrics import mean_interval, written
 from engine.train.run.runs import MODEL, chain_of, plain_config
 
 PLACES = (
@@ -96,7 +96,7 @@ def _results(runs: Sequence[RunFacts]) -> Iterator[str]:
     for score in first.scores:
         for name, value in {score.metric: score.value, **first.metrics.get(score.split, {})}.items():
             about = _interval(score) if name == score.metric else ""
-            rows.append(f"| {score.split} | {name} | {value:.4f} | {about} | {score.rows:,} |")
+            rows.append(f"| {score.split} | {name} | {written(value)} | {about} | {score.rows:,} |")
     yield "\n".join(rows) if first.scores else "It was not measured: no rows were kept apart."
     for split in ("validation", "test"):
         found = [own for run in runs if (own := run.score(split)) is not None]

@@ -28,6 +28,14 @@ def number_in(cell: str) -> float | None:
     return number if abs(number) <= LARGEST else None
 
 
+def figure(number: float, spread: float, digits: int = 3) -> str:
+    """Return a number with as many decimals as `digits` of its distance to others want, which is `spread`."""
+    decimals = digits - 1 - math.floor(math.log10(spread)) if spread > 0 else digits
+    written = f"{number:.{max(0, decimals)}f}"
+    written = written.rstrip("0").rstrip(".") if "." in written else written
+    return "0" if written == "-0" else written
+
+
 def are_numbers(cells: Iterable[str]) -> bool:
     """Whether cells look like measurements, not classes: all are numbers, and several are no whole ones."""
     numbers = {number_in(cell.strip()) for cell in cells if cell.strip()}
@@ -73,13 +81,13 @@ def _of_cells(columns: Sequence[str], is_learned: bool, answers: Answers) -> Cel
             number=low,
             column=columns[0],
         )
-    template = marked("engine", "Column {column} is read as numbers: {low:g} to {high:g}, mean {mean:.3g}.")
+    template = marked("engine", "Column {column} is read as numbers: {low} to {high}, mean {mean}.")
     if any("," in cell for cell in answers.names):
         template = marked(
             "engine",
-            "Column {column} is read as numbers, a comma as the decimal mark: {low:g} to {high:g}, mean "
-            "{mean:.3g}.",
+            "Column {column} is read as numbers, a comma as the decimal mark: {low} to {high}, mean {mean}.",
         )
-    mean = math.fsum(numbers) / len(numbers)
-    form = Sentence(template, {"column": columns[0], "low": low, "high": high, "mean": mean})
+    said = {"low": figure(low, high - low, 6), "high": figure(high, high - low, 6)}
+    said["mean"] = figure(math.fsum(numbers) / len(numbers), high - low)
+    form = Sentence(template, {"column": columns[0], **said})
     return Cells((), values, refused, (), (), form)

@@ -16,6 +16,7 @@ from engine.events import Evaluated, Event, Finished, Noted, Started, Steps
 from engine.model.bert import initialize, set_dropout
 from engine.model.fastest import fastest
 from engine.model.heads import Headed
+from engine.model.info import read_info
 from engine.model.weights import load_headed
 from engine.model.weights import read_config as read_shape
 from engine.settings.finetune import AdaptConfig, FineTuneConfig
@@ -191,7 +192,11 @@ class FineTuning(Training[Setup]):
             model, report = load_headed(Path(chosen.model), head, setup.labels, config=shape, seed=seed)
             notes += report.sentences()
             is_new = f"{head.parts[-1]}.weight" in report.missing
-        notes += kind.begin(model, setup) if is_new else []
+        if is_new:
+            notes += kind.begin(model, setup)
+        elif checkpoint is None:
+            notes += kind.go_on(model, setup, read_info(Path(chosen.model)))
+        kind.attach(model, setup)
         set_dropout(model, chosen.hidden_dropout, chosen.attention_dropout)
         notes += adapted(model, self.config, is_begun=checkpoint is not None)
         if self.config.adapt.rare_labels:

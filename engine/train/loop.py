@@ -405,6 +405,8 @@ class Loop:
         event = evaluated(at.step, self.feed.epoch(at.step), "validation", measures, self.task)
         metric = measures.metrics[self.task.metric]
         better = (metric, -measures.loss) > (at.best_metric, -at.best_loss)
+        if measures.by_loss:
+            better = measures.loss < at.best_loss
         if better or not self.task.keeps_best:
             at.best_step = at.step if self.task.keeps_best else 0
             at.best_metric, at.best_loss = metric, measures.loss

@@ -217,3 +217,8 @@ def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else 0.0
+
+
+def written(value: float) -> str:
+    """Return a measure with four decimals; one of a small unit with three digits."""
+    return f"{value:.4f}" if not value or abs(value) >= 0.01 else f"{value:.3g}"

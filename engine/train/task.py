@@ -25,6 +25,7 @@ class Measures:
 
     labels: those of confusion and per_label, where they are not the task's own. details: what only this
     task's views show, as JSON can hold it. each: finds what every text got; None where nobody asks.
+    by_loss: whether the best weights are those of the least loss, not of the highest metric.
     """
 
     loss: float
@@ -34,6 +35,7 @@ class Measures:
     labels: tuple[str, ...] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     each: Callable[[], Each] | None = None
+    by_loss: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ from engine.train.tasks.multi_label.task import BETWEEN
 from engine.train.tasks.rows.kind import OfRows
 
 TEXTS_AT_ONCE = 2048
-DIGITS = 1e-5  # within which a number is what its words say
+DIGITS = 1e-5  # of the largest error, within which a number is what its words say
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
@@ -362,7 +362,8 @@ def _mask(
     if one.kind == OFF:
         low, high = (float(value) for value in values[1:])
         off = numbers_of(each.names, each.predicted) - numbers_of(each.names, each.true)
-        inside: Mask = (off >= low - DIGITS) & (off <= high + DIGITS)
+        near = DIGITS * float(np.abs(off).max(initial=0.0))
+        inside: Mask = (off >= low - near) & (off <= high + near)
         return inside if values[0] == INSIDE else ~inside
     assert one.kind == DIFFER
     return _differing(len(each), str(values[0]), both)

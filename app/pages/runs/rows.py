@@ -28,7 +28,7 @@ from engine.runs.groups import Listed, Measure, Reached, commonest, reached, sco
 
 TOLD_SAME = ("batch_size", "max_length", "num_epochs", "learning_rate")  # where they are the same in all
 _STAMP = re.compile(r"^\d{8}-\d{6}-(?=.)")  # with which the names of run folders begin
-NOT_IN_PERCENT = ("pearson", "spearman", "mse", "mae", "loss", "perplexity")
+NOT_IN_PERCENT = ("pearson", "spearman", "r2", "mse", "mae", "loss", "perplexity")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from engine.errors import DataError, Sentence, marked
 from engine.events import Evaluated, Event, Steps
 from engine.model.heads import Headed
 from engine.settings.finetune import USUAL_LENGTH, AdaptConfig, DataConfig, FineTuneConfig
-from engine.text.batch import Batch
+from engine.text.batch import Batch, EncodedSet
 from engine.text.table import BadLine
 from engine.train.learned import Apart
 from engine.train.prepare import Setup
@@ -111,6 +111,21 @@ class Kind(ABC):
     def begin(self, model: Headed, setup: Setup) -> list[Sentence]:
         """Give a new head its first values, where random ones will not do; return what to say of that."""
         return []
+
+    def go_on(self, model: Headed, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
+        """Make the head of the model to start from fit the data; return what to say of that.
+
+        Args: info: the model's cloze.json.
+        """
+        return []
+
+    def attach(self, model: Headed, setup: Setup) -> None:
+        """Let a model in training know what its result has to know of the data."""
+        return
+
+    def measured(self, setup: Setup, split: str) -> tuple[Answering, EncodedSet]:
+        """Return task and data that the result of a run is measured by, once it is read from its folder."""
+        return self.task(setup, AdaptConfig()), setup.sets[split]
 
     def telling(self, task: Answering, seen: Seen) -> Answering | None:
         """Return a task that tells of each training batch's logits; None where examples have no one right

@@ -19,7 +19,7 @@ from app.pages.predict.page import PredictPage
 from app.pages.tasks.multi_label.scores import MultiLabelScores
 from app.pages.tasks.regression.scores import RegressionScores
 from app.pages.tasks.regression.views import bars_of
-from app.plots.plane import PlanePlot
+from app.plots.plane import PlanePlot, axis_ticks
 from app.session import Session
 from engine.events import Evaluated, Started
 from engine.text.examples import Roles
@@ -272,6 +272,27 @@ def test_numbers_of_a_text_and_of_a_file_are_answered_by_clicks(
     qtbot.waitUntil(lambda: not page.is_asking)
     assert " to " in hand.said("score_pearson") or hand.said("score_pearson") == "no spread"
     assert sum(count for _name, count in page.answers.bars.bars) == 45
+
+
+@pytest.mark.parametrize(
+    ("times", "more", "error", "ticks"),
+    [
+        (1, 0, "0.500", "4"),
+        (1, 1e6, "0.500", "1,000,004"),
+        (1e-3, 0, "0.000500", "0.004"),
+        (1e4, 0, "5,000", "40000"),
+    ],
+)
+def test_scores_of_numbers_can_be_read_in_any_unit(
+    times: float, more: float, error: str, ticks: str, qtbot: QtBot
+) -> None:
+    truth = np.linspace(0, 5, 61)
+    found = (truth + np.resize([0.5, -0.5], 61))[:, None] * times + more
+    card = RegressionScores()
+    qtbot.addWidget(card)
+    card.set_evaluations({"validation": evaluated(Regression(), found, truth * times + more)}, {})
+    assert (card.error.value.text(), card.r2.value.text()) == (error, "0.884")
+    assert ticks in [said for _, said in axis_ticks((more, 5 * times + more), 6)]
 
 
 @pytest.mark.parametrize("numbers", [[0, 5], [1, 1, 1], [-0.31, 0.1, 0.97], [1e-7, 3e-7], [0, 1e6]])

@@ -43,7 +43,7 @@ class RegressionScores(TaskScores):
         )
         self.split_choice = split_buttons()
         self.pearson, self.spearman = ScoreTile("score_pearson"), ScoreTile("score_spearman")
-        self.error = ScoreTile("score_mae")
+        self.r2, self.error = ScoreTile("score_r2"), ScoreTile("score_mae")
         self.picture = self.plane = PlanePlot(self.tr("True and predicted"))
         self.picture.setObjectName("true_predicted")
         self.picture.set_empty_text(self.tr("After each evaluation: true and predicted numbers."))
@@ -65,7 +65,7 @@ class RegressionScores(TaskScores):
         tiles = QHBoxLayout(self._tiles)
         tiles.setContentsMargins(0, 0, 0, 0)
         tiles.setSpacing(10)
-        for tile in (self.pearson, self.spearman, self.error):
+        for tile in (self.pearson, self.spearman, self.r2, self.error):
             tiles.addWidget(tile)
         tiles.addStretch(1)
         self.add(self._tiles)
@@ -140,19 +140,33 @@ class RegressionScores(TaskScores):
             correlation_words(shown, "spearman", is_short=True),
             self.tr("The same of their ranks: whether what is larger is predicted to be larger."),
         )
+        self.r2.put(
+            self.tr("R²"),
+            words.decimal(shown.metrics.get("r2")),
+            self.tr(
+                "How much of the variance of the true numbers is predicted: 1 is all of it, 0 what always "
+                "answering their mean reaches, and below 0 is worse than that."
+            ),
+        )
         self.error.put(
             self.tr("Mean error"),
-            words.decimal(shown.metrics.get("mae")),
+            words.quantity(shown.metrics.get("mae"), _spread(shown)),
             self.tr("How far predictions are off, on average, whatever the side."),
         )
 
-    def _show_points(self, points: np.ndarray) -> None:
-        (left, right), (low, high) = _range(points[:, 0]), _range(points.ravel())
+    def _said(self, points: np.ndarray) -> list[str]:
         template = self.tr("true {true}, predicted {predicted}")
-        said = [
-            template.format(true=words.decimal(true, 2), predicted=words.decimal(predicted, 2))
+        spread = float(np.ptp(points[:, 0])) if len(points) else 0.0
+        return [
+            template.format(
+                true=words.quantity(true, spread, 3), predicted=words.quantity(predicted, spread, 3)
+            )
             for true, predicted in points.tolist()
         ]
+
+    def _show_points(self, points: np.ndarray) -> None:
+        (left, right), (low, high) = _range(points[:, 0]), _range(points.ravel())
+        said = self._said(points)
         self.picture.set_title(self.tr("True and predicted"))
         names = (self.tr("True"), self.tr("Predicted"))
         ranges = ((left, right), (low, high))
@@ -160,16 +174,17 @@ class RegressionScores(TaskScores):
 
     def _show_errors(self, points: np.ndarray) -> None:
         errors = np.column_stack([points[:, 0], points[:, 1] - points[:, 0]])
-        (left, right), most = _range(points[:, 0]), float(np.abs(errors[:, 1]).max(initial=1e-6)) * 1.05
-        template = self.tr("true {true}, predicted {predicted}")
-        said = [
-            template.format(true=words.decimal(true, 2), predicted=words.decimal(predicted, 2))
-            for true, predicted in points.tolist()
-        ]
+        (left, right), most = _range(points[:, 0]), float(np.abs(errors[:, 1]).max(initial=0.0)) * 1.05 or 1.0
+        said = self._said(points)
         self.picture.set_title(self.tr("Errors"))
         names = (self.tr("True"), self.tr("Predicted less true"))
         ranges = ((left, right), (-most, most))
         self.plane.set_points(errors, said, names, ranges, line=((left, 0.0), (right, 0.0)))
+
+
+def _spread(event: Evaluated) -> float:
+    """Return the standard deviation of the true numbers, 0 where it is not known."""
+    return next(iter(number_details(event.details).spreads), 0.0)
 
 
 def correlation_words(event: Evaluated, name: str, *, is_short: bool = False) -> str:
@@ -199,7 +214,7 @@ def _error_words(event: Evaluated) -> str:
         "RegressionScores",
         "Half of the predictions are between {low} and {high} off, nine in ten between {least} and {most}.",
     )
-    least, low, high, most = (words.decimal(found[place], 2) for place in (1, 2, 4, 5))
+    least, low, high, most = (words.quantity(found[place], _spread(event), 3) for place in (1, 2, 4, 5))
     return text.format(low=low, high=high, least=least, most=most)
 
 

@@ -47,6 +47,7 @@ class RegressionViews(TaskViews):
         return {
             "pearson": translate("RegressionViews", "Pearson correlation"),
             "spearman": translate("RegressionViews", "Spearman correlation"),
+            "r2": translate("RegressionViews", "R²"),
             "mse": translate("RegressionViews", "mean squared error"),
             "mae": translate("RegressionViews", "mean error"),
         }.get(name, name)
@@ -62,14 +63,16 @@ class RegressionViews(TaskViews):
 
     def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
         bars.clear()
-        bars.set_empty_text(words.decimal(float(values[0])))
+        bars.set_empty_text(words.quantity(float(values[0]), 0.0))
         return ""
 
     def answer_empty_words(self) -> str:
         return translate("RegressionViews", "The number that is predicted appears here.")
 
     def predictions(self, event: Predicted) -> list[str]:
-        return [words.decimal(float(number)) for number in event.probabilities[:, 0]]
+        numbers = event.probabilities[:, 0].astype(float)
+        spread = float(np.ptp(numbers)) if len(numbers) else 0.0
+        return [words.quantity(number, spread) for number in numbers.tolist()]
 
     def counts_title(self) -> str:
         return translate("RegressionViews", "Predicted numbers")

@@ -21,11 +21,13 @@ QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of the errors
 class NumberDetails:
     """no_spread: "", "predicted" or "true". intervals: of correlations. points: (true, predicted).
 
+    spreads: standard deviations of true and predicted numbers; [] of evaluations of before.
     residuals: errors, predicted less true, at QUANTILES; empty where there are none.
     """
 
     num_examples: int
     no_spread: str
+    spreads: list[float]
     intervals: Mapping[str, tuple[float, float]]
     points: list[tuple[float, float]]
     residuals: list[float]
@@ -48,6 +50,7 @@ def number_details(details: Mapping[str, Any]) -> NumberDetails:
     return NumberDetails(
         whole_number(details.get("num_examples")) or 0,
         no_spread if no_spread in ("predicted", "true") else "",
+        real_numbers(details.get("spreads"), 2),
         {name: (two[0], two[1]) for name, two in ends.items() if two},
         [(two[0], two[1]) for two in pairs if two],
         real_numbers(details.get("residuals"), len(QUANTILES)),

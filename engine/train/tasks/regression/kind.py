@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
-from engine.errors import ConfigError, ModelError, Sentence, marked
-from engine.events import Steps
-from engine.model.heads import Headed, SequenceClassifier
+from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
+from engine.events import Noted, Steps
+from engine.model.heads import PLAIN, Headed, SequenceClassifier, Unit
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
-from engine.text.numbers import are_numbers
+from engine.text.batch import EncodedSet
+from engine.text.numbers import are_numbers, figure
 from engine.text.table import Table
 from engine.train.prepare import Setup
+from engine.train.run.records import real_numbers
 from engine.train.tasks.regression.reading import OneNumber
 from engine.train.tasks.regression.task import Regression
 from engine.train.tasks.rows.kept import RowSetup
 from engine.train.tasks.rows.kind import OfRows
 from engine.train.tasks.rows.predict import Predictor
+
+FAR = 5.0  # standard deviations apart, or times as large: numbers of another unit
+MOST_STEP = 0.02  # of a standard deviation, between numbers of 32 bits: larger ones are told
+_UNIT = "unit"  # its name in setup.json and cloze.json
+_COARSE = marked(
+    "engine",
+    "The numbers lie far from 0 and close together (standard deviation {sd} around {mean}), so the model "
+    "answers in steps of {step:.2g}. Subtract {mean} from all of them to have finer answers.",
+)
 
 
 @dataclass(frozen=True)
@@ -56,13 +70,20 @@ class Regressing(OfRows):
         return Sentence(template, {"column": column, "example": example[:40]})
 
     def prepare(self, config: FineTuneConfig) -> Steps[RowSetup]:
-        for field in ("merge_labels", "whole_labels", "max_labels"):
-            if getattr(config.data, field) != getattr(DataConfig(), field):
+        for field in ("merge_labels", "whole_labels"):
+            if getattr(config.data, field):
                 template = marked(
                     "engine", "{field} means nothing to the task {task}, whose labels are numbers."
                 )
                 raise ConfigError(template, field=field, task=self.name)
-        return super().prepare(config)
+        setup = yield from super().prepare(config)
+        unit = _unit_of(setup.sets["train"].targets)
+        yield Noted(sentence=_on_unit(unit), level="fine")
+        if (step := float(np.spacing(np.float32(abs(unit.mean))))) > MOST_STEP * unit.sd:
+            values = {name: figure(number, unit.sd) for name, number in asdict(unit).items()}
+            yield Noted(sentence=Sentence(_COARSE, {**values, "step": step}))
+        sets = {name: in_unit(one, unit) for name, one in setup.sets.items()}
+        return replace(setup, sets=sets, about={**setup.about, _UNIT: asdict(unit)})
 
     def predictor(self, folder: Path, device: str = "auto") -> Predictor:
         found = super().predictor(folder, device)
@@ -72,13 +93,75 @@ class Regressing(OfRows):
         return found
 
     def task(self, setup: Setup, adapt: AdaptConfig) -> Regression:
-        return Regression(setup.labels)
+        return Regression(setup.labels, unit_in(setup.about))
+
+    def measured(self, setup: Setup, split: str) -> tuple[Regression, EncodedSet]:
+        unit, data = unit_in(setup.about), setup.sets[split]
+        return Regression(setup.labels), replace(data, targets=data.targets * unit.sd + unit.mean)
 
     def begin(self, model: Headed, setup: Setup) -> list[Sentence]:
-        """Let a new head begin at the mean of the numbers to learn: it else would be long in reaching it."""
+        """Let a new head begin at the mean of the numbers to learn."""
         assert isinstance(model, SequenceClassifier)
-        mean = float(setup.sets["train"].targets.mean())
         with torch.no_grad():
-            model.classifier.bias.fill_(mean)
-        template = marked("engine", "The new head begins at the mean of the numbers to learn, {mean:.3g}.")
-        return [Sentence(template, {"mean": mean})]
+            model.classifier.bias.zero_()
+        template = marked("engine", "The new head begins at the mean of the numbers to learn, {mean}.")
+        unit = unit_in(setup.about)
+        return [Sentence(template, {"mean": figure(unit.mean, unit.sd)})]
+
+    def go_on(self, model: Headed, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
+        """Take the head as it answers in the table's unit; one that has learned in another unit as it answers
+        in standard deviations.
+        """
+        assert isinstance(model, SequenceClassifier)
+        unit, before = unit_in(setup.about), unit_in(info)
+        apart, ratio = abs(unit.mean - before.mean), unit.sd / before.sd
+        if before == PLAIN or (apart <= FAR * max(unit.sd, before.sd) and 1 / FAR <= ratio <= FAR):
+            model.take_unit(unit)
+            return []
+        model.take_unit(before)
+        template = marked(
+            "engine",
+            "The starting model has learned numbers of another kind (mean {before}); it goes on with those "
+            "of this table (mean {mean}).",
+        )
+        values = {"before": figure(before.mean, before.sd), "mean": figure(unit.mean, unit.sd)}
+        return [Sentence(template, values)]
+
+    def attach(self, model: Headed, setup: Setup) -> None:
+        assert isinstance(model, SequenceClassifier)
+        model.unit = unit_in(setup.about)
+
+
+def unit_in(about: Mapping[str, Any]) -> Unit:
+    """Return the unit that a setup, or a cloze.json, tells of; PLAIN where it tells of none."""
+    found = about.get(_UNIT)
+    numbers = real_numbers([found.get("mean"), found.get("sd")] if isinstance(found, dict) else None, 2)
+    return Unit(*numbers) if numbers and numbers[1] > 0 else PLAIN
+
+
+def in_unit(data: EncodedSet, unit: Unit) -> EncodedSet:
+    """Return a set with its numbers in standard deviations from the mean."""
+    return replace(data, targets=(data.targets - unit.mean) / unit.sd)
+
+
+def _unit_of(numbers: np.ndarray) -> Unit:
+    """Return mean and standard deviation of the numbers to train on. Raises: DataError: all are the same."""
+    mean = math.fsum(numbers) / len(numbers)
+    sd = math.sqrt(math.fsum((numbers - mean) ** 2) / len(numbers))
+    if numbers.min() == numbers.max():
+        template = marked(
+            "engine",
+            "All {count} training rows have the same number, {number:g}; there is nothing to learn. Choose "
+            "another split seed, or other data.",
+        )
+        raise DataError(template, count=len(numbers), number=float(numbers[0]))
+    return Unit(mean, sd)
+
+
+def _on_unit(unit: Unit) -> Sentence:
+    template = marked(
+        "engine",
+        "Numbers are learned in standard deviations ({sd}) from their mean ({mean}), both of the training "
+        "rows; predictions and scores are in the unit of the table, the loss is not.",
+    )
+    return Sentence(template, {"sd": figure(unit.sd, unit.sd), "mean": figure(unit.mean, unit.sd)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,8 +14,9 @@ from torch.nn import functional as F
 
 from engine.errors import Sentence, marked
 from engine.events import Evaluated
-from engine.model.heads import on_batch
+from engine.model.heads import PLAIN, Unit, on_batch
 from engine.text.batch import Batch, EncodedSet
+from engine.text.numbers import figure
 from engine.train.scored import PEARSON, Each, coded
 from engine.train.task import Measures, Readings
 from engine.train.tasks.regression.details import QUANTILES, number_details, places_of_points
@@ -25,21 +26,31 @@ from engine.train.tasks.rows.reading import PREDICTION
 LABEL = "LABEL_0"  # as published models call their one output
 NO_SPREAD = marked(
     "engine",
-    "There is no spread: the model predicts {number:.4g} for every one of the {rows} {split} rows, so it "
+    "There is no spread: the model predicts {number} for every one of the {rows} {split} rows, so it "
     "does not tell them apart, and a correlation cannot be computed.",
+)
+LITTLE = 0.1  # of the spread of the true numbers: predictions that hardly differ
+_LITTLE_SPREAD = marked(
+    "engine",
+    "The predictions hardly differ: on the {rows} {split} rows their standard deviation is {predicted}, that "
+    "of the true numbers {true}. Train longer, or with a higher learning rate.",
 )
 _NO_TRUE_SPREAD = marked(
     "engine",
-    "There is no spread: all {rows} {split} rows have the number {number:.4g}, so a correlation cannot be "
+    "There is no spread: all {rows} {split} rows have the number {number}, so a correlation cannot be "
     "computed.",
 )
 
 
 @dataclass(frozen=True)
 class Regression:
-    """One number for a text or a pair of texts, as it stands in the table."""
+    """One number for a text or a pair of texts.
+
+    unit: of what the model gives, and of an `EncodedSet`'s targets; measures are in the unit of the table.
+    """
 
     labels: tuple[str, ...] = (LABEL,)
+    unit: Unit = PLAIN
     name: ClassVar[str] = "regression"
     metric: ClassVar[str] = "pearson"
     keeps_best: ClassVar[bool] = True
@@ -71,14 +82,19 @@ class Regression:
         return outputs.float()
 
     def measure(self, answers: np.ndarray, data: EncodedSet) -> Measures:
-        """Args: answers: (E, 1)."""
-        return self.score(answers, data.targets)
+        """Args: answers: (E, 1). The loss is that of training, in the unit of the model."""
+        found, truth = (
+            side.astype(np.float64) * self.unit.sd + self.unit.mean for side in (answers, data.targets)
+        )
+        measures = self.score(found, truth)
+        return replace(measures, loss=measures.loss / self.unit.sd**2, by_loss=True)
 
     def score(self, answers: np.ndarray, targets: np.ndarray) -> Measures:
         """Compare (E, 1) answers with (E,) numbers; E may be 0.
 
-        A correlation where one side has no spread is 0. details: num_examples, no_spread ("", "predicted" or
-        "true"), intervals of 95 %, points (true, predicted), residuals (predicted less true) at QUANTILES.
+        A correlation where one side has no spread is 0, and so is R². details: num_examples, no_spread ("",
+        "predicted" or "true"), spreads (standard deviations of true and predicted), intervals of 95 %, points
+        (true, predicted), residuals (predicted less true) at QUANTILES.
         """
         found, truth = answers.reshape(-1).astype(np.float64), targets.astype(np.float64)
         errors = found - truth
@@ -92,19 +108,26 @@ class Regression:
         if len(truth) and linear is None:
             no_spread = "true" if truth.min() == truth.max() else "predicted"
         places = places_of_points(len(truth))
+        spreads = [
+            float(side.std()) if len(side) and np.isfinite(side).all() else 0.0 for side in (truth, found)
+        ]
         details = {
             "num_examples": len(truth),
             "no_spread": no_spread,
+            "spreads": spreads,
             "intervals": {name: list(one) for name, one in intervals.items() if one is not None},
             "points": [[float(truth[i]), float(found[i])] for i in places] if len(truth) else [],
             "residuals": np.quantile(errors, QUANTILES).tolist() if len(truth) else [],
         }
-        metrics = {"pearson": linear or 0.0, "spearman": ranked or 0.0, "mse": mse, "mae": mae}
+        r2 = 1.0 - mse / spreads[0] ** 2 if spreads and spreads[0] else 0.0
+        metrics = {"pearson": linear or 0.0, "spearman": ranked or 0.0, "r2": r2, "mse": mse, "mae": mae}
         return Measures(mse, metrics, details=details, each=partial(self.each, found, truth))
 
     def each(self, found: np.ndarray, truth: np.ndarray) -> Each:
         """Return what every text got. Args: found, truth: (E,) numbers."""
-        names, (true, predicted) = coded(*([f"{x:.6g}" for x in side.tolist()] for side in (truth, found)))
+        spread = float(np.ptp(truth)) if len(truth) else 0.0
+        written = ([figure(number, spread, 6) for number in side.tolist()] for side in (truth, found))
+        names, (true, predicted) = coded(*written)
         off = np.abs(found - truth).astype(np.float32)
         x, y = (side - side.mean() if len(side) else side for side in (truth, found))
         adds = np.stack([x, y, x * x, y * y, x * y, np.ones(len(x))], 1)
@@ -134,9 +157,13 @@ class Regression:
         """Say that all predictions, or all true numbers, are the same."""
         found = number_details(measures.details)
         points = found.points
+        values = {"rows": found.num_examples, "split": split}
+        if not found.no_spread and found.spreads and found.spreads[1] <= LITTLE * found.spreads[0]:
+            true, predicted = (figure(spread, found.spreads[0] * LITTLE) for spread in found.spreads)
+            values |= {"true": true, "predicted": predicted}
+            return [(Sentence(_LITTLE_SPREAD, values), "wrong")]
         if not found.no_spread or not points:
             return []
-        values = {"rows": found.num_examples, "split": split}
         if found.no_spread == "true":
-            return [(Sentence(_NO_TRUE_SPREAD, {**values, "number": points[0][0]}), "look")]
-        return [(Sentence(NO_SPREAD, {**values, "number": points[0][1]}), "wrong")]
+            return [(Sentence(_NO_TRUE_SPREAD, {**values, "number": f"{points[0][0]:.6g}"}), "look")]
+        return [(Sentence(NO_SPREAD, {**values, "number": f"{points[0][1]:.6g}"}), "wrong")]

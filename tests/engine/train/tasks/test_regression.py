@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ import torch
 from scipy import stats
 
 from engine.errors import ConfigError, DataError
-from engine.events import Evaluated, Event, Finished, Noted, Started
+from engine.evaluation.part import scoring_part
+from engine.events import Evaluated, Event, Finished, Noted, Started, result_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.inventory import take_stock
 from engine.model.weights import load_classifier, read_config
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune, resume
+from engine.train.run.kept import kept_along
+from engine.train.run.runs import read_metrics
 from engine.train.tasks.known import guess_task, task_of
 from engine.train.tasks.regression.details import MOST_POINTS
 from engine.train.tasks.regression.scores import (
@@ -31,7 +35,7 @@ from engine.train.tasks.regression.scores import (
     spearman_interval,
 )
 from engine.train.tasks.regression.task import Regression
-from tests.engine.tiny_runs import WAYS, outcome, run_engine, tiny_config, without_saved, write_table
+from tests.engine.tiny_runs import WAYS, losses, outcome, run_engine, tiny_config, without_saved, write_table
 from tests.engine.train.tasks.parity import assert_loss_equals
 from tests.fakes import tiny_config as tiny_shape
 
@@ -233,5 +237,99 @@ def test_the_command_prints_the_figures_by_name(tmp_path: Path) -> None:
     words = ("--model", tmp_path / "run" / "model", "--data", tmp_path / "ratings.csv", "--device", "cpu")
     code, out, _ = run_engine("evaluate", *words, "--json")
     found = json.loads(out)
-    assert code == 0 and {"pearson", "spearman", "mse", "mae"} <= found.keys()
+    assert code == 0 and {"pearson", "spearman", "r2", "mse", "mae"} <= found.keys()
     assert len(found["details"]["intervals"]["pearson"]) == 2
+
+
+def in_another_unit(folder: Path, times: float, more: float, num_rows: int = 61) -> Path:
+    """Write the ratings in another unit."""
+    rows = [(text, f"{float(score) * times + more:.12g}") for text, score in ratings(num_rows)]
+    return write_table(folder / f"times-{times}-more-{more}.csv", rows, "text,score")
+
+
+def learned(
+    folder: Path, data: Path, name: str, **settings: Any
+) -> tuple[list[float], dict[str, float], Path]:
+    """Train; return the losses, the last measures on validation and the model."""
+    events = list(
+        fine_tune(ratings_config(folder, data=str(data), task="regression", **settings), folder / name)
+    )
+    measured = [event for event in events if isinstance(event, Evaluated)]
+    return losses(events), dict(measured[-1].metrics), folder / name / "model"
+
+
+@pytest.mark.parametrize(("times", "more"), [(100.0, 0.0), (1.0, 1e6), (0.001, 0.0)])
+def test_the_unit_of_the_numbers_changes_nothing_that_is_learned(
+    times: float, more: float, tmp_path: Path
+) -> None:
+    one, measured, model = learned(tmp_path, in_another_unit(tmp_path, 1, 0), "one")
+    data = in_another_unit(tmp_path, times, more)
+    other, elsewhere, folder = learned(tmp_path, data, "other")
+    assert other == pytest.approx(one, rel=1e-4)
+    for name, unit in (("pearson", 1.0), ("r2", 1.0), ("mae", times), ("mse", times**2)):
+        assert elsewhere[name] == pytest.approx(measured[name] * unit, rel=2e-3, abs=1e-4 * unit)
+    text = "good bad good good"
+    answers = [task_of(each).answering(each, "cpu")({"text": text})["prediction"] for each in (model, folder)]
+    step = abs(more) * 2.0**-23  # that weights of 32 bits can tell
+    assert answers[1] == pytest.approx(answers[0] * times + more, rel=1e-5 if not more else 0, abs=2 * step)
+    theirs = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    with torch.no_grad():
+        number = float(theirs(**tokenizer([text], return_tensors="pt")).logits[0, 0])
+    assert number == pytest.approx(answers[1], rel=1e-5)
+
+
+def test_a_result_is_measured_in_the_unit_of_the_table_wherever_it_is_asked(tmp_path: Path) -> None:
+    data = in_another_unit(tmp_path, 100, 0)
+    _, measured, _ = learned(tmp_path, data, "run", kept_weights=2, validation_share=0.4)
+    shutil.rmtree(tmp_path / "run" / "answers")  # so that the result is asked again
+    again = result_of(scoring_part(tmp_path / "run", "validation", "cpu")).evaluated.metrics
+    told = [one for one in read_metrics(tmp_path / "run") if one["event"] == "evaluated"]
+    best = max(told, key=lambda one: one["metrics"]["r2"])["metrics"]  # not of the highest correlation
+    assert again == pytest.approx(best, rel=1e-4) and set(measured) == set(again)
+    for kept in kept_along(tmp_path / "run"):
+        answer = task_of(kept.path).answering(kept.path, "cpu")({"text": "good good"})["prediction"]
+        assert 1500 < answer < 3500
+
+
+@pytest.mark.slow
+def test_a_model_goes_on_with_numbers_of_its_unit_and_of_another(tmp_path: Path) -> None:
+    model = learned(tmp_path, in_another_unit(tmp_path, 1, 0), "first", num_epochs=25)[2]
+    same = in_another_unit(tmp_path, 1, 0, num_rows=55)
+    first = learned(tmp_path, same, "same", model=str(model), learning_rate=1e-6, num_epochs=1)
+    assert first[0][0] < 0.3 and first[1]["r2"] > 0.7  # it begins where the other has ended
+    for times, more in ((1000.0, 0.0), (1.0, 1e5)):
+        other = in_another_unit(tmp_path, times, more, num_rows=55)
+        further = learned(
+            tmp_path, other, f"{times}-{more}", model=str(model), learning_rate=1e-6, num_epochs=1
+        )
+        assert further[0] == pytest.approx(first[0], abs=0.05) and further[1]["r2"] > 0.7
+
+
+def test_training_rows_of_one_number_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    rows = [("good " * (1 + number % 5), "3.5") for number in range(20)]
+    data = write_table(tmp_path / "same.csv", rows, "text,score")
+    write_table(tmp_path / "apart.csv", [("good", "1.5"), ("bad", "2.5")], "text,score")
+    settings = {"data": str(data), "validation_data": str(tmp_path / "apart.csv"), "task": "regression"}
+    with pytest.raises(DataError, match="the same number, 3.5"):
+        list(fine_tune(ratings_config(tmp_path, **settings), tmp_path / "run"))
+
+
+@pytest.mark.parametrize(("share", "is_told"), [(0.09, True), (0.3, False)])
+def test_predictions_that_hardly_differ_are_told(share: float, is_told: bool) -> None:
+    truth = np.linspace(0, 5e4, 40)
+    measures = Regression().score((share * truth)[:, None], truth)
+    told = [(str(note), level) for note, level in Regression().remarks(measures, "validation")]
+    assert bool(told) == is_told
+    if is_told:
+        sentence, level = told[0]
+        assert "The predictions hardly differ" in sentence and level == "wrong"
+    assert measures.metrics["r2"] == pytest.approx(1 - ((1 - share) ** 2 * (truth**2).mean()) / truth.var())
+
+
+def test_rows_keep_their_numbers_apart_however_far_from_zero_these_are() -> None:
+    truth = 1e6 + np.array([0.0, 0.2, 3.8, 5.0])
+    measures = Regression().score(truth[:, None] + 0.1, truth)
+    assert measures.each is not None
+    each = measures.each()
+    assert [each.names[place] for place in each.true] == ["1000000", "1000000.2", "1000003.8", "1000005"]
