@@ -2,9 +2,9 @@
 
     python -m benchmarks.soak [--minutes 60] [--log FILE]
 
-A round opens another table and another model, visits every page, asks what pages ask by themselves, trains a
-few steps of a tiny model and scores it; every fifth shows a lecture. Told at the end: how memory went on after the first quarter, by a
-straight line through it, and what the collector of garbage has set aside.
+A round opens another table and another model, visits every page, asks what pages ask by themselves, trains
+a few steps of a tiny model and scores it; every fifth shows a lecture. Told at the end: how memory went on
+after the first quarter, by a straight line through it.
 """
 
 from __future__ import annotations
