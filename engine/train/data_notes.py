@@ -39,7 +39,7 @@ UNLIKE_NUMBERS = (
     marked("engine", "One text of {name} stands in several rows, which differ in their numbers."),
 )
 
-SHARED = {  # of texts that also stand in the training data: some of a part, none
+SHARED = {  # of texts that also stand in the training data: some of a part, none, none where it is one row
     "validation": (
         marked(
             "engine",
@@ -47,6 +47,7 @@ SHARED = {  # of texts that also stand in the training data: some of a part, non
             "score will look too good.{pairs}",
         ),
         marked("engine", "Validation is kept apart: {total:,} rows, no text shared with training."),
+        marked("engine", "Validation is kept apart: one row, no text shared with training."),
     ),
     "test": (
         marked(
@@ -55,6 +56,7 @@ SHARED = {  # of texts that also stand in the training data: some of a part, non
             "too good.{pairs}",
         ),
         marked("engine", "The test is kept apart: {total:,} rows, no text shared with training."),
+        marked("engine", "The test is kept apart: one row, no text shared with training."),
     ),
 }
 
@@ -174,7 +176,8 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
 def _on_shared_with_training(
     name: str, keys: Mapping[str, Keys], known: Collection[str], pairs: Sentence
 ) -> Iterator[Event]:
-    note = _on_leaks(keys["train"], keys[name], *SHARED[name], pairs)
+    flatters, fine, one = SHARED[name]
+    note = _on_leaks(keys["train"], keys[name], flatters, one if len(keys[name]) == 1 else fine, pairs)
     if note.level != "fine" or name not in known:
         yield note
 

@@ -14,6 +14,7 @@ from app.pages.advice.table import Counted, contradictions, cut_texts, lone_labe
 from app.pages.run.advice import RunAdvice
 from app.pages.tasks.known import views_of
 from app.pages.tasks.views import TaskViews
+from app.words import counted as in_number
 from app.words import decimal, number, say
 from engine.errors import Sentence
 from engine.events import Evaluated, Noted, Step
@@ -178,12 +179,16 @@ def on_validation(validation: ValidationRows) -> Remark:
     if validation.num_leaking is None and validation.num_duplicates:
         text = translate(
             "FineTuneAdvice",
-            "Validation is kept apart: {kept} rows. {count} rows repeat a text of another row, some of them "
+            "Rows kept apart for validation: {kept}. {count} rows repeat a text of another row, some of them "
             "across the two parts.",
         )
         return Remark("look", text.format(kept=kept, count=number(validation.num_duplicates)))
-    text = translate("FineTuneAdvice", "Validation is kept apart: {kept} rows, no text shared with training.")
-    return Remark("fine", text.format(kept=kept))
+    text = in_number(
+        validation.count,
+        translate("FineTuneAdvice", "Validation is kept apart: one row, no text shared with training."),
+        translate("FineTuneAdvice", "Validation is kept apart: {count} rows, no text shared with training."),
+    )
+    return Remark("fine", text)
 
 
 def is_default_split(validation_share: float, split_seed: int) -> bool:

@@ -109,6 +109,8 @@ def test_parts_that_share_nothing_are_said_to_be_apart_because_it_was_counted(tm
     assert "Validation is kept apart: 8 rows, no text shared with training." in told
     assert "The test is kept apart: 8 rows, no text shared with training." in told
     assert "No text of the 8 test rows stands in the validation data." in told
+    told = noted(CLASSIFICATION.prepare(tiny_config(tmp_path, validation_share=0.025)))
+    assert "Validation is kept apart: one row, no text shared with training." in told
 
 
 def test_without_validation_a_test_is_not_said_to_tell_nobody_how_good_the_result_is(tmp_path: Path) -> None:
