@@ -35,7 +35,7 @@ class FineTuneCharts(RunCharts):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.advice = FineTuneAdvice()
-        super().__init__(self.advice, self.tr("Try it on a text"), parent)
+        super().__init__(self.advice, self.tr("Try it"), parent)
         self.watching.result.setToolTip(tip(interval_help()))
         self._column = QVBoxLayout(self.inner)
         self._column.setContentsMargins(0, 0, 0, 0)

@@ -71,7 +71,7 @@ class FineTuneSetup(SetupCard):
         self.task_label.setObjectName("task_words")
         self.file_refusal = label("", "refusal", wrap=True, name="refusal_file")
         self.file_refusal.hide()
-        self.test_file = TestFileBox(self)
+        self.test_file = TestFileBox()
         self.test_refusal = label("", "refusal", wrap=True, name=f"refusal_{SETTING}")
         self.test_refusal.hide()
         self.roles_link = button(self.tr("Change"), "link", name="change_roles")

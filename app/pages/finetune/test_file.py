@@ -23,7 +23,7 @@ class TestFileBox(ChoiceBox):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(f"setting_{SETTING}", words.label_of(SETTING), parent)
         self.setToolTip(tip(words.tr_engine(words.settings()[SETTING].help)))
         self._path = ""

@@ -48,7 +48,7 @@ class RunProgress(QWidget):
             self._show(step_words(step, state.num_steps), state.share, paused=paused)
             if stopping:
                 self.where.setText(self.tr("Saving · {where}").format(where=self.where.text()))
-            self.left.setText("" if stopping else time_left(step.remaining_s))
+            self.left.setText("" if stopping or paused else time_left(step.remaining_s))
             self.left.setToolTip(self.tr("{time} so far").format(time=duration(step.elapsed_s)))
             self.pace.setText(
                 self.tr("{rate} tokens/s · learning rate {learning} · gradient {gradient}").format(
