@@ -7,6 +7,7 @@ the same there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from torch import nn
@@ -16,6 +17,7 @@ from engine.model.bert import Attention, Bert, initialize
 from engine.model.config import BertConfig
 from engine.model.heads import Headed
 from engine.model.kernels import Dropout
+from engine.model.sentence_files import read_sentence_files
 from engine.settings.finetune import FineTuneConfig
 
 WEIGHTED, REPEATED = "weighted", "repeated"
@@ -66,6 +68,21 @@ def check_adapt(config: FineTuneConfig, shape: BertConfig) -> None:
             frozen=frozen,
             layers=layers,
         )
+
+
+def on_pooling(config: FineTuneConfig) -> Sentence | None:
+    """Return what to say of a model made for the mean of all tokens, where [CLS] is read; else None."""
+    if config.model.model.startswith("new:") or config.adapt.pooling or config.adapt.layer_mix:
+        return None
+    made, _ = read_sentence_files(Path(config.model.model))
+    if made is None or made.pooling != "mean":
+        return None
+    template = marked(
+        "engine",
+        "The starting model was made to be read as the mean of all tokens; this run reads [CLS]. The setting "
+        "pooling chooses the mean.",
+    )
+    return Sentence(template)
 
 
 def adapted(model: Headed, config: FineTuneConfig, *, is_begun: bool) -> list[Sentence]:

@@ -21,6 +21,7 @@ from engine.text.example_rows import (
 from engine.text.table import BadLine
 
 MUCH_IS_CUT = 0.05  # share of the training texts
+FEW_STEPS = 5  # that learn little, whatever the rate
 MOST_REASONS = 100  # lines that are told one by one
 MOST_RANGES = 30  # of the others in one sentence
 _NOT_USED = marked("engine", "Not used either: lines {lines}. Such as: {first}")
@@ -142,6 +143,21 @@ def on_cut(num_cut: int, num_train: int, max_length: int) -> Iterator[Event]:
             "engine", "{cut:,} of {total:,} training texts are longer than {length} WordPieces and are cut."
         )
         yield _noted(template, cut=num_cut, total=num_train, length=max_length)
+
+
+def on_steps(num_steps: int) -> Iterator[Noted]:
+    """Tell that a run has too few steps to learn much."""
+    if num_steps < FEW_STEPS:
+        template = marked(
+            "engine",
+            "The run has {steps} steps, too few to learn much. A smaller batch or more epochs gives more.",
+        )
+        if num_steps == 1:
+            template = marked(
+                "engine",
+                "The run has one step, too few to learn much. A smaller batch or more epochs gives more.",
+            )
+        yield _noted(template, steps=num_steps)
 
 
 def on_lines(lost: Sequence[BadLine], template: str = _NOT_USED) -> Iterator[Event]:

@@ -21,8 +21,8 @@ from engine.model.weights import load_headed
 from engine.model.weights import read_config as read_shape
 from engine.settings.finetune import AdaptConfig, FineTuneConfig
 from engine.text.batch import Batch
-from engine.train import lifecycle
-from engine.train.adapt import REPEATED, adapted, mix_shares, on_mix, rates_of, repeated
+from engine.train import data_notes, lifecycle
+from engine.train.adapt import REPEATED, adapted, mix_shares, on_mix, on_pooling, rates_of, repeated
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.frozen import with_states
@@ -140,7 +140,13 @@ class FineTuning(Training[Setup]):
             raise ConfigError(template, field="recipe", task=kind.name)
         setup = yield from kind.prepare(with_length(self.config, kind.max_length))
         setup = replace(setup, config=replace(setup.config, problem_type=kind.problem))
-        return (yield from self._fitted(setup)) if self.config.training.minutes else setup
+        pooled = on_pooling(self.config) if kind.head.reads_firsts else None
+        if pooled is not None:
+            yield Noted(sentence=pooled, level="note")
+        if self.config.training.minutes:
+            return (yield from self._fitted(setup))
+        yield from data_notes.on_steps(self._epochs(self._feed(setup)).num_steps)
+        return setup
 
     def _fitted(self, setup: Setup) -> Generator[Event, None, Setup]:
         """Measure a model that is thrown away, and keep with the setup what fits into the time."""

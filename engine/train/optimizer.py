@@ -23,8 +23,11 @@ from engine.model.config import BertConfig
 
 
 def learning_rate_at(step: int, num_steps: int, warmup_ratio: float, peak: float) -> float:
-    """Return the rate of a 1-based step: a linear climb over the warm-up, then linearly towards 0."""
-    warmup = math.ceil(num_steps * warmup_ratio)
+    """Return the rate of a 1-based step: a linear climb over the warm-up, then linearly towards 0.
+
+    The climb begins at 0; a run of one step has none, for it would learn nothing.
+    """
+    warmup = math.ceil(num_steps * warmup_ratio) if num_steps > 1 else 0
     done = step - 1
     if done < warmup:
         return peak * done / warmup

@@ -138,23 +138,24 @@ class FineTuneAdvice(RunAdvice):
             yield Remark("look", text.format(epoch=epoch, low=low, high=high))
 
 
-def before_a_run(counted: Counted, validation: ValidationRows, known: Sequence[Noted]) -> list[Remark]:
+def before_a_run(counted: Counted, validation: ValidationRows, noted: Sequence[Noted]) -> list[Remark]:
     """Return what to know of the data before a run; of a table only what asks for a look.
 
-    Args: known: what the model to start from has already learned of them.
+    Args: noted: what the run would say itself: of texts that the model to start from has learned from, and of
+    few steps.
     """
     found = on_counted(counted, CHECKS)
     if not validation.is_own_table:  # of such a table nobody knows yet which labels it measures
         found = [*on_counted(counted, (lone_labels,)), *found]
     kept = on_validation(validation)
-    is_known = any(note.sentence.values.get("part") == "validation" for note in known)
+    is_known = any(note.sentence.values.get("part") == "validation" for note in noted)
     said = [] if is_known and kept.level == "fine" else [kept]
-    return [*on_known(known), *said, *(remark for remark in found if remark.level == "look")]
+    return [*on_noted(noted), *said, *(remark for remark in found if remark.level == "look")]
 
 
-def on_known(known: Sequence[Noted]) -> list[Remark]:
-    """Return what to say of texts that the model to start from has already learned from."""
-    return [Remark(note.level, say(note.sentence)) for note in known]
+def on_noted(noted: Sequence[Noted]) -> list[Remark]:
+    """Return what a run would say itself, as it says it."""
+    return [Remark(note.level, say(note.sentence)) for note in noted]
 
 
 def on_validation(validation: ValidationRows) -> Remark:

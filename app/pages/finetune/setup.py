@@ -19,7 +19,7 @@ from app.look.layout import form_rows, row
 from app.look.widgets import button
 from app.pages.advice.remark import Remark
 from app.pages.advice.table import Counted
-from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split, on_known
+from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split, on_noted
 from app.pages.finetune.comparison import CompareButton
 from app.pages.finetune.last_run import LastRun
 from app.pages.finetune.model import ModelChooser
@@ -33,6 +33,7 @@ from engine.errors import ConfigError, UserError, marked
 from engine.events import Noted
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.train.data_notes import on_steps
 from engine.train.finetune import known_before
 from engine.train.learned import has_learned
 from engine.train.plan import Plan, Told, learned, plan, told
@@ -182,7 +183,7 @@ class FineTuneSetup(SetupCard):
         if self.plan is None or self._known is None:
             return []
         if table is None or summary is None:
-            return on_known(self._known)
+            return on_noted([*self._known, *on_steps(self.plan.num_steps)])
         values = self.form.values()
         is_own = bool(values.get("validation_data"))
         is_counted = is_default_split(float(values["validation_share"]), int(values["split_seed"]))
@@ -193,7 +194,8 @@ class FineTuneSetup(SetupCard):
             is_own_table=is_own,
         )
         counted = Counted(table, summary, self._session.max_length)
-        return before_a_run(counted, validation, self._known)
+        told = [*self._known, *on_steps(self.plan.num_steps)]
+        return before_a_run(counted, validation, told)
 
     def work_out(self) -> None:
         """Work out how many steps it will take and how long."""

@@ -70,6 +70,22 @@ def test_frozen_layers_stay_with_the_embeddings_and_those_above_learn(tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("pooling", "is_told"), [("", True), ("mean", False)])
+def test_a_model_made_for_the_mean_that_is_read_at_its_first_token_is_told(
+    tmp_path: Path, pooling: str, is_told: bool
+) -> None:
+    config = tiny_config(tmp_path, num_epochs=1, pooling=pooling)
+    start = tmp_path / "start"
+    kinds = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}]
+    kinds += [{"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]
+    (start / "modules.json").write_text(json.dumps(kinds))
+    (start / "1_Pooling").mkdir()
+    settings = {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True}
+    (start / "1_Pooling" / "config.json").write_text(json.dumps(settings))
+    said = [str(event.sentence) for event in fine_tune(config, tmp_path / "run") if isinstance(event, Noted)]
+    assert any("made to be read as the mean of all tokens" in one for one in said) == is_told
+
+
 def test_new_layers_start_from_the_seed_and_are_told(tmp_path: Path) -> None:
     for name, seed in (("one", 1), ("again", 1), ("other", 2)):
         config = tiny_config(tmp_path, new_layers=1, seed=seed, kept_weights=2, num_epochs=1)

@@ -175,6 +175,7 @@ def test_no_rate_is_negative_or_above_its_peak(ratio: float, num_steps: int) -> 
     rates = [learning_rate_at(step, num_steps, ratio, 0.3) for step in range(1, num_steps + 1)]
     assert min(rates) >= 0 and max(rates) <= 0.3
     assert ratio or rates[0] == 0.3
+    assert max(rates) > 0  # a run of one step learns, too
 
 
 def test_small_models_are_given_a_higher_rate() -> None:
