@@ -402,12 +402,12 @@ def test_of_the_same_rows_both_pages_say_the_same(ready: FineTunePage, tmp_path:
     session = ready.session
     session.open_table(path)
     assert session.wait_idle()
+    ready.setup.set_values({"num_epochs": 9})  # fewer steps would be a remark of this page
     ready.setup.check()
     assert session.table is not None and session.roles is not None
     on_data = {each.text for each in on_table(session.table, session.roles, session.summary, 128)}
     here = [each.text for each in ready.setup.remarks()]
-    assert "One text carries more than one label." in here and len(here) == 5
-    assert "too few to learn" in here[0]
+    assert "One text carries more than one label." in here and len(here) == 4
     assert {*here[1:]} <= on_data, "the first is of the split, which is this page's"
 
 
