@@ -33,6 +33,7 @@ else:
     read_recipe = later("engine.text.recipe", "read_recipe")
 
 WRITTEN_MS = 300  # after the last change
+MOST_KEPT = 4  # tables whose suspected labels are kept
 AGAIN_MS = 1500  # after the last mend, until it is looked again
 
 
@@ -59,6 +60,9 @@ class Doctor(QObject):
         self.suspected: Suspected | None = None
         self.suspected_by = ""  # the model that they were found by
         self.is_close = False  # whether it was taught for that
+        self._kept: dict[
+            tuple[str, int, Roles], tuple[Suspected, str, bool]
+        ] = {}  # of tables that were open before
         self.recipe: Recipe | None = None
         self.against: tuple[Path, ...] = ()  # other parts, which a person named
         self.apart: tuple[Path, ...] = ()  # those that a training would keep apart
@@ -108,6 +112,9 @@ class Doctor(QObject):
         table, recipe = self._table, self._looked_at
         if table is None or recipe is None:
             return
+        kept = self._kept.get((table.sha256, table.num_rows, roles))
+        if self.suspected is None and not self.is_suspecting and kept is not None:
+            self.suspected, self.suspected_by, self.is_close = kept
         files = self.against, tuple(path for path in self.apart if path not in self.against)
         of_model = model.model if model else "", max_length
         self._examined.ask(
@@ -158,10 +165,11 @@ class Doctor(QObject):
         if not closely:
             self.suspected = None
         self._suspected.drop()
+        about = self._table.sha256, self._table.num_rows, roles
         self._suspected.ask(
             (id(self._table), roles, model, max_length, self.recipe, closely),
             partial(suspect, self._table, self.recipe, roles, model, max_length, closely=closely),
-            heard=partial(self._take_suspected, by, closely),
+            heard=partial(self._take_suspected, about, by, closely),
             refused=self._refuse,
             progress=self._show_progress,
             ended=self._end,
@@ -189,8 +197,14 @@ class Doctor(QObject):
         self.findings, self.parts = tuple(findings), {part.name: part for part in parts}
         self.changed.emit()
 
-    def _take_suspected(self, by: str, closely: bool, found: Suspected | None) -> None:
+    def _take_suspected(
+        self, about: tuple[str, int, Roles], by: str, closely: bool, found: Suspected
+    ) -> None:
         self.suspected, self.suspected_by, self.is_close = found, by, closely
+        self._kept.pop(about, None)
+        self._kept[about] = found, by, closely
+        while len(self._kept) > MOST_KEPT:
+            self._kept.pop(next(iter(self._kept)))
         self.changed.emit()
 
     def _show_progress(self, event: Event) -> None:

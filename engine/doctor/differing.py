@@ -20,6 +20,7 @@ AMONG = 7  # words of weight that two texts share for each in which both differ
 BESIDE = 4  # or for each that one of them lacks
 AROUND = 3  # or around two short words that differ by a letter
 MOST = 3  # such words in which both of two short texts differ, mistyped ones too
+LEAST = 2  # letters of a word that may be mistyped
 SHORT = 4  # letters, up to which one other letter may be another word
 LENGTHY = 9  # from which on one other letter is a slip
 OFTEN = 3  # texts in which a word stands that is known
@@ -139,8 +140,9 @@ class Difference:
 
     @property
     def is_number(self) -> bool:
-        """Whether each has a number that the other lacks."""
-        return all(any(map(is_number, own)) for own in self.only)
+        """Whether each has a number that the other lacks, or in a short text one of them has."""
+        has = [any(map(is_number, own)) for own in self.only]
+        return all(has) or (any(has) and self._shared < AMONG)
 
     @property
     def is_slight(self) -> bool:
@@ -163,7 +165,7 @@ def _is_spelling(a: str, b: str, count: Count, shared: int) -> int:
     Args: shared: words of weight around them. Two short words, or two that both stand elsewhere, are one only
     among several.
     """
-    if not is_one_edit(a, b) or _are_numbers(a, b):
+    if min(len(a), len(b)) < LEAST or not is_one_edit(a, b) or _are_numbers(a, b):
         return 0
     if small := {a, b} & (_SMALL | _TURNS):
         return _KNOWN if len(small) == 1 else 0

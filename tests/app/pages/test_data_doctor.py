@@ -280,3 +280,19 @@ def test_rows_are_searched_put_in_order_and_filtered_by_a_label(
     page.labels_plot.chosen.emit(place)
     assert session.wait_idle()
     assert lines_shown(page) == [100]
+
+
+def test_labels_in_doubt_are_still_there_after_a_look_at_another_table(
+    page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    session = open_table(page, tmp_path / "films.csv")
+    hand.click("look_for_wrong_labels")
+    assert session.wait_idle()
+    found = session.doctor.suspected
+    write_csv(tmp_path / "others.csv", ("text", "label"), rows[:20])
+    open_table(page, tmp_path / "others.csv")
+    assert session.doctor.suspected is None
+    open_table(page, tmp_path / "films.csv")
+    assert (
+        found is not None and session.doctor.suspected is found and page.advice_card.review_button.isVisible()
+    )
