@@ -61,8 +61,8 @@ class OpenedText(QWidget):
         self.doubt.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.doubt.clicked.connect(self.doubted)
         self._links.addWidget(self.doubt)
-        self._links.addWidget(self.said, 1)
-        self._below = row(gap=4)
+        self._links.addStretch(1)
+        self._below = row((self.said, 1), gap=4)
         column(
             self._links,
             self._below,
@@ -104,13 +104,11 @@ class OpenedText(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        first, second = (
-            (self._below, self._links) if event.size().width() < NARROW else (self._links, self._below)
-        )
-        if second.indexOf(self.said) >= 0:
-            for widget, stretch in ((self.doubt, 0), (self.said, 1)):
-                second.removeWidget(widget)
-                first.addWidget(widget, stretch)
+        is_narrow = event.size().width() < NARROW
+        wanted, other = (self._below, self._links) if is_narrow else (self._links, self._below)
+        if other.indexOf(self.doubt) >= 0:
+            other.removeWidget(self.doubt)
+            wanted.insertWidget(wanted.count() - 1, self.doubt)
 
     def event(self, event: QEvent) -> bool:
         done = super().event(event)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QProgressBar, QSizePolicy, QStackedWidget, QWidget
 from app import words
 from app.look.copy_command import CopyCommandButton
 from app.look.error_dialog import show_error
-from app.look.files import ask_save
+from app.look.files import ask_save, beside
 from app.look.labels import PART, ElidedLabel, label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, Page, button, named
@@ -94,6 +94,7 @@ class EvaluatePage(Page):
             self.header.add_action(action)
         self.model_box = ModelBox("evaluate_model", self.tr("Model"), self.session, wanted=FILES)
         self.part_box = PartBox(self.session)
+        self.model_box.setPlaceholderText(self.tr("Choose a trained model"))
         for box in (self.model_box, self.part_box):
             box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             box.setFixedWidth(256)
@@ -409,6 +410,8 @@ class EvaluatePage(Page):
             parts.append(words.counted(count, self.tr("1 label"), self.tr("{count} labels")))
         if source.part == "validation":
             parts.append(self.tr("also used to choose the checkpoint"))
+            if "micro_f1_at_half" in opened.scored.evaluated.metrics:
+                parts.append(self.tr("half of them chose the thresholds"))
         elif report.has_chosen:
             parts.append(self.tr("half of them chose the temperature"))
         elif source.part and opened.num_seen == 0:
@@ -479,7 +482,7 @@ class EvaluatePage(Page):
             self.tr("Export these texts"),
             self.export,
             name="evaluate_export_dialog",
-            suggested=self.tr("texts.csv"),
+            suggested=self._beside_texts(self.tr("texts.csv")),
             filters=[self.tr("Tables (*.csv)")],
             suffix="csv",
         )
@@ -502,6 +505,12 @@ class EvaluatePage(Page):
     def _hear_exported(self, path: Path) -> None:
         self.state.setText(self.tr("Written to {name}").format(name=path.name))
 
+    def _beside_texts(self, name: str) -> Path:
+        """Return where to offer to write: beside the file of these texts, where that is known."""
+        file = self.opened.file if self.opened is not None else None
+        recent = self.session.settings.recent_files
+        return beside([file, *recent] if file is not None else recent) / name
+
     @Slot()
     def _ask_report(self) -> None:
         ask_save(
@@ -509,7 +518,7 @@ class EvaluatePage(Page):
             self.tr("Save the report"),
             self.save_report,
             name="evaluate_report_dialog",
-            suggested=self.tr("report.md"),
+            suggested=self._beside_texts(self.tr("report.md")),
             filters=[self.tr("Markdown (*.md)")],
             suffix="md",
         )

@@ -28,6 +28,8 @@ class PartBox(ChoiceBox):
     def offer(self, folder: Path | None, parts: Parts, source: Source | None) -> None:
         """Offer what a model can be scored on. Args: source: what it is scored on now."""
         self.clear()
+        self.setPlaceholderText(self.tr("Choose labelled texts"))
+        self.setEnabled(folder is not None)
         if folder is None:
             return
         parted = {
