@@ -19,7 +19,7 @@ from engine.errors import ConfigError, Said, Sentence, UserError, filled
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import Setting, is_number, settings_of
-from engine.train.metrics import mean_interval, wilson_interval
+from engine.train.metrics import ANSWERED, mean_interval, wilson_interval
 
 translate = QCoreApplication.translate
 
@@ -406,7 +406,10 @@ def _evaluated_words(event: events.Evaluated) -> str:
     )
     measured = event.metrics.get("accuracy", event.metrics.get("mlm_accuracy"))
     if measured is not None:
-        rows = sum(one[3] for one in event.per_label.values())
+        if event.confusion is not None:
+            rows = int(event.confusion.sum())
+        else:  # of so many classes that no matrix is kept; of other tasks the supports are no rows
+            rows = sum(one[3] for one in event.per_label.values()) if ANSWERED in event.details else 0
         accuracy = translate("words", "accuracy {value}").format(value=with_interval(measured, rows))
         line = f"{line} · {accuracy}"
     return line

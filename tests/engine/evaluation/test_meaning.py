@@ -16,7 +16,7 @@ from tests.fakes import model_folder
 COPIES = [
     "the story of a man who walks across the country alone",
     "The story of a man who walks across the country, alone!",
-    "the story of a woman who walks across the country alone",
+    "the story of a man who walks across the country all alone",
     "a dull comedy about nothing in particular at all",
     "an honest and careful film about the sea and the weather",
 ]
