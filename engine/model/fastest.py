@@ -1,16 +1,15 @@
 """What computes a model's layers fastest on this CPU: measured in a second, once for a machine and a build.
 
-A block of the model's own sizes is trained for a moment in each way, in turns, so that what else the machine
-does disturbs all alike, and the best time of each counts. What was measured while others computed as well is
-used and not kept. No library and no precision is the fastest on every processor, so nothing here goes by a
-processor's name.
+A block of the model's own sizes is trained for a moment in each way, in turns, and the least processor time
+of each counts, which others' work hardly changes. What was measured while others computed as well, or in a
+few turns only, is used and not kept. No library and no precision is the fastest on every processor, so
+nothing here goes by a processor's name.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import statistics
 import threading
 import time
 from collections.abc import Mapping
@@ -33,10 +32,11 @@ from engine.settings.shared import DeviceConfig
 
 BFLOAT16 = "bfloat16"
 WORTH_IT = 1.2  # times as fast as the fastest in float32; less does not pay for the digits that it costs
-MOST_S, LEAST_ROUNDS = 0.8, 3
+MOST_S, LEAST_ROUNDS = 0.8, 8  # of which fewer are used and not kept
+LEAST_S = 1e-6  # that a clock of coarse ticks may show as nothing
 NUM_FLOPS = 7e8  # of a block's forward pass, at most: two dozen rounds on two cores
 LENGTH = 32  # tokens of a text
-CROWDED = 1.3  # times the best that the middle time is where others compute as well; alone it is 1.02 to 1.1
+CROWDED = 1.1  # seconds for each that this thread computes, where others compute as well; alone it is 1.0
 
 _lock = threading.Lock()  # two that measure at once would measure each other
 
@@ -92,11 +92,11 @@ def _seconds_of(width: int, inner: int, heads: int) -> Mapping[str, float]:
     with _lock, torch.inference_mode(False), torch.enable_grad():
         path = Path(platformdirs.user_cache_dir("cloze", appauthor=False)) / "speeds.json"
         build = f"{processor_name()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
-        key = f"{build}, {width} x {inner}, {heads} heads"
+        key = f"{build}, {width} x {inner}, {heads} heads, processor time"
         kept = _read(path)
         if key not in kept:
-            found, is_crowded = measure(width, inner, heads)
-            if is_crowded:
+            found, is_sure = measure(width, inner, heads)
+            if not is_sure:
                 return found
             with suppress(UserError, OSError):  # not kept, so measured again next time: slower, not wrong
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ def _is_whole(times: object) -> bool:
 def measure(width: int, inner: int, heads: int) -> tuple[dict[str, float], bool]:
     """Time a forward and a backward pass of one block, each way there is on this CPU.
 
-    Returns: the best seconds of each way, and whether others computed meanwhile.
+    Returns: the least seconds of each way, and whether they are sure enough to be kept.
     """
     ways = {TORCH: (TORCH, torch.float32)}
     if onednn is not None:
@@ -141,20 +141,29 @@ def measure(width: int, inner: int, heads: int) -> tuple[dict[str, float], bool]
     num_texts = max(4, min(32, int(NUM_FLOPS / (2 * (4 * width**2 + 2 * width * inner) * LENGTH))))
     texts = torch.randn(num_texts, LENGTH, width, generator=torch.Generator().manual_seed(0))
 
+    num_threads = torch.get_num_threads()
+
     def train(kernels: str, precision: torch.dtype) -> float:
-        start = time.perf_counter()
+        start = _used(num_threads)
         with computing(kernels, precision):
             hidden, _ = block(low_where_asked(texts), None, None, None, False)
         hidden.float().square().mean().backward()
-        return time.perf_counter() - start
+        return _used(num_threads) - start
 
-    taken: dict[str, list[float]] = {name: [] for name in ways}
+    began = time.perf_counter()
     for way in ways.values():
         train(*way)  # what a first time prepares is not counted
-    began, rounds = time.perf_counter(), 0
-    while rounds < LEAST_ROUNDS or time.perf_counter() - began < MOST_S:
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    first, own, rounds = time.perf_counter(), time.thread_time(), 0
+    while not rounds or time.perf_counter() - began < MOST_S:
         for name, way in ways.items():
             taken[name].append(train(*way))
         rounds += 1
-    best = {name: min(times) for name, times in taken.items()}
-    return best, any(statistics.median(times) > CROWDED * best[name] for name, times in taken.items())
+    is_free = time.perf_counter() - first <= CROWDED * (time.thread_time() - own)
+    least = {name: max(min(times), LEAST_S) for name, times in taken.items()}
+    return least, is_free and rounds >= LEAST_ROUNDS
+
+
+def _used(num_threads: int) -> float:
+    """Return the processor time that has been used by each of so many threads that compute together."""
+    return time.thread_time() if num_threads == 1 else time.process_time() / num_threads

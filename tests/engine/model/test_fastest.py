@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -59,6 +60,27 @@ def test_each_way_there_is_here_is_timed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert set(times) == ways and all(0.0 < seconds < 10.0 for seconds in times.values())
 
 
+@pytest.mark.parametrize(("share", "is_sure"), [(1.0, True), (0.5, False)])
+def test_a_measurement_ends_by_the_clock_and_is_kept_only_where_the_thread_computed_all_the_time(
+    share: float, is_sure: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, tick = 0.0, 0.001  # seconds on the wall; the thread computes for a share of them
+
+    def now() -> float:
+        nonlocal at
+        at += tick
+        return at
+
+    clock = SimpleNamespace(perf_counter=now, thread_time=lambda: share * now(), process_time=now)
+    monkeypatch.setattr(subject, "time", clock)
+    monkeypatch.setattr(subject.torch, "get_num_threads", lambda: 1)
+    times, found = measure(16, 32, 2)
+    assert found == is_sure and at < subject.MOST_S + 0.1
+    assert times[TORCH] == pytest.approx(share * 0.001, rel=0.1)  # of processor time, not of the wall
+    tick = 0.05
+    assert not measure(16, 32, 2)[1]  # too few turns in that time
+
+
 def test_who_asks_with_gradients_off_has_the_machine_measured_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,7 +100,7 @@ def test_a_machine_is_measured_once_unless_it_was_crowded_or_the_record_is_damag
 
     def timed(width: int, inner: int, heads: int) -> tuple[dict[str, float], bool]:
         measured.append(width)
-        return {TORCH: 1.0 * len(measured)}, crowded
+        return {TORCH: 1.0 * len(measured)}, not crowded
 
     monkeypatch.setattr(subject, "measure", timed)
     monkeypatch.setattr(subject.platformdirs, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
