@@ -38,7 +38,7 @@ def step_of(anatomy: Anatomy, walk: Walk, most: int) -> Step:
 
 
 def shown_places(anatomy: Anatomy, walk: Walk, most: int) -> list[int]:
-    """Return the pieces that have a row, in the text's order: all, or the chosen one with those around it and
+    """Return the pieces that have a row, in order: all, or the chosen one with those around it and
     those that it looks at most.
     """
     places = np.arange(anatomy.num_tokens)
