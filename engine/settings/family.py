@@ -64,7 +64,8 @@ class MembersConfig:
         marked(
             "engine",
             "BERT begins with what counting tells, as pretraining does here: in minutes it would learn "
-            "little else. Off: at random, as the others do, for a comparison on equal terms.",
+            "little else. No other member does, so what compares BERT with them gets no verdict. Off: at "
+            "random.",
         ),
         advanced=True,
     )

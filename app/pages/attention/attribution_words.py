@@ -17,7 +17,9 @@ from engine.text.words import Word
 
 
 class SumCheck(QWidget):
-    """ "4.98 = −2.24 + 7.20", what each of the three is written under it."""
+    """ "4.98 = −2.24 + 7.22", what each of the three is written under it; ≈ where rounding or the residual
+    keep them from adding up as they are shown.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,6 +30,7 @@ class SumCheck(QWidget):
         grid.setVerticalSpacing(0)
         self._numbers: list[QLabel] = []
         self._captions: list[QLabel] = []
+        self._signs: list[QLabel] = []
         for place, sign in enumerate(("=", "+", "")):
             number, caption = label("", "strong"), label("", "muted", wrap=True)
             self._numbers.append(number)
@@ -35,7 +38,8 @@ class SumCheck(QWidget):
             grid.addWidget(number, 0, 2 * place)
             grid.addWidget(caption, 1, 2 * place, Qt.AlignmentFlag.AlignTop)
             if sign:
-                grid.addWidget(label(sign, "muted"), 0, 2 * place + 1, Qt.AlignmentFlag.AlignHCenter)
+                self._signs.append(label(sign, "muted"))
+                grid.addWidget(self._signs[-1], 0, 2 * place + 1, Qt.AlignmentFlag.AlignHCenter)
         for column, share in ((0, 2), (2, 3), (4, 3)):
             grid.setColumnStretch(column, share)
 
@@ -45,6 +49,8 @@ class SumCheck(QWidget):
         values = (result.value, result.baseline_value, result.total)
         for number, value in zip(self._numbers, values, strict=True):
             number.setText(plain(value, digits))
+        value, baseline, total = (round(one, digits) for one in values)
+        self._signs[0].setText("=" if abs(value - baseline - total) < 10.0**-digits / 2 else "≈")
         for caption, text in zip(self._captions, self._texts(result), strict=True):
             caption.setText(text)
         self.setAccessibleName(self.text())
@@ -57,7 +63,7 @@ class SumCheck(QWidget):
     def text(self) -> str:
         """Return the line as it is read."""
         first, second, third = (number.text() for number in self._numbers)
-        return f"{first} = {second} + {third}"
+        return f"{first} {self._signs[0].text()} {second} + {third}"
 
     def texts(self) -> list[str]:
         """Return what stands under the numbers."""

@@ -1,4 +1,4 @@
-"""What a person says before a family is trained: which text, which members, how many minutes."""
+"""What a person says before a family is trained: text, members, minutes and settings."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from pathlib import Path
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
+from app import words
+from app.form.form import SettingsForm
 from app.look.files import ask_file
 from app.look.inputs import DoubleSpinBox, LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
-from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, named
+from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, named, tidy_spin
+from engine.errors import ConfigError
 from engine.family.members import ABOUT
 from engine.settings.config import with_values
 from engine.settings.family import MEMBERS, FamilyConfig
 
 PER_ROW = 4
+SETTINGS = ("words", "width", "layers", "seed", "informed_start")
 
 
 class TrainDialog(QDialog):
@@ -36,6 +40,8 @@ class TrainDialog(QDialog):
         self.minutes.setRange(0.1, 100_000.0)
         self.minutes.setDecimals(1)
         self.minutes.setValue(24.0)
+        tidy_spin(self.minutes)
+        self.form = SettingsForm(FamilyConfig(), SETTINGS)
         self.members = {name: named(QCheckBox(ABOUT[name].said), f"family_member_{name}") for name in MEMBERS}
         self.said = label("", "muted", wrap=True, name="family_share")
         boxes = list(self.members.values())
@@ -50,7 +56,7 @@ class TrainDialog(QDialog):
         self.start = button(self.tr("Train"), "primary", name="family_start")
         cancel = button(self.tr("Cancel"))
         buttons = dialog_buttons(accept=self.start, reject=cancel)
-        column(rows, self.said, buttons, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
+        column(rows, self.form, self.said, buttons, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
         for box in boxes:
             box.setChecked(True)
             box.toggled.connect(self._show)
@@ -88,6 +94,13 @@ class TrainDialog(QDialog):
             "text": str(Path(self.text.text().strip()).expanduser()),
             "members": ",".join(self.chosen),
             "minutes": self.minutes.value(),
+            **self.form.values(),
         }
-        self.wanted.emit(with_values(FamilyConfig(), values))
+        self.form.clear_refusals()
+        try:
+            config = with_values(FamilyConfig(), values)
+        except ConfigError as error:
+            self.form.show_refusal(error.field, words.say_error(error))
+            return
+        self.wanted.emit(config)
         self.accept()
