@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QWidget
 
 from app import words
 from app.form.form import SettingsForm
@@ -20,6 +20,7 @@ from engine.settings.config import with_values
 from engine.settings.family import MEMBERS, FamilyConfig
 
 PER_ROW = 4
+CAPTIONS = 64  # px
 SETTINGS = ("words", "width", "layers", "seed", "informed_start")
 
 
@@ -53,6 +54,8 @@ class TrainDialog(QDialog):
             (self.tr("Members"), column(*lines, gap=6)),
             (self.tr("Minutes"), self.minutes),
         )
+        for grid in (rows, *self.form.findChildren(QGridLayout)):
+            grid.setColumnMinimumWidth(0, CAPTIONS)
         self.start = button(self.tr("Train"), "primary", name="family_start")
         cancel = button(self.tr("Cancel"))
         buttons = dialog_buttons(accept=self.start, reject=cancel)

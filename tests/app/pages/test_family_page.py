@@ -189,12 +189,15 @@ def test_without_a_family_the_page_leads_to_training(
     assert not dialog.start.isEnabled()
     text.setText(str(tmp_path / "text.txt"))
     box.setChecked(False)
+    dialog.form.set_values({"informed_start": False, "words": 300})
     with qtbot.waitSignal(dialog.wanted) as heard:
         qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     config = heard.args[0]
     assert isinstance(config, FamilyConfig) and "gpt" not in config.family.members
+    assert (config.family.words, config.family.informed_start) == (300, False)
     shown.train(config)  # the text is not there: the refusal ends the training, and is said
     qtbot.waitUntil(lambda: not session.is_training, timeout=20_000)
+    qtbot.waitUntil(lambda: shown.progress.isVisible() and "text.txt" in shown.progress.text())
 
 
 def test_the_open_table_is_learned_by_every_member(
