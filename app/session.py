@@ -184,6 +184,11 @@ class Session(QObject):
         return cast("TableSummary | None", self.summary) if self.table is not None else None
 
     @property
+    def summary_of_file(self) -> FileSummary | None:
+        """What is known of the open file of a task's own; None without one, and while it is counted."""
+        return cast("FileSummary | None", self.summary) if self.task_file is not None else None
+
+    @property
     def has_label(self) -> bool:
         """Whether it is known where the table's labels stand: somebody has said so, or they were found."""
         found = self.roles if self.table_summary is None else self.table_summary.roles

@@ -82,11 +82,12 @@ def open_task_file(path: Path, task: str, said: Mapping[str, str] | None = None)
 def file_summary(file: TaskFile, model: ModelInfo | None) -> Steps[FileSummary]:
     """Return what is known of a file, its texts measured by the model's vocabulary, or in words."""
     content, lengths = file.content, list[int]()
-    unknown, is_pair = 0, False
+    unknown, is_pair, different = 0, False, set[int]()
     examples = content.texts()
     while some := list(islice(examples, CHUNK)):
         texts, pairs = [text for text, _ in some], [pair for _, pair in some if pair is not None]
         is_pair = is_pair or bool(pairs)
+        different.update(map(hash, some))
         if model is None:
             seconds = [count_words(pair) for pair in pairs] or [0] * len(texts)
             lengths += [count_words(text) + second for text, second in zip(texts, seconds, strict=True)]
@@ -109,4 +110,5 @@ def file_summary(file: TaskFile, model: ModelInfo | None) -> Steps[FileSummary]:
         unit="words" if model is None else "pieces",
         unknown_share=None if model is None else unknown / max(1, sum(lengths)),
         is_pair=is_pair,
+        num_duplicates=len(lengths) - len(different),
     )

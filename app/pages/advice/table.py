@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication
 from app import words
 from app.pages.advice.remark import Remark, in_order
 from app.work.tables import TableSummary
-from app.work.task_files import TaskFile
+from app.work.task_files import FileSummary, TaskFile
 from engine.text.examples import TOO_MANY, Roles
 from engine.text.label_kinds import is_of_another_task
 from engine.text.labels import MOST_SPELLINGS, spelling_words
@@ -338,8 +338,10 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def on_file(file: TaskFile) -> list[Remark]:
-    """Return what to know of a task's own file: why it is taken for one, how it was read, what was not."""
+def on_file(file: TaskFile, summary: FileSummary | None) -> list[Remark]:
+    """Return what to know of a task's own file: why it is taken for one, how it was read, what was not, and
+    what stands there more than once. Args: summary: once it is counted.
+    """
     found = [Remark("note", words.say(file.reason))] if file.reason is not None else []
     found += [Remark("look", words.say(note)) for note in file.content.notes]
     lost = file.content.reported
@@ -350,4 +352,12 @@ def on_file(file: TaskFile) -> list[Remark]:
     if not lost:
         all_used = translate("advice", "All {count} examples can be used.")
         found.append(Remark("fine", all_used.format(count=words.number(file.content.num_examples))))
+    if summary is not None and summary.num_duplicates:
+        text = words.counted(
+            summary.num_duplicates,
+            translate("advice", "One example repeats an earlier one word for word."),
+            translate("advice", "{count} examples repeat an earlier one word for word."),
+        )
+        stays = translate("advice", "They stay on one side of the split, so that validation is kept apart.")
+        found.append(Remark("look", f"{text} {stays}"))
     return in_order(found)

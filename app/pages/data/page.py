@@ -301,7 +301,7 @@ class DataPage(Page):
         table, roles, file = self.session.table, self.session.roles, self.session.task_file
         found: list[Remark] | None = None
         if file is not None:
-            found = on_file(file)
+            found = on_file(file, self.session.summary_of_file)
         elif table is not None and roles is not None:
             summary = self.session.table_summary
             found = on_table(table, roles, summary, self.session.max_length)

@@ -76,7 +76,10 @@ def _groups(questions: Questions, asked: Places) -> tuple[npt.NDArray[np.object_
     num_passages = len(set(passages))
     if num_passages >= _LEAST:
         return passages, Sentence(_BY_PASSAGE)
-    return np.array(asked.tolist(), object), Sentence(_BY_QUESTION, {"count": num_passages})
+    first: dict[tuple[str, int], int] = {}  # what is asked twice of one passage stays on one side at least
+    own = (questions.questions[place] for place in asked.tolist())
+    same = [first.setdefault((one.text, one.passage), place) for place, one in enumerate(own)]
+    return asked[same].astype(object), Sentence(_BY_QUESTION, {"count": num_passages})
 
 
 def _articles(questions: Questions, asked: Places) -> list[str]:

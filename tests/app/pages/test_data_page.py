@@ -622,3 +622,11 @@ def test_a_label_is_renamed_merged_and_left_out_by_hand(qtbot: QtBot, page: Data
     on("poor", "Leave out the rows of “poor”")
     qtbot.waitUntil(lambda: len(session.doctor.steps) == 3)
     assert session.wait_idle() and session.doctor.steps[2].rows == tuple(range(1, 30, 3))
+
+
+def test_copies_in_a_file_of_tagged_words_are_told(page: DataPage, tmp_path: Path) -> None:
+    path = tmp_path / "words.conll"
+    texts = [f"Anna B-PER\nsees O\nLyon{n % 10} B-LOC\n" for n in range(13)]
+    path.write_text("\n".join(texts), encoding="utf-8")
+    open_file(page, path)
+    assert "3 examples repeat an earlier one word for word" in remark(page, "repeat an earlier one")

@@ -15,14 +15,13 @@ from engine.events import Beat, Event, Noted, Progress, Steps
 from engine.settings.finetune import FineTuneConfig
 from engine.text.batch import EncodedSet
 from engine.text.example_rows import Indices, Keys
-from engine.text.examples import stratified_split
 from engine.text.reading.lines import Numbers
 from engine.text.tagged.texts import TaggedTexts
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.adapt import REPEATED
 from engine.train.learned import Apart, Block, hashes_of, telling_start
-from engine.train.prepare import SPLITS, Setup, about_data, on_ignored, starting
+from engine.train.prepare import SPLITS, Setup, about_data, on_ignored, split_of, starting
 from engine.train.run.records import as_kind
 from engine.train.tasks.token_labels.cutting import Codes, cutting
 from engine.train.tasks.token_labels.kept import TaggedSet
@@ -178,11 +177,10 @@ def reading_parts(
             yield from on_file(others[name])
     read = [own, *others.values()]
     tags = tuple(dict.fromkeys(tag for one in read for tag in one.tags))
-    shares = (
-        0.0 if data.validation_data else data.validation_share,
-        0.0 if data.test_data else data.test_share,
-    )
-    places = stratified_split(np.zeros(len(own), np.int64), shares, data.split_seed)
+    keys = yield from part_of(own, tags).keys()
+    _, firsts, which = np.unique(keys, return_index=True, return_inverse=True)
+    together = firsts[which]  # texts of the same words stay on one side, named by the first of them
+    places = split_of(data, np.zeros(len(own), np.int64), together)
     parts = {
         name: part_of(own, tags, chosen) for name, chosen in zip(SPLITS, places, strict=True) if len(chosen)
     }

@@ -24,7 +24,7 @@ def articles(folder: Path, *sizes: int, title: str = "T") -> Questions:
                 {
                     "context": f"{PASSAGE} {number}",
                     "qas": [
-                        {"question": "Who?", "id": f"{number}-{one}", "answers": ["France"]}
+                        {"question": f"Who came {one}th?", "id": f"{number}-{one}", "answers": ["France"]}
                         for one in range(size)
                     ],
                 }
@@ -90,3 +90,13 @@ def test_only_the_questions_asked_are_split_and_no_share_takes_all(tmp_path: Pat
     parts, _ = split_questions(questions, np.arange(5, 30), (0.0, 0.99), 3)
     assert len(parts[0]) and not len(parts[1])
     assert sorted(np.concatenate(parts).tolist()) == list(range(5, 30))
+
+
+def test_a_question_that_is_asked_twice_of_a_passage_stays_on_one_side(tmp_path: Path) -> None:
+    path = tmp_path / "twice.json"
+    asked = [{"question": f"Who {n % 20}?", "id": str(n), "answers": ["France"]} for n in range(40)]
+    paragraph = {"context": PASSAGE, "qas": asked}
+    path.write_text(json.dumps({"data": [{"title": "T", "paragraphs": [paragraph]}]}))
+    parts, _ = split_questions(read_questions(path), np.arange(40), (0.25,), 1)
+    assert [len(part) for part in parts] == [30, 10]
+    assert not set((parts[0] % 20).tolist()) & set((parts[1] % 20).tolist())
