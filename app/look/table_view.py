@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -15,6 +15,8 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+
+from app.look import theme
 
 
 class TableView(QTableView):
@@ -35,6 +37,7 @@ class TableView(QTableView):
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         self.setSelectionMode(QTableView.SelectionMode.ContiguousSelection)
         self._is_door = False
+        self.ruled: Collection[int] = ()  # rows with a line above them
         self.clicked.connect(self._row_clicked)
         self.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         lines, columns = self.verticalHeader(), self.horizontalHeader()
@@ -63,6 +66,23 @@ class TableView(QTableView):
     def _row_clicked(self, index: QModelIndex) -> None:
         if self._is_door:
             self.row_wanted.emit(index.row())
+
+    def set_ruled(self, rows: Collection[int]) -> None:
+        """Rule rows off from the ones above them."""
+        self.ruled = rows
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.ruled:
+            painter = QPainter(self.viewport())
+            painter.setPen(theme.current().color("muted"))
+            first, last = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
+            for row in range(max(0, first), (last if last >= 0 else self.model().rowCount() - 1) + 1):
+                if row in self.ruled:
+                    top = self.rowViewportPosition(row) - 1
+                    painter.drawLine(0, top, self.viewport().width(), top)
+            painter.end()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if event.reason() == QContextMenuEvent.Reason.Keyboard:

@@ -18,6 +18,7 @@ from app.plots.scrolled import RowsFigure
 
 BAR = 18
 GAP = 8
+LEAST_BAR = 40  # px that are left for the longest bar where names are long
 
 
 class BarsPlot(RowsFigure):
@@ -109,8 +110,9 @@ class BarsPlot(RowsFigure):
             [one for one, _ in self.bars if one in self._matters],
         )
         names = max(_widest(metrics, [name for name, _value in self.bars]), _widest(bold, chosen))
-        names = min(names, width * 0.4)
         values = _widest(metrics, [self.value_words(i) for i in range(len(self.bars))])
+        left = width - values - 2 * GAP - 12 - max(LEAST_BAR, 0.15 * width)
+        names = min(names, max(width * 0.4, left))
         for row, room in self.rows_in(area):
             self._paint_row(painter, row, room, names, values)
         self.paint_mark(painter)

@@ -49,7 +49,8 @@ class ScrolledFigure(PointedFigure):
     def set_content_height(self, height: int) -> None:
         """Make room for what is painted, and show it if there is something."""
         self._scroll.setVisible(not self.is_empty)
-        self._canvas.setMinimumHeight(height)
+        self._canvas.setMinimumHeight(height)  # which a picture that is not in view would not shrink to
+        self._canvas.resize(self._canvas.width(), max(height, self._scroll.viewport().height()))
         self.updateGeometry()
         self._canvas.update()
         self.update()

@@ -507,7 +507,7 @@ def _usable(
 ) -> tuple[Indices, tuple[BadLine, ...]]:
     """Return the rows that can be used, and the lines that cannot. Raises: DataError if no row can."""
     rows = np.flatnonzero(answers.usable)
-    reported = _reported(table, problems)
+    reported = reported_lines(table, problems)
     if not len(rows):
         raise DataError(
             marked("engine", "None of the {num_rows:,} rows can be used. {first}"),
@@ -524,7 +524,7 @@ def _rows_of(
     return ExampleRows(texts, pairs, rows, labels)
 
 
-def _reported(table: Table, problems: Mapping[int, Sentence]) -> tuple[BadLine, ...]:
+def reported_lines(table: Table, problems: Mapping[int, Sentence]) -> tuple[BadLine, ...]:
     """Return the lines of a table that cannot be used. Args: problems: by row."""
     return tuple(
         BadLine(line, Sentence(problem.template, {**problem.values, "line": line}))

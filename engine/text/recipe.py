@@ -149,14 +149,19 @@ class Recipe:
     def applied(self, table: Table) -> Table:
         """Return the table with its mends. Raises: DataError if it is not the one, or lacks a column."""
         self.check(table)
-        left_out = dict(table.left_out)
-        for step in self.steps:
-            if step.do == DROP:
-                said = Sentence(_REASONS.get(step.reason, _REASONS[""]), {"line": 0})
-                left_out.update(dict.fromkeys(step.rows, said))
+        left_out = {**table.left_out, **self.left_out()}
         table = replace(self._relabelled(table), left_out=left_out, mends=self.document())
         together = [step for step in self.steps if step.do == TOGETHER]
         return replace(table, together=_united(table.num_rows, together)) if together else table
+
+    def left_out(self) -> dict[int, Sentence]:
+        """Return row -> why it is left out, the line in the sentence still 0."""
+        found: dict[int, Sentence] = {}
+        for step in self.steps:
+            if step.do == DROP:
+                said = Sentence(_REASONS.get(step.reason, _REASONS[""]), {"line": 0})
+                found.update(dict.fromkeys(step.rows, said))
+        return found
 
     def merged(self, table: Table) -> Table:
         """Return another table of the same columns, its labels merged as this recipe says; no more of it."""

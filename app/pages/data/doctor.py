@@ -157,7 +157,10 @@ class DoctorCard(Card):
             seconds = self._seconds()
             about = self.tr("Every mend is recorded and can be undone. Wrong labels take about {time}.")
             return about.format(time=words.duration(seconds))
-        return self.tr("Every mend is recorded and can be undone.")
+        said = self.tr("Every mend is recorded and can be undone.")
+        if self._session.table_summary is None:
+            return said
+        return f"{said} {self.tr('Wrong labels are looked for where each row has one label.')}"
 
     def _seconds(self, *, closely: bool = False) -> float:
         """Return about how long it takes to look for wrong labels."""
@@ -244,6 +247,15 @@ class DoctorCard(Card):
         said = words.counted(
             count, self.tr("One row written to {file}"), self.tr("{count} rows written to {file}")
         )
+        summary = self._session.table_summary
+        lacking = len(summary.reported) if summary is not None else 0
+        if lacking:
+            kept = words.counted(
+                lacking,
+                self.tr("One of them lacks a text or a label and cannot be used; it is kept."),
+                self.tr("{count} of them lack a text or a label and cannot be used; they are kept."),
+            )
+            said = f"{said}. {kept}"
         self.told.setText(said.format(file=Path(path).name))
         self.told.setToolTip(tip(path))
         self.told.show()

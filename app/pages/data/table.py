@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import ElidedLabel, label, tip
-from app.look.layout import column, dialog_buttons, row
+from app.look.layout import STRETCH, column, dialog_buttons, row
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
 from app.look.widgets import PAGE_MARGIN, Card, button
@@ -33,7 +33,7 @@ from app.work.found_rows import found_rows, rows_with_label
 from app.work.table_rows import Rows
 from app.work.tables import TableSummary
 from app.work.worker import Channel
-from engine.text.examples import Roles
+from engine.text.examples import Roles, reported_lines
 from engine.text.recipe import DROP, RELABEL
 from engine.text.table import BadLine, Table
 
@@ -116,7 +116,8 @@ class TableCard(Card):
         self._beside: dict[str, Sequence[str]] = {}
         self._order: tuple[str, str] | None = None  # a column, and how
         self._labels: dict[int, str] = {}  # of relabelled rows
-        self.add_layout(row(self.search, (self.shown_rows, 1), self.rows_button, gap=12))
+        self.add_layout(row(self.search, STRETCH, self.rows_button, gap=12))
+        self.add(self.shown_rows)
         self.add(self.view, 1)
         session.table_changed.connect(self.show_table)
         session.roles_changed.connect(self._show_roles)
@@ -223,6 +224,7 @@ class TableCard(Card):
         self.model.show_only(rows, self._beside if rows is base else {})
         if self.model.columnCount() != num_columns:
             self._fit_columns()
+        self.view.set_ruled(self._alike_from(rows) if rows is not None and rows is base else ())
         self.view.scrollToTop()
         if rows is None:
             self.shown_rows.clear()
@@ -232,6 +234,15 @@ class TableCard(Card):
             holds = self.tr("contains “{query}”").format(query=words.shorten(query, 30))
             what = f"{what} · {holds}" if what else holds
         self.shown_rows.say(len(rows), table.num_rows, what or self.tr("in another order"))
+
+    def _alike_from(self, rows: Rows) -> set[int]:
+        """Return where another text begins among rows of which those of one text lie together; else none."""
+        table, roles = self._session.table, self._session.roles
+        if table is None or roles is None or not roles.text or len(rows) > MOST_LINES:
+            return set()
+        texts = list(map(str.strip, table.frame[roles.text].array.take(rows).tolist()))
+        begins = {place for place in range(1, len(texts)) if texts[place] != texts[place - 1]}
+        return begins if len(begins) + 1 < len(texts) else set()
 
     @Slot()
     def _show_mends(self) -> None:
@@ -253,7 +264,9 @@ class TableCard(Card):
     def show_lines(self) -> None:
         """Open the list of lines and rows that are left out."""
         if self._session.table is not None:
-            LinesDialog(self._session.table, self._session.table_summary, self).open()
+            doctor = self._session.doctor
+            mended = reported_lines(self._session.table, doctor.recipe.left_out()) if doctor.recipe else ()
+            LinesDialog(self._session.table, self._session.table_summary, mended, self).open()
 
     @Slot()
     def _show_hint(self) -> None:
@@ -270,9 +283,9 @@ class TableCard(Card):
             )
         self.set_hint(" · ".join([rows, *map(words.say, table.format.parts())]))
         self.reported_button.setText(
-            self.tr("{count} left out").format(count=words.number(num_unread + num_unused))
+            self.tr("{count} left out").format(count=words.number(num_unread + num_unused + num_mended))
         )
-        self.reported_button.setVisible(num_unread + num_unused > 0)
+        self.reported_button.setVisible(num_unread + num_unused + num_mended > 0)
 
     def _fit_columns(self) -> None:
         """Give the text columns the room and the others what their first rows need."""
@@ -408,13 +421,13 @@ class ShownRows(QWidget):
     def clear(self) -> None:
         """Say nothing: all rows are shown."""
         self.label.setText("")
-        self.back.hide()
+        self.hide()
 
     def say(self, count: int, total: int, what: str) -> None:
         """Say how many of the table's rows are shown, and what they are."""
         text = self.tr("{count} of {total} rows: {what}")
         self.label.setText(text.format(count=words.number(count), total=words.number(total), what=what))
-        self.back.show()
+        self.show()
 
 
 class ReadingStrip(QWidget):
@@ -499,9 +512,15 @@ class ReadingStrip(QWidget):
 
 
 class LinesDialog(QDialog):
-    """Reported lines with their reasons; deletes itself when closed."""
+    """Reported lines with their reasons; deletes itself when closed. Args: mended: left out by mends."""
 
-    def __init__(self, table: Table, summary: TableSummary | None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        summary: TableSummary | None,
+        mended: Sequence[BadLine] = (),
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("lines_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -518,16 +537,27 @@ class LinesDialog(QDialog):
             self.tr("one row lacks a text or a label"),
             self.tr("{count} rows lack a text or a label"),
         )
+        said = [unread, unused]
+        if mended:
+            said.append(
+                words.counted(
+                    len(mended),
+                    self.tr("one row was left out here"),
+                    self.tr("{count} rows were left out here"),
+                )
+            )
         self._text = TextEdit(readOnly=True, tabChangesFocus=True)
         self._text.setObjectName("lines_text")
         self._text.setAccessibleName(self.windowTitle())
-        self._text.setPlainText(self._lines(sorted((*table.reported, *rows), key=lambda bad: bad.line)))
+        self._text.setPlainText(
+            self._lines(sorted((*table.reported, *rows, *mended), key=lambda bad: bad.line))
+        )
         copy = button(self.tr("Copy all"), name="lines_copy", icon="copy")
         copy.clicked.connect(self._copy)
         close = button(self.tr("Close"), "primary", name="lines_close")
         close.clicked.connect(self.accept)
         column(
-            label(f"{unread}; {unused}.", wrap=True),
+            label(f"{'; '.join(said)}.", wrap=True),
             (self._text, 1),
             dialog_buttons(copy, reject=close),
             gap=12,

@@ -137,7 +137,7 @@ def _named(names: Sequence[str], place: str, seen: Numbers) -> Scheme:
     if sum(ends.values()) >= 0.5 * entities:
         name = max(ends, key=lambda one: ends[one])
         template = marked(
-            "engine", "The scheme is {scheme}: {count} tags say where an entity ends ({letters})."
+            "engine", "The scheme is {scheme}: {count:,} tags say where an entity ends ({letters})."
         )
         known = sorted({letter for letter in letters if letter in ("ESMW" if name == "BIOES" else "LU")})
         values = {"scheme": name, "count": ends[name], "letters": ", ".join(f"{letter}-" for letter in known)}
@@ -145,14 +145,14 @@ def _named(names: Sequence[str], place: str, seen: Numbers) -> Scheme:
     with_i, needless = count("I", 0), count("B", 0) - count("B", 1)
     values = {"entities": entities, "count": entities - with_i}
     if not with_i:
-        template = marked("engine", "The scheme is IOB2: each of the {entities} entities begins with B-.")
+        template = marked("engine", "The scheme is IOB2: each of the {entities:,} entities begins with B-.")
         return Scheme("IOB2", place, Sentence(template, values))
     if needless >= with_i:
-        template = marked("engine", "The scheme is IOB2: {count} of {entities} entities begin with B-.")
+        template = marked("engine", "The scheme is IOB2: {count:,} of {entities:,} entities begin with B-.")
         return Scheme("IOB2", place, Sentence(template, values))
     template = marked(
         "engine",
-        "The scheme is IOB1: of {entities} entities {with_i} begin with I-; B- stands between two of one "
+        "The scheme is IOB1: of {entities:,} entities {with_i:,} begin with I-; B- stands between two of one "
         "type.",
     )
     return Scheme("IOB1", place, Sentence(template, {"entities": entities, "with_i": with_i}))

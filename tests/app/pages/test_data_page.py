@@ -6,10 +6,20 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QDialog,
+    QLabel,
+    QMenu,
+    QPlainTextEdit,
+    QPushButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.pages.advice.table import on_table
@@ -630,3 +640,34 @@ def test_copies_in_a_file_of_tagged_words_are_told(page: DataPage, tmp_path: Pat
     path.write_text("\n".join(texts), encoding="utf-8")
     open_file(page, path)
     assert "3 examples repeat an earlier one word for word" in remark(page, "repeat an earlier one")
+
+
+def test_what_is_left_out_is_counted_and_listed_with_mends_told_apart(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    rows = [(f"film {n}", "ab"[n % 2]) for n in range(30)]
+    write(tmp_path / "films.csv", [*rows, ("", "a"), ("", "b")])
+    session = open_file(page, tmp_path / "films.csv")
+    session.doctor.mend(Step(DROP, (3, 4), reason="exact_duplicates"), Step(DROP, (7,)))
+    assert session.wait_idle()
+    assert page.table_card.hint_label.text().startswith("27 of 32 rows can be used")
+    assert page.table_card.reported_button.text() == "5 left out"
+    qtbot.mouseClick(page.table_card.reported_button, Qt.MouseButton.LeftButton)
+    dialog = page.findChild(QDialog, "lines_dialog")
+    said = dialog.findChild(QPlainTextEdit, "lines_text").toPlainText().splitlines()
+    assert len(said) == 5 and "Line 5" in said[0] and "repeats an earlier row" in said[0]
+    heads = [one.text() for one in dialog.findChildren(QLabel)]
+    assert any("2 rows lack a text or a label; 3 rows were left out here." in one for one in heads)
+    dialog.close()
+
+
+def test_rows_of_one_text_are_ruled_off_from_those_of_the_next(page: DataPage, tmp_path: Path) -> None:
+    texts = ["a film", "a play", "a film", "a book", "a play", "another", "a play"]
+    write(tmp_path / "films.csv", [(text, "ab"[n % 2]) for n, text in enumerate(texts * 2)])
+    open_file(page, tmp_path / "films.csv")
+    card = page.table_card
+    card.show_only(np.array([0, 2, 1, 4, 6, 3]), "row beside row")
+    assert page.session.wait_idle()
+    assert card.view.ruled == {2, 5}
+    card.show_all()
+    assert page.session.wait_idle() and not card.view.ruled

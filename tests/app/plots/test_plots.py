@@ -12,7 +12,8 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QCheckBox, QGraphicsView
+from PySide6.QtWidgets import QApplication, QCheckBox, QGraphicsView, QScrollArea
+from pytestqt.qtbot import QtBot
 
 from app.look import theme
 from app.plots.axes import round_ticks, same_digits
@@ -485,3 +486,19 @@ def test_a_last_batch_of_three_rows_hardly_moves_the_smoothed_line() -> None:
     series.append(np.arange(20.0), np.full(20, 0.67), np.full(20, 32.0))
     series.append(np.array([20.0]), np.array([0.0]), np.array([3.0]))
     assert series.smoothed[-1] > 0.65
+
+
+def test_a_list_that_became_shorter_out_of_view_is_not_scrolled_past_its_end(qtbot: QtBot) -> None:
+    plot = BarsPlot("labels")
+    qtbot.addWidget(plot)
+    plot.resize(300, 150)
+    plot.show()
+    plot.set_bars([(f"label {n}", n + 1) for n in range(60)])
+    QApplication.processEvents()
+    bar = plot.findChild(QScrollArea).verticalScrollBar()
+    bar.setValue(bar.maximum())
+    plot.hide()
+    plot.set_bars([(f"label {n}", n + 1) for n in range(8)])
+    plot.show()
+    QApplication.processEvents()
+    assert plot.canvas().height() == 8 * plot.row_height and bar.value() == bar.maximum() < 100
