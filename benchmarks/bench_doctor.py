@@ -158,7 +158,7 @@ def _labels(rows: list[Row], folder: Path) -> None:
     made = list(rows)
     for number, at in enumerate(odd):
         text, label = made[at]
-        looks = (label.upper(), f" {label} ", label.replace("o", "\u043e"), f"{label}\u200b", _wide(label))
+        looks = (label.upper(), label.replace("o", "\u043e"), f"{label}\u200b", _wide(label))
         made[at] = (text, looks[number % len(looks)])
     changed = {at for at in odd if made[at] != rows[at]}
     found = _rows(_found(examining([_part(made, folder / "labels.csv")])), "similar_labels")

@@ -50,6 +50,8 @@ _NUMBER_WORDS = (
 )
 _SMALL = frozenset(_SMALL_WORDS.split())
 _TURNS = frozenset(_TURNS_OF.split())  # what a question or a statement hangs on, small as it is
+_PERSONS = frozenset(("i", "you", "he", "she", "we", "they"))
+_FUNCTION = frozenset(word for word in _SMALL | _TURNS if len(word) >= LEAST)
 _NUMBERS = frozenset(_NUMBER_WORDS.split())
 _FIGURES = re.compile(r"\d+|[〇零一二三四五六七八九十百千万亿]+")
 
@@ -165,10 +167,12 @@ def _is_spelling(a: str, b: str, count: Count, shared: int) -> int:
     Args: shared: words of weight around them. Two short words, or two that both stand elsewhere, are one only
     among several.
     """
-    if min(len(a), len(b)) < LEAST or not is_one_edit(a, b) or _are_numbers(a, b):
+    if not is_one_edit(a, b) or _are_numbers(a, b):
         return 0
-    if small := {a, b} & (_SMALL | _TURNS):
-        return _KNOWN if len(small) == 1 else 0
+    if small := {a, b} & _FUNCTION:
+        return _KNOWN if len(small) == 1 or (small & _SMALL and small & _PERSONS) else 0
+    if min(len(a), len(b)) < LEAST:
+        return 0
     is_long = max(len(a), len(b)) > SHORT
     if is_long and (is_exchanged(a, b) or a + "s" == b or b + "s" == a or len(a) >= LENGTHY):
         return _KNOWN
