@@ -49,8 +49,9 @@ class _Chunked(torch.autograd.Function):
         rows_at_once = max(64, CHUNK_BYTES // (4 * weight.shape[0]) // 64 * 64)
         with torch.autocast(hidden.device.type, enabled=False):
             words = weight.to(low)
-            dhidden = torch.empty_like(hidden) if want_gradients else None
-            dweight, dbias = torch.zeros_like(weight), torch.zeros_like(bias)
+            gradients = None
+            if want_gradients:
+                gradients = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
             for begin in range(0, len(hidden), rows_at_once):
                 rows = hidden[begin : begin + rows_at_once].to(low)
                 column = targets[begin : begin + rows_at_once, None]
@@ -58,16 +59,16 @@ class _Chunked(torch.autograd.Function):
                 hits += (scores.argmax(1, keepdim=True) == column).sum()
                 total = scores.logsumexp(1, keepdim=True)
                 loss += (total - scores.gather(1, column)).sum()
-                if dhidden is None:
+                if gradients is None:
                     continue
+                dhidden, dweight, dbias = gradients
                 scores.sub_(total).exp_()  # from here on the gradient of the loss
                 scores.scatter_add_(1, column, scores.new_full((1, 1), -1.0).expand_as(column))
                 dbias += scores.sum(0)
                 slopes = scores.to(low)
                 dhidden[begin : begin + rows_at_once] = slopes @ words
                 dweight += slopes.t() @ rows
-        if dhidden is not None:
-            ctx.gradients = (dhidden, dweight, dbias)
+        ctx.gradients = gradients
         ctx.mark_non_differentiable(hits)
         return loss, hits
 

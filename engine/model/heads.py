@@ -138,8 +138,9 @@ class SequenceClassifier(Headed):
         """Return what is pooled, (B, D), of the hidden states (N, D) of a packed batch."""
         if not self.config.pooling:
             return hidden.index_select(0, bounds.firsts)
-        lengths = torch.tensor(bounds.lengths, device=hidden.device)
-        examples = torch.arange(len(bounds), device=hidden.device).repeat_interleave(lengths)
+        lengths = bounds.offsets.diff()
+        numbers = torch.arange(len(bounds), device=hidden.device)
+        examples = numbers.repeat_interleave(lengths, output_size=bounds.num_tokens)
         sums = hidden.new_zeros(len(bounds), hidden.shape[-1]).index_add(0, examples, hidden[: len(examples)])
         return sums / lengths[:, None].to(sums.dtype)
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from engine.errors import Sentence
 from engine.events import Evaluated, Steps
-from engine.text.batch import Batch, EncodedSet
+from engine.text.batch import Batch, EncodedSet, on_device
 from engine.text.listed import Listed
 from engine.train.scored import Each, Scored
 
@@ -96,6 +98,14 @@ class Answering(Task, Protocol):
 
         Args: measures: of now, or as a run's file has kept them. split: "validation" or "test".
         """
+
+
+@lru_cache(maxsize=8)
+def weights_on(weights: tuple[float, ...], device: torch.device) -> Tensor:
+    """Return what each label counts, (C,), on a device; made once, so that no step waits for it."""
+    moved = on_device(torch.tensor(weights), device)
+    assert moved is not None
+    return moved
 
 
 def scored(

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from engine.device import is_out_of_memory
+
 
 class Writer:
     """A thread that writes what it is given; what fails there is raised by the next call."""
@@ -44,12 +46,12 @@ class Writer:
 class Snapshot:
     """Tensors to be written: copied, so that they stay as they are now, or just where they lie.
 
-    Copies of a GPU's tensors stay there until they are read.
+    Copies of a GPU's tensors stay there until they are read; those that find no room there are the host's.
     """
 
     def __init__(self, tensors: Mapping[str, Tensor], is_copied: bool) -> None:
         self.tensors = {
-            name: value.detach().clone() if is_copied else value.detach() for name, value in tensors.items()
+            name: _copied(value.detach()) if is_copied else value.detach() for name, value in tensors.items()
         }
         self._made: torch.cuda.Event | None = None
         if is_copied and any(value.is_cuda for value in self.tensors.values()):
@@ -63,3 +65,13 @@ class Snapshot:
         stream = torch.cuda.Stream()
         stream.wait_event(self._made)
         return torch.cuda.stream(stream)
+
+
+def _copied(value: Tensor) -> Tensor:
+    """Return a copy where a tensor lies or, where memory has run out there, on the host."""
+    try:
+        return value.clone()
+    except RuntimeError as error:
+        if not is_out_of_memory(error) or value.device.type == "cpu":
+            raise
+        return value.cpu()

@@ -50,6 +50,38 @@ def test_loss_hits_and_gradients_are_those_of_the_whole(
         assert torch.equal(chunked_cross_entropy(*given)[0], loss)
 
 
+def test_in_bfloat16_many_chunks_are_as_near_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = parts(64 * 40)
+    wanted = learned(whole(*given)[0], given)
+
+    def error(at_once: int) -> list[float]:
+        monkeypatch.setattr(chunked_loss, "CHUNK_BYTES", 4 * 37 * at_once)
+        with torch.autocast("cpu", torch.bfloat16):
+            found = learned(chunked_cross_entropy(*given)[0], given)
+        return [float((one - exact).norm() / exact.norm()) for one, exact in zip(found, wanted, strict=True)]
+
+    for chunked, at_once in zip(error(64), error(10**6), strict=True):
+        assert chunked < 1.2 * at_once < 0.02
+
+
+def test_without_gradients_none_is_made_room_for() -> None:
+    made: list[tuple[int, ...]] = []
+
+    class Noting(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func.overloadpacket.__name__ in ("zeros_like", "empty_like", "zeros"):
+                made.append(tuple(args[0].shape))
+            return func(*args, **(kwargs or {}))
+
+    given = parts(131)
+    with Noting(), torch.no_grad():
+        chunked_cross_entropy(*given)
+    assert (37, 13) not in made
+    with Noting():
+        chunked_cross_entropy(*given)
+    assert (37, 13) in made
+
+
 def test_under_autocast_products_round_and_sums_do_not() -> None:
     given = parts(131)
     wanted, _ = whole(*given)

@@ -32,6 +32,7 @@ from engine.train.feed import EpochFeed
 from engine.train.finetune import fine_tune, resume
 from engine.train.frozen import with_states
 from engine.train.plan import plan
+from engine.train.task import weights_on
 from engine.train.tasks.classification.task import Classification
 from engine.train.tasks.known import CLASSIFICATION
 from tests.engine.tiny_runs import tiny_config
@@ -84,6 +85,11 @@ def test_a_model_made_for_the_mean_that_is_read_at_its_first_token_is_told(
     (start / "1_Pooling" / "config.json").write_text(json.dumps(settings))
     said = [str(event.sentence) for event in fine_tune(config, tmp_path / "run") if isinstance(event, Noted)]
     assert any("made to be read as the mean of all tokens" in one for one in said) == is_told
+
+
+def test_what_labels_count_is_brought_to_the_device_once() -> None:
+    first, device = weights_on((0.5, 2.0), torch.device("cpu")), torch.device("cpu")
+    assert weights_on((0.5, 2.0), device) is first and first.tolist() == [0.5, 2.0]
 
 
 def test_new_layers_start_from_the_seed_and_are_told(tmp_path: Path) -> None:

@@ -47,6 +47,28 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop_module, "WRITTEN_BESIDE", {"cpu"})
 
 
+class OnFullDevice:
+    """A tensor on a device that has no room for another one."""
+
+    def __init__(self, value: torch.Tensor) -> None:
+        self.value, self.device, self.is_cuda = value, torch.device("cuda"), False
+
+    def detach(self) -> OnFullDevice:
+        return self
+
+    def clone(self) -> torch.Tensor:
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    def cpu(self) -> torch.Tensor:
+        return self.value.clone()
+
+
+def test_a_copy_that_finds_no_room_on_the_device_is_the_hosts_and_the_run_goes_on() -> None:
+    full: Any = OnFullDevice(torch.arange(5.0))
+    found = Snapshot({"small": torch.ones(2), "large": full}, True).tensors
+    assert torch.equal(found["large"], torch.arange(5.0)) and torch.equal(found["small"], torch.ones(2))
+
+
 def slowed(monkeypatch: pytest.MonkeyPatch, before: Callable[[int], None]) -> None:
     """Call `before` with the step, on the thread that writes, before each checkpoint."""
     save = Run.save_checkpoint

@@ -19,7 +19,7 @@ from engine.model.heads import on_batch
 from engine.text.batch import Batch, EncodedSet
 from engine.train.metrics import ANSWERED, ONE_ANSWER, notes_on, score_classes, scores_of
 from engine.train.scored import SHARE, Each
-from engine.train.task import Measures, Readings
+from engine.train.task import Measures, Readings, weights_on
 from engine.train.tasks.rows.reading import PREDICTION, PROBABILITY
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
@@ -67,7 +67,7 @@ class Classification:
         assert targets is not None
         if self.seen is not None:
             self.seen(batch, logits)
-        weights = torch.tensor(self.weights, device=logits.device) if self.weights else None
+        weights = weights_on(self.weights, logits.device) if self.weights else None
         summed = F.cross_entropy(
             logits, targets, weights, reduction="sum", label_smoothing=self.label_smoothing
         )

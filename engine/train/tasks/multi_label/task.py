@@ -17,7 +17,7 @@ from engine.events import Evaluated
 from engine.model.heads import on_batch
 from engine.text.batch import Batch, EncodedSet
 from engine.train.scored import F1, Each, coded
-from engine.train.task import Measures, Readings
+from engine.train.task import Measures, Readings, weights_on
 from engine.train.tasks.multi_label.details import USUAL, set_details
 from engine.train.tasks.multi_label.scores import (
     average_precision,
@@ -91,7 +91,7 @@ class MultiLabel:
         assert batch.targets is not None
         targets = batch.targets.to(logits.dtype)
         smooth = targets * (1 - self.label_smoothing) + self.label_smoothing / 2
-        weights = torch.tensor(self.weights, device=logits.device) if self.weights else None
+        weights = weights_on(self.weights, logits.device) if self.weights else None
         summed = F.binary_cross_entropy_with_logits(logits, smooth, pos_weight=weights, reduction="sum")
         loss = summed / (float(totals[0]) * len(self.labels))
         answered = (logits.detach() >= 0).to(logits.dtype)

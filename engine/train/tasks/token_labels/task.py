@@ -25,7 +25,7 @@ from engine.text.tagged.texts import Entity
 from engine.train.entity_scores import compared_entities, lenient_spans, score_entities
 from engine.train.metrics import ONE_ANSWER, class_scores, notes_on, score_classes
 from engine.train.scored import ERROR, F1, SHARE, TAKEN, TYPE, Each, Marks, coded
-from engine.train.task import Measures, Readings
+from engine.train.task import Measures, Readings, weights_on
 from engine.train.tasks.token_labels.details import NONE_FOUND, entity_details, tag_details
 from engine.train.tasks.token_labels.kept import TaggedSet
 
@@ -82,7 +82,7 @@ class TokenLabels:
         logits = self.forward(model, batch).float()
         targets = batch.targets
         assert targets is not None
-        weights = torch.tensor(self.weights, device=logits.device) if self.weights else None
+        weights = weights_on(self.weights, logits.device) if self.weights else None
         summed = F.cross_entropy(
             logits,
             targets,
