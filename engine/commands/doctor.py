@@ -16,7 +16,7 @@ import numpy as np
 from engine.commands.screen import print_json, show
 from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
-from engine.events import Event, Finished
+from engine.events import Event, Finished, Noted
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
@@ -146,7 +146,7 @@ def _part(
 ) -> Any:
     """Return a file as a part of that name, step by step."""
     from engine.doctor.part import reading_part
-    from engine.text.examples import Roles, guess_roles
+    from engine.text.examples import Roles, doubt_about_header, guess_roles
     from engine.text.label_sets import joined_names, label_columns
     from engine.text.table import reading_table
 
@@ -158,6 +158,8 @@ def _part(
         roles = Roles(options.text, options.text_pair or "", options.label or "")
     else:
         roles = replace(guess_roles(table), **({"label": options.label} if options.label else {}))
+        if (doubt := doubt_about_header(table, roles)) is not None:
+            yield Noted(sentence=doubt, level="look")
     text, pair = (table.column(name) if name else "" for name in (roles.text, roles.text_pair))
     label = joined_names(label_columns(table, roles.label)) if roles.label else ""
     return (yield from reading_part(name, table, Roles(text, pair, label)))

@@ -26,7 +26,7 @@ class Remark:
     the doctor found, of which a click shows each row beside its partner, or the rows of another file.
     lines: whether it is about lines that are no rows. mend: a setting, and what a click would set it to.
     kind: of the doctor's finding that says the same. more: why it matters and what can be done. steps: mends
-    that a click adds to the recipe; taken: one that a click takes back.
+    that a click adds to the recipe; taken: one that a click takes back. page: another one that has a way out.
     """
 
     level: str
@@ -36,6 +36,7 @@ class Remark:
     lines: bool = False
     mend: tuple[str, int] | None = None
     finding: Finding | None = field(default=None, compare=False)
+    page: str = ""
     kind: str = ""
     more: str = field(default="", compare=False)
     steps: tuple[Step, ...] = field(default=(), compare=False)

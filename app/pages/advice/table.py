@@ -314,7 +314,7 @@ def _unknown_pieces(counted: Counted) -> Iterator[Remark]:
         text = translate(
             "advice", "{share} of pieces are [UNK]: the model's vocabulary does not suit these texts."
         )
-        yield Remark("look", text.format(share=words.share(unknown, 1)))
+        yield Remark("look", text.format(share=words.share(unknown, 1)), page="models")
     elif unknown:
         text = translate("advice", "The vocabulary suits these texts: {share} of pieces are [UNK].")
         share = words.share(unknown, 2) if unknown >= 5e-5 else "< 0.01 %"

@@ -330,6 +330,9 @@ class DataPage(Page):
             if step.do == MERGE and len(remark.steps) > 1:
                 said = self.tr("Merge {label}").format(label=words.shorten(step.label, 24))
             found.append((said, partial(self._mend, step)))
+        if remark.page:
+            lead = partial(self.session.page_requested.emit, remark.page)
+            found.append((self.tr("Get a model…"), lambda: lead()))
         if remark.taken is not None:
             found.append((self.tr("Undo"), partial(self._take_back, remark.taken)))
         if remark.lines:

@@ -671,3 +671,16 @@ def test_rows_of_one_text_are_ruled_off_from_those_of_the_next(page: DataPage, t
     assert card.view.ruled == {2, 5}
     card.show_all()
     assert page.session.wait_idle() and not card.view.ruled
+
+
+def test_texts_that_a_vocabulary_does_not_hold_lead_to_other_models(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    write(tmp_path / "films.csv", [(f"这部电影很好看 {n}", "ab"[n % 2]) for n in range(20)])
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n1\n2\n3\n", encoding="utf-8")
+    session = open_file(page, tmp_path / "films.csv")
+    session.set_model("new:tiny", str(tmp_path / "vocab.txt"))
+    assert session.wait_idle()
+    with qtbot.waitSignal(session.page_requested) as asked:
+        qtbot.mouseClick(links(page, "of pieces are [UNK]")["Get a model…"], Qt.MouseButton.LeftButton)
+    assert asked.args == ["models"]

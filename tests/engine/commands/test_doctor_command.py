@@ -103,3 +103,14 @@ def test_near_copies_are_left_out_from_a_likeness_on(reviews: Path, tmp_path: Pa
 def test_a_mend_needs_a_place_to_be_written_to(reviews: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--data", str(reviews), "--mend", "exact_duplicates"]) == 2
     assert "--out" in capsys.readouterr().err
+
+
+def test_columns_that_were_guessed_against_the_header_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [(f"how do I return parcel {n}", f"can parcel {n} be sent back", str(n % 2)) for n in range(30)]
+    path = tmp_path / "atec.csv"
+    write_csv(path, ("label", "question", "syn_question"), rows)
+    assert main(["doctor", "--data", str(path), "--quick", "--model", "none", "--json"]) == 0
+    said = capsys.readouterr()
+    assert "column label holds sentences" in said.err and json.loads(said.out)["findings"] is not None

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.events import Noted, result_of
+from engine.settings.finetune import DataConfig
 from engine.text.examples import Roles, doubt_about_header, guess_roles
-from engine.text.table import Table, read_table
+from engine.text.table import Table, read_table, write_csv
+from engine.train.tasks.known import guessing_columns
 
 DATA = Path(os.environ["CLOZE_DATA"]) if os.environ.get("CLOZE_DATA") else None
 needs_data = pytest.mark.skipif(DATA is None, reason="CLOZE_DATA names no folder with real data")
@@ -139,3 +142,16 @@ def test_the_header_of_atec_over_its_pairs_is_not_believed(tmp_path: Path) -> No
     path = tmp_path / "atec.tsv"
     path.write_text("label\tquestion\tsyn_question\n" + rows, encoding="utf-8")
     assert guess_roles(read_table(path)) == Roles("label", "question", "syn_question")
+
+
+def test_a_run_that_guesses_its_columns_says_that_the_header_does_not_fit(
+    tmp_path: Path,
+) -> None:
+    data = DataConfig(data=str(tmp_path / "atec.csv"))
+    rows = [(f"how do I return parcel {n}", f"can parcel {n} be sent back", str(n % 2)) for n in range(30)]
+    write_csv(tmp_path / "atec.csv", ("label", "question", "syn_question"), rows)
+    events = list(guessing_columns(data))
+    levels = {str(event.sentence)[:30]: event.level for event in events if isinstance(event, Noted)}
+    assert levels["The header does not fit the ce"] == "look"
+    found = result_of(guessing_columns(data))
+    assert (found.text, found.text_pair, found.label) == ("label", "question", "syn_question")
