@@ -363,6 +363,8 @@ class FineTuning(Training[Setup]):
             "batch_size": self.config.training.batch_size,
             "seed": self.config.training.seed,
         }
+        if measured is not None and "thresholds" in found and metric != measured.metrics[loop.task.metric]:
+            trained["with_thresholds"] = True  # that validation has chosen; the value is the result's
         assert isinstance(loop.model, Headed)
         if shares := mix_shares(loop.model):
             found = {**found, "layer_mix": [round(share, 6) for share in shares]}

@@ -100,7 +100,7 @@ class ModelCard(Card):
             metric = str(trained.get("metric"))
             value = views.value(metric, trained["value"], rows if isinstance(rows, int) else 0)
             said = self.tr("Validation {metric} {value}")
-            if described.info.get("thresholds"):  # what it reached is kept from before they were chosen
+            if described.info.get("thresholds") and not trained.get("with_thresholds"):
                 said = self.tr("Validation {metric} {value}, each label at 0.5")
             lines.append(said.format(metric=views.metric(metric), value=value))
         self.show_words("\n".join(lines))

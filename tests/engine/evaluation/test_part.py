@@ -136,6 +136,11 @@ def test_a_part_is_scored_with_the_thresholds_that_the_result_answers_with(tmp_p
         pass
     thresholds = read_info(run / "model")["thresholds"]
     assert set(thresholds.values()) != {0.5}
+    trained = read_info(run / "model")["trained"]
+    reached = result_of(scoring_part(run, "validation")).evaluated.metrics
+    assert (
+        trained["value"] == reached["micro_f1"] != reached["micro_f1_at_half"] and trained["with_thresholds"]
+    )
     for split in ("validation", "test"):
         events, found = heard(scoring_part(run, split))
         answered = found.each.probabilities >= [thresholds[name] for name in found.labels]

@@ -248,7 +248,7 @@ def predict_file(
     Rows that cannot be used keep an empty prediction and are reported; lines that are no rows are not in the
     copy, and all are named. Cells that a spreadsheet would run are guarded unless `raw`. Where `label` names
     the column of the right labels, one Evaluated says how good the answers are, as `evaluate_file` would.
-    A name that ends in .tsv is written with tabs.
+    A name that ends in .tsv is written with tabs, another with semicolons where the table has them.
 
     Args: model, data: what loads the model, and a file; or either as it has been opened before. encoding,
     separator, quoting, header: how the file is read.
@@ -279,9 +279,8 @@ def predict_file(
     plain = predictor.task.columns()
     if not predictor.task.needs_no_guard():
         plain.remove(PREDICTION)
-    tabs = out.suffix.lower() == ".tsv"
-    columns = list(frame.columns)
-    write_csv(out, columns, frame, guard=not raw, exempt=plain, separator="\t" if tabs else ",")
+    separator = "\t" if out.suffix.lower() == ".tsv" else ";" if table.format.separator == ";" else ","
+    write_csv(out, list(frame.columns), frame, guard=not raw, exempt=plain, separator=separator)
     yield Predicted(
         rows=encoded.rows, predictions=tuple(predictions), probabilities=answers, labels=predictor.labels
     )

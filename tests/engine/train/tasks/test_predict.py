@@ -388,6 +388,15 @@ def test_every_line_that_is_not_used_is_named_however_many_there_are(tmp_path: P
     )
 
 
+def test_a_table_with_semicolons_is_answered_in_one_with_semicolons(tmp_path: Path, model: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text('text;id\ngood, film;1\n"bad; film";2\n', encoding="utf-8")
+    list(predict_file(opening(model), data, tmp_path / "answers.csv", text="text"))
+    table = read_table(tmp_path / "answers.csv")
+    assert table.format.separator == ";" and table.columns[:2] == ("text", "id")
+    assert table.frame["text"].tolist() == ["good, film", "bad; film"]
+
+
 def test_a_name_that_ends_in_tsv_is_written_with_tabs(tmp_path: Path, model: Path) -> None:
     data = write_table(tmp_path / "data.csv", [("good, film", "1")], header="text,id")
     data.write_text('text,id\n"good, film",1\n', encoding="utf-8")
