@@ -55,11 +55,7 @@ def open_regular(path: Path, *, most: int | None = None, kind: type[UserError] =
             raise _not_ordinary(path, kind)
         handle = os.open(path, _OPENING)
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
-        raise kind(
-            marked("engine", "{path} could not be read: {reason}."),
-            path=path,
-            reason=getattr(error, "strerror", None) or str(error),
-        ) from error
+        raise _unreadable(path, error, kind) from error
     about = os.fstat(handle)
     if not stat.S_ISREG(about.st_mode):
         os.close(handle)
@@ -68,7 +64,12 @@ def open_regular(path: Path, *, most: int | None = None, kind: type[UserError] =
         os.close(handle)
         raise _too_large(path, most, kind)
     file = os.fdopen(handle, "rb")
-    if file.peek(len(_POINTER)).startswith(_POINTER):
+    try:
+        is_pointer = file.peek(len(_POINTER)).startswith(_POINTER)
+    except OSError as error:
+        file.close()
+        raise _unreadable(path, error, kind) from error
+    if is_pointer:
         file.close()
         raise kind(
             marked("engine", "{path} is only a Git LFS pointer. Fetch the file itself: git lfs pull."),
@@ -83,11 +84,7 @@ def read_regular(path: Path, *, most: int, kind: type[UserError] = UserError) ->
         try:
             data = file.read(most + 1)
         except OSError as error:
-            raise kind(
-                marked("engine", "{path} could not be read: {reason}."),
-                path=path,
-                reason=error.strerror or str(error),
-            ) from error
+            raise _unreadable(path, error, kind) from error
     if len(data) > most:  # it grows as it is read
         raise _too_large(path, most, kind)
     return data
@@ -222,6 +219,11 @@ def damaged(path: Path, reason: str, **values: object) -> ModelError:
     """Return the refusal of a model's file that is not what it should be. Args: reason: as marked."""
     template = marked("engine", "{path} is damaged or not what its name says: {reason}.")
     return ModelError(template, path=path, reason=Sentence(reason, values))
+
+
+def _unreadable(path: Path, error: OSError | ValueError, kind: type[UserError]) -> UserError:
+    template = marked("engine", "{path} could not be read: {reason}.")
+    return kind(template, path=path, reason=getattr(error, "strerror", None) or str(error))
 
 
 def _not_ordinary(path: Path, kind: type[UserError]) -> UserError:

@@ -116,3 +116,9 @@ def test_what_a_clone_without_git_lfs_leaves_is_named_whatever_file_it_stands_fo
     read = {"vocab.txt": read_vocab, "config.json": read_json_object, "reviews.csv": read_table}[name]
     with pytest.raises(UserError, match="only a Git LFS pointer.*git lfs pull"):
         read(path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="Linux alone has a file that cannot be read")
+def test_a_file_whose_first_byte_cannot_be_read_is_refused_in_a_sentence() -> None:
+    with pytest.raises(UserError, match="could not be read: Input/output error"):
+        read_regular(Path("/proc/self/mem"), most=2**20)
