@@ -55,7 +55,8 @@ def is_address(text: str) -> bool:
     """Whether a text can be the address of a hub."""
     try:
         parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        host = (parts.hostname or "").encode("idna")  # of parts that are not too long
+        return parts.scheme in ("http", "https") and bool(host) and parts.port != 0
     except ValueError:
         return False
 

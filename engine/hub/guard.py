@@ -110,7 +110,7 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
 def _is_address(location: str) -> bool:
     """Whether an answer may send to an address, whole or as seen from its own."""
     try:
-        httpx2.URL(location)
+        httpx2.URL(location).host.encode("idna")
         return urlsplit(location).port != 0
     except (ValueError, httpx2.InvalidURL):
         return False

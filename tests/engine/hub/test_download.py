@@ -374,7 +374,16 @@ def test_a_token_goes_to_one_host_on_one_port_and_never_in_the_clear(url: str, m
 
 
 @pytest.mark.parametrize(
-    "bad", ["http://127.0.0.1:99999/", "http://[::1", "http://a b/", "//", "http://", "\x01"]
+    "bad",
+    [
+        "http://127.0.0.1:99999/",
+        "http://[::1",
+        f"http://{'a' * 300}/",
+        "http://a b/",
+        "//",
+        "http://",
+        "\x01",
+    ],
 )
 def test_a_redirect_to_no_address_is_one_sentence(hub: LocalHub, tmp_path: Path, bad: str) -> None:
     asker, out = Asker(hub, tmp_path / "look"), tmp_path / "out"
