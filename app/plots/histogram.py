@@ -28,6 +28,7 @@ from app.plots.axes import AXIS_SIZE, Chart, RoundAxis
 from app.plots.figure import Figure, Numbers, paint_ring
 
 NUM_BARS = 48
+LEAST_BARS = 3  # that there is room for: of texts of one length, the bar is no wall
 MOST_COUNTED = 10_000_000  # that whole numbers may lie apart
 TAIL = 0.995  # the share of values that is drawn to scale
 
@@ -146,7 +147,9 @@ class HistogramPlot(Figure):
     def _show(self) -> None:
         self._chart.setVisible(not self.is_empty)
         if not self.is_empty:
-            self._chart.set_view((self._edges[0], self._edges[-1]), (0.0, float(self._counts.max())))
+            first, last = float(self._edges[0]), float(self._edges[-1])
+            beside = max(0.0, LEAST_BARS * float(self._edges[1] - first) - (last - first)) / 2
+            self._chart.set_view((first - beside, last + beside), (0.0, float(self._counts.max())))
             unit = self._x_label
             if self._has_tail:
                 tail = self.tr("last bar: {number} and more").format(number=words.number(self._edges[-2]))
@@ -163,7 +166,7 @@ class HistogramPlot(Figure):
 
     def _bar_at(self, position: QPointF) -> int | None:
         value = None if self.is_empty else self._chart.step_at(position - self._chart.pos())
-        if value is None:
+        if value is None or not self._edges[0] <= value < self._edges[-1]:
             return None
         return int(np.clip(np.searchsorted(self._edges, value, side="right") - 1, 0, len(self._counts) - 1))
 

@@ -502,3 +502,14 @@ def test_a_list_that_became_shorter_out_of_view_is_not_scrolled_past_its_end(qtb
     plot.show()
     QApplication.processEvents()
     assert plot.canvas().height() == 8 * plot.row_height and bar.value() == bar.maximum() < 100
+
+
+def test_texts_of_one_length_are_a_bar_and_not_a_wall(qtbot: QtBot) -> None:
+    plot = shown(qtbot, HistogramPlot("Length", x_label="words"))
+    plot.set_values([5] * 30)
+    QApplication.processEvents()
+    said = []
+    for share in (0.15, 0.55, 0.95):
+        qtbot.mouseMove(plot, QPoint(int(share * plot.width()), plot.height() - 60))
+        said.append(plot.accessibleDescription())
+    assert said == ["", "30 from 5 to 5 words", ""]
