@@ -271,7 +271,13 @@ def _lines(finding: Finding, parts: Sequence[Part]) -> list[str]:
     found = [f"{finding.kind}: {finding.sentence}", f"  {finding.why} {finding.advice}"]
     part = next(part for part in parts if part.name == finding.part)
     cells = part.table.frame[part.roles.text].array
-    for row in finding.to_show[:MOST_SHOWN].tolist():
+    twins = None if finding.twins is None else finding.twins.tolist()
+    rows = finding.to_show if twins is None else finding.rows
+    for place, row in enumerate(rows[:MOST_SHOWN].tolist()):
         text = " ".join(str(cells[row]).split())
-        found.append(f"  line {part.table.lines[row]}: {text[:90]}{'…' if len(text) > 90 else ''}")
+        line = f"  line {part.table.lines[row]}: {text[:90]}{'…' if len(text) > 90 else ''}"
+        if twins is not None:
+            other = next(part for part in parts if part.name == finding.other)
+            line += f" [like line {other.table.lines[twins[place]]} of {other.name}]"
+        found.append(line)
     return found

@@ -40,7 +40,7 @@ _LETTERS = 512  # of a text whose words are counted
 _MOST_WORDS, _LEAST_WORDS = 64, 3  # of texts that are compared without one of their words
 _ALL_OF, _BESIDE = 48, 8  # candidates with one key are all compared up to so many, then with so many before
 _KEYS_AT_ONCE = 500_000  # sorted between two steps
-_PAIRS_AT_ONCE = 8192
+_PAIRS_AT_ONCE = 2048
 _NEAR = marked("engine", "Looking for near duplicates")
 
 Texts = Callable[[Numbers], Sequence[str]]  # the folded texts at some places

@@ -140,13 +140,21 @@ def script_of(text: str) -> str:
     some = text[:LOOKED_AT]
     if some.isascii():
         return _LATIN if any(map(str.isalpha, some)) else NO_LETTERS
-    return _script_of_words(_LETTERS.findall(some.casefold()))
+    scripts = Counter[str]()
+    for char, count in Counter(some).items():  # not by words: Chinese has Latin letters among its own
+        if char.isalpha():
+            scripts[_script_of(char)] += count if char < "\u3040" else 2 * count
+    return _most(scripts)
 
 
 def _script_of_words(words: list[str]) -> str:
     scripts = Counter[str]()
     for word in words:
         scripts[_script_of(word[0])] += len(word) if word[0] < "\u3040" else 2 * len(word)
+    return _most(scripts)
+
+
+def _most(scripts: Counter[str]) -> str:
     if not scripts:
         return NO_LETTERS
     if scripts[_JAPANESE] and scripts[_JAPANESE] * 10 >= scripts[_CHINESE]:

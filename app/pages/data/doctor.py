@@ -133,7 +133,7 @@ class DoctorCard(Card):
                 return self.tr(
                     "Which labels are wrong cannot be told: the other rows say too little of each."
                 )
-            about = self.tr("About {count} of all labels are expected to be wrong ({low} to {high}).").format(
+            about = self.tr("About {count} labels ({low} to {high}) are expected to be wrong.").format(
                 count=words.number(expected.count),
                 low=words.number(expected.low),
                 high=words.number(expected.high),

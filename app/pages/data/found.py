@@ -50,7 +50,7 @@ class FoundModel(QAbstractTableModel):
         self._columns += self._cells(own, finding.rows)
         if other is not None and finding.twins is not None:
             lines = other.table.lines[finding.twins]
-            self._columns.append((self.tr("is like"), lambda place: words.number(int(lines[place]))))
+            self._columns.append((self.tr("like line"), lambda place: words.number(int(lines[place]))))
             self._columns += self._cells(other, finding.twins)
         self.endResetModel()
 
@@ -140,9 +140,9 @@ class FoundCard(Card):
         self.set_title(self.tr("Rows of {name}").format(name=words.shorten(finding.part, 48)))
         beside = ""
         if finding.twins is not None and finding.other == finding.part:
-            beside = self.tr(" Each is shown beside the row above it that it is like.")
+            beside = self.tr(" Beside each stands the row that it resembles.")
         elif finding.twins is not None:
-            beside = self.tr(" Each is shown beside the row of {name} that it is like.").format(
+            beside = self.tr(" Beside each stands the row of {name} that it resembles.").format(
                 name=words.shorten(finding.other, 48)
             )
         self.said.setText(words.say(finding.sentence) + beside)

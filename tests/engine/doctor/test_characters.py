@@ -36,6 +36,14 @@ def test_the_few_rows_in_another_script_are_named_without_a_model(tmp_path: Path
     assert "Greek" in str(found["other_script"].sentence)
 
 
+def test_latin_letters_among_chinese_ones_are_no_other_script(tmp_path: Path) -> None:
+    chinese = [f"第{place}个电影讲述了年轻人回家的故事" for place in range(60)]
+    found = found_in(
+        tmp_path, [*chinese, "跑赢A股基金9% QDII基金经理露制胜法则", "What is this film about ?"]
+    )
+    assert found["other_script"].rows.tolist() == [61]
+
+
 def test_a_table_of_two_scripts_is_none_with_odd_rows(tmp_path: Path) -> None:
     assert not found_in(tmp_path, [*ENGLISH, *[SCRIPTS[4]] * 40])
 
