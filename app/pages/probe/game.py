@@ -118,6 +118,7 @@ class GameView(QWidget):
         if one is None or about is None or self._is_open:
             return
         work = partial(play_round, self._inspector.open_models, about.folder, one, said)
+        self.verdict.setText(self.tr("Asking the model…"))
         self._playing.ask(
             (about.fingerprint, one, said), work, heard=self._take_verdict, refused=self._refuse
         )

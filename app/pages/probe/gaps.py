@@ -64,6 +64,7 @@ class GapCard(Card):
         plot = GuessesPlot(self.tr("Gap {number}").format(number=words.number(self.number)))
         plot.setObjectName(f"probe_guesses_{self.number}{ending}")
         plot.hint = self.tr("click to write it into the text")
+        plot.set_empty_text(self.tr("Asking the model…"))
         plot.guess_chosen.connect(self._choose)
         return plot
 

@@ -58,6 +58,7 @@ class LayersView(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(card, 100)
         column.addStretch(1)
+        self.gaps.hide()  # until it is known which there are
         self.gaps.activated.connect(self._show)
 
     def refresh(self) -> None:
@@ -74,6 +75,7 @@ class LayersView(QWidget):
         models = self._inspector.open_models
         work = partial(ask_layers, models, state.about.folder, state.question)
         if self._layers.ask(asked, work, heard=self._hear, refused=self._refuse):
+            self.plot.set_empty_text(self.tr("Asking each layer…"))
             self.plot.set_dim(True)
 
     def choose_gap(self, gap: int) -> None:

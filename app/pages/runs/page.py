@@ -139,7 +139,8 @@ class RunsPage(Page):
         column(across, parent=self.filters)
         self.below = QWidget()
         row((self.curves, 5), (self.better, 3), gap=GAP, parent=self.below)
-        for view in (self.table_card, self.nothing, self.empty):
+        self.reading = EmptyState(self.tr("Reading the runs…"))
+        for view in (self.reading, self.table_card, self.nothing, self.empty):
             self.views.addWidget(view)
         for part in (self.banner, self.queue_strip, self.elsewhere, self.filters):
             self.body.addWidget(part)
@@ -211,8 +212,9 @@ class RunsPage(Page):
 
     def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and not self.runs:
-            text = self.tr("reading {done} of {total}")
-            self.count.setText(text.format(done=words.number(event.done), total=words.number(event.total)))
+            text = self.tr("Reading the runs: {done} of {total}")
+            done, total = words.number(event.done), words.number(event.total)
+            self.reading.set_text(text.format(done=done, total=total))
 
     def _take_runs(self, runs: tuple[Listed, ...]) -> None:
         if runs != self.runs or not self._is_read:
@@ -318,8 +320,7 @@ class RunsPage(Page):
         self.table.put(self.shown, self.state)
         self.filters.setVisible(bool(self.runs))
         view = self.table_card if self.shown.rows else self.nothing if self.runs else self.empty
-        self.views.setCurrentWidget(view)
-        self.views.setVisible(self._is_read)
+        self.views.setCurrentWidget(view if self._is_read else self.reading)
         of = self.tr("{shown} of {total} runs")
         if self._is_read:
             self.count.setText(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import csv
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -18,7 +20,7 @@ from app.pages.probe.page import GAME, NEXT, OVER_TABLE, TEMPLATES, WORDS, Probe
 from app.pages.probe.page import LAYERS as LAYERS_TAB
 from app.pages.probe.page import SURPRISE as SURPRISE_TAB
 from app.pages.probe.question import Question
-from app.pages.probe.requests import GapsAnswer
+from app.pages.probe.requests import GapsAnswer, ask_gaps
 from app.pages.probe.sentence import SentenceCard
 from app.plots.word_chips import Chip, WordChips
 from app.words import decimal, probability
@@ -533,3 +535,21 @@ def test_ten_hidden_words_are_guessed_before_the_model_does(
     qtbot.mouseClick(game.again, LEFT)
     qtbot.waitUntil(lambda: game.rounds != before and not game.verdicts)
     assert game.tally.is_empty and game.guess.isVisible()
+
+
+def test_a_gap_says_that_the_model_is_asked_while_it_is(
+    probing: ProbePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+
+    def slowly(*args: Any, **named: Any) -> GapsAnswer:
+        gate.wait()
+        return ask_gaps(*args, **named)
+
+    monkeypatch.setattr("app.pages.probe.words.ask_gaps", slowly)
+    click_word(probing, qtbot, 0)
+    plot = probing.words_view.cards[0].plots[0]
+    assert plot.is_empty and plot.empty_text == "Asking the model…"
+    gate.set()
+    qtbot.waitUntil(lambda: is_answered(probing))
+    assert not plot.is_empty

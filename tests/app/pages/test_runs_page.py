@@ -523,3 +523,15 @@ def test_a_process_that_cannot_work_is_told_and_not_started_again_unasked(
     assert len(started) == 1 and hand.find("queue_go_on").isVisible()
     hand.click("queue_go_on")
     qtbot.waitUntil(lambda: len(started) == 2)
+
+
+def test_the_page_says_that_it_reads_while_it_does(
+    root: Path, session: Session, show_page: ShowPage[RunsPage]
+) -> None:
+    worker = session.workers.quick
+    worker.hold()
+    page = show_page(RunsPage)
+    assert page.reading.isVisible() and "Reading" in page.reading.label.text()
+    worker.let_go()
+    settle(page)
+    assert not page.reading.isVisible() and len(lines(page)) == 3
