@@ -78,6 +78,16 @@ class FamilyColumns(PointedFigure):
         if self.hasFocus():
             self.update()
 
+    def row_above(self, y: float) -> str:
+        """Return the name of the last row that ends above a height, "" where there is none."""
+        rows = self._rows
+        ends = {name: top + rows.heights[name] for name, top in rows.tops.items()}
+        return max((name for name in ends if ends[name] <= y + 1), key=lambda name: ends[name], default="")
+
+    def end_of(self, name: str) -> int:
+        """Return where a row ends, px; 0 where there is no such row."""
+        return round(self._rows.tops.get(name, 0.0) + self._rows.heights.get(name, 0.0))
+
     @property
     def num_entries(self) -> int:
         return max((len(column.entries) for column in self.columns), default=0)

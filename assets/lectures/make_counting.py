@@ -109,6 +109,7 @@ def make(stage: Stage) -> Lecture:
         "fill",
         CAPITAL,
         answer="france",
+        row="shown",
     )
     ask(
         marked("engine", "Words become vectors"),
@@ -130,6 +131,7 @@ def make(stage: Stage) -> Lecture:
         "fill",
         KING,
         answer="queen",
+        row="shown",
     )
     ask(
         marked("engine", "One word, one vector?"),
@@ -173,6 +175,7 @@ def make(stage: Stage) -> Lecture:
         "fill",
         KING,
         answer="queen",
+        row="shown",
     )
     ask(
         marked("engine", "All questions on one card"),

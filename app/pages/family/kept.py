@@ -15,13 +15,16 @@ LONGEST = 20_000  # characters of a question
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A question. answer: of a blank. second: sentence of a pair. sentences: of a word."""
+    """A question. answer: of a blank. second: sentence of a pair. sentences: of a word. row: the last that
+    is seen where the columns are moved up; "" where they are not.
+    """
 
     kind: str
     question: str
     answer: str
     second: str
     sentences: str
+    row: str = ""
 
 
 def values_of(page: Any) -> dict[str, Any]:
@@ -31,12 +34,14 @@ def values_of(page: Any) -> dict[str, Any]:
         raise UserError(
             marked("engine", "What is shown is of a table, which a scene does not hold. Turn to a question.")
         )
+    row = page.last_row()
     return {
         "kind": kind,
         "question": page.question.text(),
         "answer": page.answer.text() if kind == FILL else "",
         "second": page.second.text() if kind == FOLLOWS else "",
         "sentences": page.sentences.toPlainText() if kind == SENSES else "",
+        **({"row": row} if row else {}),
     }
 
 
@@ -45,7 +50,8 @@ def read(state: PageState, kinds: tuple[str, ...]) -> Kept:
     if FAMILY not in state.models:
         raise UserError(marked("engine", "This scene cannot be shown: it names no family."))
     values = Read(state.values)
+    names = ("question", "answer", "second", "sentences", *(["row"] if "row" in state.values else []))
     return Kept(
         values.choice("kind", [kind for kind in kinds if kind not in (TASK, FILES)]),
-        *(values.text(name, LONGEST) for name in ("question", "answer", "second", "sentences")),
+        *(values.text(name, LONGEST) for name in names),
     )

@@ -90,6 +90,7 @@ class FamilyPage(Page):
         self.told: Told | None = None  # what is shown
         self.kind = FILL
         self._to_show: PageState | None = None  # until it is known which families there are
+        self._row = ("", "", "")  # that a scene wants to be seen, and of which kind and question
         self._is_found = False
         self._is_chinese = False  # what the questions are in
         self._texts = dict(FIRST[False])
@@ -426,6 +427,7 @@ class FamilyPage(Page):
         self.views.setCurrentIndex(1)
         self._choose_family(folder)
         self._texts[found.kind] = found.question
+        self._row = found.row, found.kind, found.question
         if found.kind == CLAIMS:
             self._files[CLAIMS] = ()
         if found.kind == self.kind:
@@ -438,6 +440,7 @@ class FamilyPage(Page):
                 self.sentences.setPlainText(found.sentences)
         self.tabs.setCurrentIndex(KINDS.index(found.kind))
         self.ask()
+        QTimer.singleShot(0, self, self._reveal_row)  # of an answer that is there already
 
     # what takes long
 
@@ -505,6 +508,24 @@ class FamilyPage(Page):
         asked = [(self.tr("Question"), told.question.text), (self.tr("Answer"), told.question.answer)]
         self.columns.set_caption([*lines, *(line for line in asked if line[1])])
         self.columns.set_columns(columns_of(told), labels_of(told))
+        QTimer.singleShot(0, self, self._reveal_row)  # once there is room for the columns
+
+    @Slot()
+    def _reveal_row(self) -> None:
+        """Move the columns up until a scene's row is seen."""
+        if self._wanted_row:
+            over = self.columns.end_of(self._wanted_row) - self.area.viewport().height()
+            self.area.verticalScrollBar().setValue(max(0, over))
+
+    @property
+    def _wanted_row(self) -> str:
+        row, *of = self._row
+        return row if of == [self.kind, self.question.text()] else ""
+
+    def last_row(self) -> str:
+        """Return the last row that is seen where the columns are moved up, else the one of a scene."""
+        top = self.area.verticalScrollBar().value()
+        return self.columns.row_above(top + self.area.viewport().height()) if top else self._wanted_row
 
     def _refuse(self, error: BaseException) -> None:
         self.banner.show_text("look", words.say_error(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,18 @@ def test_what_a_member_cannot_is_shown_by_an_example_that_was_asked_of_it(page: 
     shown = {column.name: column.shown for column in page.columns.columns}
     assert "Without “eats fish”" in shown["n-gram"] and "just the same" in shown["GPT"]
     assert "Backwards, “fish eats ____ the”" in shown["GloVe"]
+
+
+def test_a_scene_moves_the_columns_up_to_the_row_that_it_speaks_of(page: FamilyPage, qtbot: QtBot) -> None:
+    page.area.setFixedHeight(200)
+    state, bar = page.page_state(), page.area.verticalScrollBar()
+    page.show_state(replace(state, values={**state.values, "row": "shown"}))
+    qtbot.waitUntil(lambda: bar.value() > 0)
+    assert page.columns.end_of("shown") <= bar.value() + page.area.viewport().height()
+    assert page.page_state().values["row"] == "shown"
+    assert "row" not in state.values
+    page.show_state(state)  # as of a lecture made before rows were kept
+    assert page.is_state_shown
 
 
 def test_files_about_words_are_answered_with_intervals_and_others_refused(
