@@ -450,7 +450,8 @@ def compared_document(compared: Compared, names: tuple[str, str]) -> dict[str, A
         "num_examples": len(compared),
         "copies_count_once": compared.repeat,
         "models": [
-            {"name": name, "score": score} for name, score in zip(names, (first, second), strict=True)
+            {"name": name, "score": score, "learned_from": count}
+            for name, score, count in zip(names, (first, second), compared.num_seen, strict=True)
         ],
         "difference": found.value,
         "interval": _ends(found.interval),

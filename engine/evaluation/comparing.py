@@ -10,6 +10,7 @@ from engine.errors import DataError, Sentence, marked
 from engine.evaluation.report import SCORES, are_hits, groups_of
 from engine.evaluation.statistics import Difference, compared, compared_hits, is_single
 from engine.text.example_rows import Indices
+from engine.train.learned import MANY
 from engine.train.scored import SHARE, Scored
 
 _BETTER = marked(
@@ -23,6 +24,14 @@ _UNSURE = marked(
     "chance alone gives as much in {chance} of cases.",
 )
 _SAME = marked("engine", "{first} and {second} are equally good on these texts.")
+_SEEN = marked(
+    "engine",
+    "{name} has learned from {count:,} of these {total:,} texts, so they cannot tell which is better.",
+)
+_BOTH_SEEN = marked(
+    "engine",
+    "{first} and {second} have both learned from many of these texts, so they cannot tell which is better.",
+)
 _FEW = marked("engine", "One text tells nothing about a difference.")
 
 
@@ -52,6 +61,13 @@ class Compared:
         return self.score(self.first, self.first_rows), self.score(self.second, self.second_rows)
 
     @property
+    def num_seen(self) -> tuple[int, int]:
+        """How many of these texts each of the two has learned from."""
+        sides = ((self.first.seen, self.first_rows), (self.second.seen, self.second_rows))
+        ours, theirs = (int(seen[rows].sum()) if len(seen) else 0 for seen, rows in sides)
+        return ours, theirs
+
+    @property
     def differing(self) -> Indices:
         """Return (D,) places among these texts where the two answer differently."""
         first, second = self.first.each, self.second.each
@@ -63,7 +79,17 @@ class Compared:
 
     def sentence(self, first: str, second: str) -> Sentence:
         """Return what can be said of the difference. Args: what the two are called."""
-        found = self.difference
+        found, total = self.difference, len(self)
+        told = zip((first, second), self.num_seen, strict=True)
+        if seen := [(name, count) for name, count in told if count and count >= MANY * total]:
+            values = {
+                "name": seen[0][0],
+                "count": seen[0][1],
+                "total": total,
+                "first": first,
+                "second": second,
+            }
+            return Sentence(_BOTH_SEEN if len(seen) > 1 else _SEEN, values)
         if found.interval is None:
             return Sentence(_FEW)
         if not found.value:

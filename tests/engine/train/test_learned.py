@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from engine.evaluation.comparing import compare_scored
 from engine.events import Noted, result_of
 from engine.inspect.predict import evaluate_file
 from engine.model.folder import LEARNED
@@ -115,6 +116,21 @@ def test_the_command_tells_the_score_over_the_texts_that_are_new_to_the_model(tm
         "value": apart["score"]["value"],
         "interval": apart["score"]["interval"],
     }
+
+
+def test_no_model_is_called_the_better_one_on_texts_that_one_of_them_has_learned_from(tmp_path: Path) -> None:
+    config = config_of(tmp_path)
+    model, _ = learn(tmp_path / "run", config)
+    other = write_table(tmp_path / "other.csv", [(f"c {n}", ("bad", "good")[n % 2]) for n in range(20)])
+    second, _ = learn(tmp_path / "second", config_of(tmp_path, data=str(other)))
+    table = tmp_path / "reviews.csv"
+    ours, theirs = (measured(one, config, table)[0] for one in (model, second))
+    compared = compare_scored(ours, theirs)
+    assert compared.num_seen == (80, 0)
+    assert str(compared.sentence("A", "B")).startswith(
+        "A has learned from 80 of these 100 texts, so they cannot"
+    )
+    assert "both" in str(compare_scored(ours, ours).sentence("A", "B"))
 
 
 def test_a_model_that_kept_no_texts_is_known_by_its_file_unless_it_is_split_as_before(tmp_path: Path) -> None:
