@@ -78,7 +78,8 @@ def add_evaluate_commands(commands: Any) -> None:
         "--temperature",
         choices=(KEEP, FORGET),
         help="keep: write the temperature that is fitted into the model's cloze.json: from then on, its "
-        "probabilities are told with it; forget: take that back, and measure without it",
+        "probabilities are told with it; it is fitted on validation rows of the model's run, else on half of "
+        "these texts; forget: take that back, and measure without it",
     )
     evaluate.add_argument("--json", action="store_true", help="print the figures as JSON on stdout")
     evaluate.set_defaults(run=_evaluate)
