@@ -17,6 +17,7 @@ from engine.text.table import Table
 
 LARGEST = 1e15  # its square can still be computed in float32
 _LEAST_VALUES = 5  # different numbers that are no whole ones: fewer may be versions, or marks at school
+_MANY_VALUES, _FAR_APART = 20, 10  # different whole numbers, and how far they are apart on average
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,4})?")
 
 
@@ -37,11 +38,16 @@ def figure(number: float, spread: float, digits: int = 3) -> str:
 
 
 def are_numbers(cells: Iterable[str]) -> bool:
-    """Whether cells look like measurements, not classes: all are numbers, and several are no whole ones."""
-    numbers = {number_in(cell.strip()) for cell in cells if cell.strip()}
-    if None in numbers:
+    """Whether cells look like measurements, not classes: all are numbers, and several are no whole ones, or
+    many lie far apart, as prices do and the numbers of classes do not.
+    """
+    found = {number_in(cell.strip()) for cell in cells if cell.strip()}
+    numbers = {number for number in found if number is not None}
+    if len(numbers) < len(found):
         return False
-    return sum(number is not None and not number.is_integer() for number in numbers) >= _LEAST_VALUES
+    if sum(not number.is_integer() for number in numbers) >= _LEAST_VALUES:
+        return True
+    return len(numbers) >= _MANY_VALUES and max(numbers) - min(numbers) >= _FAR_APART * len(numbers)
 
 
 def finding_numbers(table: Table, roles: Roles, *, is_learned: bool = True) -> Steps[Examples]:

@@ -55,6 +55,9 @@ def test_numbers_that_are_all_the_same_teach_nothing(tmp_path: Path) -> None:
 def test_ratings_in_whole_numbers_are_classes_and_finer_ones_are_numbers() -> None:
     assert are_numbers(["0.5", "1.5", "2.25", "3", "4.75", "", "3.1"])
     assert not are_numbers(["1", "2", "3", "4", "5"])
+    assert are_numbers([f"{250_000 + 750 * n}.0" for n in range(40)])  # prices
+    assert not are_numbers([str(n) for n in range(77)] * 3)  # intents
+    assert not are_numbers(["1001", "2002", "30003"] * 20)  # codes of a few categories
     assert not are_numbers(["0.0", "1.0", "2.0"] * 3)
     assert not are_numbers(["1.5", "2.5"] * 30)
     assert not are_numbers(["0.5", "1.5", "2.25", "3.1", "4.75", "good"])
