@@ -291,7 +291,7 @@ def time_left(seconds: float) -> str:
 
 def rate(tokens_per_s: float) -> str:
     """Return "1,480 tokens/s"."""
-    return translate("words", "{number} tokens/s").format(number=number(tokens_per_s))
+    return translate("words", "{number} tokens/s").format(number=number(round(tokens_per_s)))
 
 
 def file_size(num_bytes: float) -> str:
