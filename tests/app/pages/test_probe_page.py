@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 import csv
 import json
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
