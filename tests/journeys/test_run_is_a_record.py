@@ -182,10 +182,10 @@ def test_every_remark_of_a_run_is_true_live_and_reopened_with_another_table_open
         assert page.charts.loss.num_points == 0  # the form does not stand beside that run's curves
         second.session.open_table(tmp_path / "other.csv")
         qtbot.waitUntil(lambda: second.session.table.path.name == "other.csv")  # type: ignore[union-attr]
-        assert page.setup.form.values()["test_data"] == ""  # it belongs to its table
+        assert page.setup.values()["test_data"] == ""  # it belongs to its table
         second.session.open_table(trained[0])
         qtbot.waitUntil(lambda: second.session.table.path.name == "planted.csv")  # type: ignore[union-attr]
-        assert Path(page.setup.form.values()["test_data"]).name == "apart.csv"
+        assert Path(page.setup.values()["test_data"]).name == "apart.csv"
     finally:
         second.close()
         assert second.session.wait_idle()
