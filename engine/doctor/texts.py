@@ -122,10 +122,10 @@ def _one(kind: str, part: Part, rows: Rows, **values: object) -> Iterator[Findin
 
 _SAID = {  # kind -> of many rows, of one, why it matters, what can be done, how much
     "nearly_empty": (
-        marked("engine", "{count:,} rows of {name} hold hardly a letter."),
-        marked("engine", "One row of {name} holds hardly a letter."),
-        marked("engine", "There is nothing in them from which a label could be learned."),
-        marked("engine", "Look at them, and leave them out."),
+        marked("engine", "{count:,} rows of {name} have almost no letters."),
+        marked("engine", "One row of {name} has almost no letters."),
+        marked("engine", "So little text cannot tell a label."),
+        marked("engine", "Look, and leave out what has no text."),
         "look",
     ),
     "too_long": (

@@ -59,7 +59,7 @@ def rows_words(kind: str) -> str:
         "hidden_characters": translate("findings", "characters that cannot be seen"),
         "lost_characters": translate("findings", "a lost character, �"),
         "mixed_words": translate("findings", "letters of two scripts in one word"),
-        "nearly_empty": translate("findings", "hardly a letter"),
+        "nearly_empty": translate("findings", "almost no letters"),
         "header_as_row": translate("findings", "names of columns"),
         "wrong_case": translate("findings", "all capitals"),
         "unknown_labels": translate("findings", "a label that is not learned"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.pages.anatomy import requests
 from app.pages.anatomy.lesson import WeightDialog
 from app.pages.anatomy.page import AnatomyPage
 from app.pages.anatomy.pictures import shown_places
@@ -72,6 +74,22 @@ def test_characters_are_counted_as_on_the_page_tokenizer(page: AnatomyPage) -> N
     column = page.rows.picture.columns[1]
     spans = page.found.now.encoding.offsets
     assert column.texts[1:3] == tuple(f"{start}–{stop}" for start, stop in spans[1:3]) and spans[1][0] == 0
+
+
+def test_numbers_that_take_a_while_are_said_to_be_on_their_way(
+    page: AnatomyPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, find = Event(), requests.find
+
+    def slow(*asked: Any) -> Any:
+        held.wait(60)
+        return find(*asked)
+
+    monkeypatch.setattr(requests, "find", slow)
+    page.session.inspector.set_text("The river was [MASK] and steep.")
+    qtbot.waitUntil(lambda: page.count.text().endswith("computing…"))
+    held.set()
+    qtbot.waitUntil(lambda: page.count.text().endswith("pieces"))
 
 
 def at_rest(page: AnatomyPage, qtbot: QtBot) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -143,6 +144,23 @@ def test_a_scene_moves_the_columns_up_to_the_row_that_it_speaks_of(page: FamilyP
     assert "row" not in state.values
     page.show_state(state)  # as of a lecture made before rows were kept
     assert page.is_state_shown
+
+
+def test_what_takes_a_while_is_said_to_be_under_way(
+    page: FamilyPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Event()
+
+    def slow(*asked: Any) -> Any:
+        held.wait(60)
+        return (yield from requests.ask(*asked))
+
+    monkeypatch.setattr("app.pages.family.page.ask", slow)
+    page._forget()
+    page.take_example("the ____ sees fish .", "dog")
+    qtbot.waitUntil(lambda: page.banner.isVisible() and "opened and asked" in page.banner.text())
+    held.set()
+    qtbot.waitUntil(lambda: page.told is not None and page.banner.isHidden())
 
 
 def test_files_about_words_are_answered_with_intervals_and_others_refused(
