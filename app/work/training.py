@@ -89,7 +89,7 @@ class TrainingState:
         """Return a step that tells the pace of the last ones together."""
         self._paces.append((step.num_tokens, step.num_tokens / max(step.tokens_per_s, 1e-9)))
         tokens, seconds = map(sum, zip(*self._paces, strict=True))
-        return replace(step, tokens_per_s=tokens / max(seconds, 1e-9))
+        return replace(step, tokens_per_s=round(tokens / max(seconds, 1e-9), 3))
 
 
 class Training(QObject):
