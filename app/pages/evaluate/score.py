@@ -198,7 +198,7 @@ class ScoreCard(Card):
         name = self.tr("TF-IDF") if best is self._words else self.tr("the largest class")
         between = ""
         if found.interval is not None:
-            ends = sorted(found.value and end * (1 if found.value > 0 else -1) for end in found.interval)
+            ends = sorted(end * (-1 if found.value < 0 else 1) for end in found.interval)
             low, high = (words.decimal(100 * end, 1) for end in ends)
             between = self.tr(" ({low} to {high})").format(low=low, high=high)
         values = {"name": name, "points": words.decimal(100 * abs(found.value), 1), "between": between}
@@ -216,7 +216,12 @@ class ScoreCard(Card):
                 text = self.tr("No difference from {name}{between}.")
         text = text.format(**values, chance=chance)
         if count:
-            level, text = "look" if level == "fine" else level, f"{text} {self._on_seen(count)}"
+            level = "look" if level == "fine" else level
+            known = self._on_seen(count)
+            if opened.report.unseen is not None:  # whose own line tells what the model reaches on the others
+                values = {"count": words.number(count), "total": words.number(opened.report.count)}
+                known = self.tr("It has learned from {count} of {total}.").format(**values)
+            text = f"{text} {known}"
         self._set_mark(level)
         self.sentence.setText(text)
 
