@@ -287,7 +287,7 @@ def test_the_caption_names_model_question_and_residual(qtbot, session, card, tmp
 
 
 def test_signs_are_written_out() -> None:
-    assert [signed(value) for value in (1.005, -0.5, -0.001)] == ["+1.00", "−0.50", "+0.00"]
+    assert [signed(value) for value in (1.004, -0.5, -0.001)] == ["+1.00", "−0.50", "+0.00"]
 
 
 def test_the_words_of_a_whole_table_are_listed_with_the_texts_that_hold_them(

@@ -84,7 +84,7 @@ def test_a_model_that_could_not_be_saved_on_stop_is_told(
 ) -> None:
     task = begun(kind, tmp_path)
 
-    def refuse(path: Path, *_: Any) -> None:
+    def refuse(path: Path, *_: Any, **__: Any) -> None:
         with explained(path):
             raise OSError(errno.ENOSPC, "No space left on device")
 
