@@ -112,3 +112,19 @@ def test_the_expected_number_of_wrong_labels_covers_those_that_were_exchanged(
         assert told is not None
         covered.append(told.low <= rate * 1500 <= told.high)
     assert np.mean(covered) >= 0.85
+
+
+def test_a_label_of_two_rows_does_not_hide_how_many_of_the_others_were_exchanged() -> None:
+    covered = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        scores = np.concatenate((2.5 * rng.standard_normal((1500, 2)), np.full((1500, 1), -2.0)), 1)
+        shares = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+        labels = (rng.random(1500) > shares[:, 0] / shares[:, :2].sum(1)).astype(int)
+        wrong = rng.random(1500) < 0.06
+        labels[wrong] = 1 - labels[wrong]
+        labels[:2] = 2
+        told = result_of(expecting(shares, labels))
+        assert told is not None
+        covered.append(told.low <= 90 <= told.high)
+    assert np.mean(covered) >= 0.85
