@@ -37,9 +37,9 @@ from engine.commands.language import (
 )
 from engine.commands.layers import add_layer_commands
 from engine.commands.runs import add_run_commands
-from engine.commands.screen import print_json, show
+from engine.commands.screen import print_json, scores_document, show
 from engine.errors import UserError, marked
-from engine.events import Event
+from engine.events import Evaluated, Event, Noted
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.setting import settings_of
@@ -218,7 +218,28 @@ def _finetune(options: argparse.Namespace) -> int:
 
     run_dir = Path(options.run_dir).absolute()
     task = _with_columns(_config_given(options), lambda config: fine_tune(config, run_dir))
-    return follow(task) if is_follower() else train(task, run_dir)
+    if is_follower():
+        return follow(task)
+    found: list[Event] = []
+    code = train(task, run_dir, found)
+    if options.json and code == 0:
+        print_json(_trained_document(found, run_dir))
+    return code
+
+
+def _trained_document(found: Sequence[Event], run_dir: Path) -> dict[str, Any]:
+    """Return a run for a program: the scores of the weights that it kept, and every sentence told."""
+    from engine.train.run.runs import MODEL
+
+    notes = [str(event.sentence) for event in found if isinstance(event, Noted)]
+    measured = [event for event in found if isinstance(event, Evaluated)]
+    document: dict[str, Any] = {"model": str(run_dir / MODEL), "run": str(run_dir)}
+    best = [event for event in measured if event.split == "validation" and event.is_best]
+    for name, events in (("validation", best), ("test", [one for one in measured if one.split == "test"])):
+        if events:
+            document[name] = {**scores_document(events[-1], ()), "step": events[-1].step}
+            del document[name]["notes"]
+    return {**document, "notes": notes}
 
 
 def _compare_ways(options: argparse.Namespace) -> int:
@@ -369,6 +390,7 @@ def _add_finetune(commands: Any) -> None:
     finetune.add_argument(  # torchrun takes --run for its own --run-path
         "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
     )
+    finetune.add_argument("--json", action="store_true", help="print scores and notes as JSON on stdout")
     words = "learn from the same rows fine-tuned and feature-based, and set them side by side"
     compare = _add_training(commands, "compare-ways", _compare_ways, words)
     compare.add_argument(

@@ -156,11 +156,13 @@ def _pretrain(options: argparse.Namespace) -> int:
     return train(task, run_dir)
 
 
-def train(task: Iterator[Event], run_dir: Path) -> int:
-    """Run a training and say, if it ends before its time, how to go on with it. Returns: the exit code."""
+def train(task: Iterator[Event], run_dir: Path, found: list[Event] | None = None) -> int:
+    """Run a training and say, if it ends before its time, how to go on with it; collect what it found and
+    noted. Returns: the exit code.
+    """
     is_begun: list[bool] = []
     try:
-        code = show(_watched(task, is_begun))
+        code = show(_watched(task, is_begun), found)
     except UserError:
         if is_begun:
             _say_how_to_go_on(run_dir)

@@ -102,6 +102,23 @@ def test_finetune_makes_a_model_that_evaluate_predict_and_tokenize_use(place: Pa
 
 
 @pytest.mark.slow
+def test_a_program_reads_the_scores_of_a_training_and_that_its_model_knew_the_rows(
+    place: Path, engine: Engine
+) -> None:
+    code, out, _ = engine(*FINETUNE, "--run", "run", "--json")
+    first = json.loads(out)
+    assert code == 0 and first["model"] == str(place / "run" / "model")
+    assert sum(map(sum, first["validation"]["confusion"])) == first["validation"]["num_examples"] == 11
+    assert not any("already learned" in note for note in first["notes"])
+    again = FINETUNE[: -len(QUICK) - 1] + (first["model"], *QUICK, "--set", "split_seed=7")
+    code, out, _ = engine(*again, "--run", "again", "--json")
+    assert code == 0
+    assert any(
+        "has already learned from" in note and "validation" in note for note in json.loads(out)["notes"]
+    )
+
+
+@pytest.mark.slow
 def test_columns_go_by_name_by_number_and_by_a_guess_that_is_told(place: Path, engine: Engine) -> None:
     write_table(place / "bare.csv", reviews(), header="")
     for run, words in {
