@@ -190,8 +190,9 @@ def _rare(part: Part, meant: dict[str, str]) -> Iterator[Finding]:
 
 
 def _balance(part: Part, meant: dict[str, str]) -> Iterator[Finding]:
+    """Name the smallest label where another has many times its rows; rare ones are told of already."""
     counts = _merged_counts(part, meant)
-    there = np.flatnonzero(counts)
+    there = np.flatnonzero(counts >= RARE)
     if len(there) < 2 or counts.max() < UNBALANCED * counts[there].min():
         return
     least, most = int(there[counts[there].argmin()]), int(counts.argmax())
