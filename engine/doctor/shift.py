@@ -34,7 +34,7 @@ def _labels(one: Part, other: Part) -> Iterator[Finding]:
     if lacking:
         rows = other.examples.rows[np.isin(other.examples.labels, [other.names.index(n) for n in lacking])]
         template = marked("engine", "{other} has labels that {name} lacks: {labels}.")
-        why = marked("engine", "What is not learned cannot be answered: these rows are left out of the score.")
+        why = marked("engine", "What is not learned cannot be answered: no score counts these rows.")
         said = Sentence(template, {"other": other.name, "name": one.name, "labels": lacking[:5]})
         yield _finding("unknown_labels", other.name, said, why, rows, "wrong", one.name)
     worst, most = "", 0.0
