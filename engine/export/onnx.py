@@ -22,7 +22,7 @@ import torch
 from engine.errors import ModelError, Sentence, marked
 from engine.events import Beat, Progress, Steps
 from engine.export.card import CARDS, write_card
-from engine.export.example import EXAMPLE, check_example, example_code
+from engine.export.example import EXAMPLE, TOLERANCE, check_example, example_code
 from engine.export.heads import INPUTS, OUTPUTS, Graph, example, graph_of
 from engine.export.place import check_new, exported_folder
 from engine.export.runtime import batches, needed, open_session, ours, read_part, theirs
@@ -33,7 +33,6 @@ from engine.text.wordpiece import WordPiece
 GRAPH, SMALL = "model.onnx", "model.int8.onnx"
 FILES = {GRAPH, SMALL, EXAMPLE, *CARDS, "config.json", "cloze.json", "vocab.txt", "tokenizer.json"}
 FILES |= {"tokenizer_config.json", "special_tokens_map.json"}  # a folder of these alone is written anew
-TOLERANCE = 1e-4  # of a score
 SHAPES = ((1, 1), (3, 128), (2, 512))
 OPSET = 20
 _BESIDE = ("config.json", "cloze.json")  # the vocabulary is written anew
