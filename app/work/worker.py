@@ -183,6 +183,7 @@ class Channel(QObject):
         work: Callable[[], Steps[T]],
         *,
         heard: Callable[[T], None],
+        again: bool = False,
         refused: Callable[[BaseException], None] | None = None,
         progress: Callable[[Event], None] | None = None,
         ended: Callable[[], None] | None = None,
@@ -195,6 +196,7 @@ class Channel(QObject):
         work: Callable[[], Iterator[Event]],
         *,
         heard: Callable[[Any], None],
+        again: bool = False,
         refused: Callable[[BaseException], None] | None = None,
         progress: Callable[[Event], None] | None = None,
         ended: Callable[[], None] | None = None,
@@ -207,6 +209,7 @@ class Channel(QObject):
         work: Callable[[], T],
         *,
         heard: Callable[[T], None],
+        again: bool = False,
         refused: Callable[[BaseException], None] | None = None,
         progress: Callable[[Event], None] | None = None,
         ended: Callable[[], None] | None = None,
@@ -218,6 +221,7 @@ class Channel(QObject):
         work: Callable[[], Any],
         *,
         heard: Callable[[Any], None],
+        again: bool = False,
         refused: Callable[[BaseException], None] | None = None,
         progress: Callable[[Event], None] | None = None,
         ended: Callable[[], None] | None = None,
@@ -229,12 +233,15 @@ class Channel(QObject):
             about: all that the answer depends on; of a model its fingerprint, for it may be trained anew.
             work: a plain function, or one with steps: a generator of events.
             heard: gets what `work` returns, and the value of each `Answer` on the way.
+            again: ask it also where it is the same.
             refused: gets a UserError or MemoryError; without it the worker's `problem` does. Any other
                 error is a fault of ours and goes to `problem` always.
             progress: gets every other event; of `Progress` the newest only.
             ended: comes last, once nothing of this channel is under way any more: also after a fault, and
                 where it was dropped.
         """
+        if again:
+            self.drop()
         if (about,) == self._asked or self._worker.is_closed:
             return False
         self.drop()

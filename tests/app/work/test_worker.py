@@ -104,7 +104,7 @@ def test_only_the_newest_question_is_heard_and_the_end_comes_once(
     assert heard == [3] and ended == [3]
 
 
-def test_the_same_question_is_not_asked_twice_unless_it_was_dropped_or_refused(
+def test_the_same_question_is_not_asked_twice_unless_it_was_dropped_or_refused_or_is_asked_again(
     qtbot: QtBot, worker: Worker, channel: Channel
 ) -> None:
     heard: list[int] = []
@@ -116,11 +116,14 @@ def test_the_same_question_is_not_asked_twice_unless_it_was_dropped_or_refused(
     assert channel.ask(("a", 1), returning(4), heard=heard.append)
     idle(qtbot, worker)
     assert heard == [1, 4]
+    assert channel.ask(("a", 1), returning(5), heard=heard.append, again=True)
+    idle(qtbot, worker)
+    assert heard == [1, 4, 5]
     refused: list[BaseException] = []
     for _ in range(2):
         assert channel.ask("b", raising(UserError("no")), heard=heard.append, refused=refused.append)
         idle(qtbot, worker)
-    assert len(refused) == 2 and heard == [1, 4]
+    assert len(refused) == 2 and heard == [1, 4, 5]
 
 
 def test_a_long_task_gives_way_to_a_newer_question_and_goes_on_after_it(
