@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QProgressBar, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from app import words
 from app.look.copy_command import CopyCommandButton
@@ -20,6 +20,7 @@ from app.look.error_dialog import show_error
 from app.look.files import ask_save, beside
 from app.look.labels import PART, ElidedLabel, label
 from app.look.layout import STRETCH, column, row
+from app.look.pending import Pending, ProgressLine
 from app.look.widgets import GAP, Card, EmptyState, Page, button, named
 from app.pages.choose.model_box import ModelBox
 from app.pages.evaluate import requests
@@ -101,8 +102,7 @@ class EvaluatePage(Page):
         self.facts = ElidedLabel("", "muted")
         self.facts.setObjectName("evaluate_facts")
         self.state = label("", "muted", name="evaluate_state")
-        self.progress = named(QProgressBar(textVisible=False), "evaluate_progress")
-        self.progress.setFixedWidth(120)
+        self.progress = ProgressLine("evaluate_progress", width=120)
         self.stop = button(self.tr("Stop"), "link", name="evaluate_stop")
         self.newer = button("", "link", name="evaluate_newer")
         self.refusal = label("", "refusal", wrap=True, name="evaluate_refusal")
@@ -126,8 +126,6 @@ class EvaluatePage(Page):
             self.tr("Choose labelled texts above: what a run kept apart, the open table, or any file."),
             self.tr("Choose a file…"),
         )
-        self.busy = label("", "muted", name="evaluate_busy")
-        self.busy.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
     def _lay_out(self) -> None:
         self.body.addLayout(
@@ -150,12 +148,7 @@ class EvaluatePage(Page):
         row(self.score, (self.kinds, 1), gap=GAP, parent=top)
         work = QWidget()
         column((top, 5), self.compare_card, (self.texts, 6), gap=GAP, parent=work)
-        self.stack = QStackedWidget()
-        for one in (self.no_model, self.no_texts, self.busy):
-            card = Card()
-            card.add(one, 1)
-            self.stack.addWidget(card)
-        self.stack.addWidget(work)
+        self.stack = Pending(work, self.no_model, self.no_texts, name="evaluate")
         self.body.addWidget(self.stack, 1)
         self.compare_card.hide()
 
@@ -314,18 +307,15 @@ class EvaluatePage(Page):
         )
 
     def _hear_progress(self, event: Event) -> None:
-        if isinstance(event, Progress):
-            self.progress.setRange(0, event.total)
-            self.progress.setValue(event.done)
+        if self.progress.hear(event):
             self._show_busy(words.event_words(event))
 
     def _show_busy(self, text: str) -> None:
-        self.state.setText(text if self.stack.currentIndex() == 3 else "")
-        self.busy.setText(text)
+        self.state.setText(text if self.stack.is_answered else "")
         self.progress.setVisible(True)
         self.stop.setVisible(True)
         if self.opened is None:
-            self.stack.setCurrentIndex(2)
+            self.stack.show_asking(text)
 
     @Slot()
     def _stop(self) -> None:
@@ -345,7 +335,7 @@ class EvaluatePage(Page):
         self.compare_card.show_nothing("")
 
     def _show_nothing(self) -> None:
-        self.stack.setCurrentIndex(0 if self.folder is None else 1)
+        self.stack.show_nothing(self.no_model if self.folder is None else self.no_texts)
         self.progress.hide()
         self.stop.hide()
         self.state.setText("")
@@ -371,7 +361,7 @@ class EvaluatePage(Page):
             return
         self.refusal.setText("")
         self.refusal.hide()
-        self.stack.setCurrentIndex(3)
+        self.stack.show_answer()
         self.copy_button.setEnabled(True)
         self.compare_button.setEnabled(True)
         self.save_button.setEnabled(True)

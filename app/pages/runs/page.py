@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look.banner import Banner
@@ -22,6 +22,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
+from app.look.pending import Pending
 from app.look.widgets import GAP, Card, EmptyState, Page, button, named
 from app.pages.runs.actions import RunActions
 from app.pages.runs.better import BetterCard
@@ -119,7 +120,6 @@ class RunsPage(Page):
             self.tr("Train a model"),
         )
         self.nothing = EmptyState(self.tr("No run is like that."), self.tr("Show all"))
-        self.views = QStackedWidget()
         self.curves, self.better = CurvesCard(), BetterCard()
         self.hint = label(
             self.tr("Tick two lines to see whether one is better; up to six are laid over one another."),
@@ -139,9 +139,8 @@ class RunsPage(Page):
         column(across, parent=self.filters)
         self.below = QWidget()
         row((self.curves, 5), (self.better, 3), gap=GAP, parent=self.below)
-        self.reading = EmptyState(self.tr("Reading the runs…"))
-        for view in (self.reading, self.table_card, self.nothing, self.empty):
-            self.views.addWidget(view)
+        self.views = Pending(self.table_card, self.nothing, self.empty, name="runs", framed=False)
+        self.views.show_asking(self.tr("Reading the runs…"))
         for part in (self.banner, self.queue_strip, self.elsewhere, self.filters):
             self.body.addWidget(part)
         self.body.addWidget(self.views, 1)
@@ -211,10 +210,10 @@ class RunsPage(Page):
         )
 
     def _show_progress(self, event: Event) -> None:
-        if isinstance(event, Progress) and not self.runs:
+        if isinstance(event, Progress) and not self._is_read:
             text = self.tr("Reading the runs: {done} of {total}")
             done, total = words.number(event.done), words.number(event.total)
-            self.reading.set_text(text.format(done=done, total=total))
+            self.views.show_asking(text.format(done=done, total=total))
 
     def _take_runs(self, runs: tuple[Listed, ...]) -> None:
         if runs != self.runs or not self._is_read:
@@ -319,16 +318,21 @@ class RunsPage(Page):
         self.state = self.state.keep({one.key for one in self.shown.rows})
         self.table.put(self.shown, self.state)
         self.filters.setVisible(bool(self.runs))
-        view = self.table_card if self.shown.rows else self.nothing if self.runs else self.empty
-        self.views.setCurrentWidget(view if self._is_read else self.reading)
         of = self.tr("{shown} of {total} runs")
         if self._is_read:
+            self._show_place()
             self.count.setText(
                 of.format(shown=words.number(self.shown.num_runs), total=words.number(len(self.runs)))
             )
         self._show_hint()
         self._show_ticked()
         self._show_actions()
+
+    def _show_place(self) -> None:
+        if self.shown.rows:
+            self.views.show_answer()
+        else:
+            self.views.show_nothing(self.nothing if self.runs else self.empty)
 
     def _show_hint(self) -> None:
         parts = [self.shown.same] if self.shown.same else []

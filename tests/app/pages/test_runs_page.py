@@ -531,7 +531,7 @@ def test_the_page_says_that_it_reads_while_it_does(
     worker = session.workers.quick
     worker.hold()
     page = show_page(RunsPage)
-    assert page.reading.isVisible() and "Reading" in page.reading.label.text()
+    assert page.views.asking.isVisible() and "Reading" in page.views.asking.label.text()
     worker.let_go()
     settle(page)
-    assert not page.reading.isVisible() and len(lines(page)) == 3
+    assert not page.views.asking.isVisible() and len(lines(page)) == 3
