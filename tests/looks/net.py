@@ -3,11 +3,11 @@
     python -m tests.looks.net record FOLDER [--only looking,refused]
     python -m tests.looks.net compare BEFORE AFTER
 
-`record` opens the window in light and dark at 1280x800, page by page: empty, with data, with a model, while
-it trains, after a run, and where something is refused. For each state it writes a PNG and what stands there:
-every widget with its name, text, tooltip and place, every figure with its numbers and caption. Beside them
-it writes the losses of two small trainings to the last bit, and every string that is to be translated.
-`compare` lists what differs in what was recorded after.
+`record` opens the window in light and dark at 1280x800, page by page: empty, with data, with a model, with
+runs, while it trains, after a run, and where something is refused. For each state it writes a PNG and what
+stands there: every widget with its name, text, tooltip and place, every figure with its numbers and caption.
+Beside them it writes the losses of two small trainings to the last bit, every string that is to be
+translated, and what `--help` says of every command. `compare` lists what differs in what was recorded after.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["COLUMNS"] = "100"  # how wide `--help` is
 
 import engine  # noqa: F401, I001  # before torch, which reads how its threads wait
 import torch
@@ -45,12 +46,14 @@ from app.pages.pretrain import findings as pretrain_findings
 from app.plots.figure import Figure
 from app.session import Session
 from app.settings import AppSettings
+from engine.commands import command_line
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.events import Step
 from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
 from engine.train.pretrain import pretrain
+from tests.engine.tiny_runs import tiny_config
 from tests.looks.language_scenes import InventedReading, invented_forecast, write_text
 from tests.looks.looking_scenes import SENTENCE, TOO_LONG, classifier, language_model
 from tests.looks.pictures import SIZES
@@ -114,7 +117,7 @@ class Stage:
 
 def states(root: Path, only: list[str]) -> Iterator[State]:
     """Bring the window into one state after the other; each is whole when it is given."""
-    parts = (empty, with_data, looking, fine_tuning, pretraining, refused)
+    parts = (empty, with_data, looking, judged, fine_tuning, pretraining, refused)
     for part in [each for each in parts if each.__name__ in only or not only]:
         stage = Stage(root, part.__name__)
         try:
@@ -168,6 +171,23 @@ def looking(stage: Stage) -> Iterator[str]:
     stage.page("predict")
     stage.rest()
     yield "predict"
+
+
+def judged(stage: Stage) -> Iterator[str]:
+    """Two runs: listed, opened, their table looked through; the family that ships."""
+    runs = [stage.session.runs_root / f"run-{seed}" for seed in (1, 2)]
+    for seed, run in enumerate(runs, start=1):
+        more = {"seed": seed, "validation_share": 0.3, "test_share": 0.2, "num_epochs": 2}
+        list(fine_tune(tiny_config(stage.root, **more), run))
+    stage.session.open_table(stage.root / "reviews.csv")
+    stage.rest()
+    for key in ("data", "runs", "welcome", "models", "family", "anatomy"):
+        stage.page(key)
+        stage.rest()
+        yield key
+    stage.session.want_evaluation(runs[0] / "model")
+    stage.rest()
+    yield "evaluate"
 
 
 def fine_tuning(stage: Stage) -> Iterator[str]:
@@ -365,6 +385,14 @@ def translatable(root: Path) -> list[str]:
     )
 
 
+def helps() -> dict[str, list[str]]:
+    """Return what `--help` says of every command, line by line."""
+    commands = next(
+        one for one in command_line._parser()._actions if isinstance(one, argparse._SubParsersAction)
+    )
+    return {name: command.format_help().splitlines() for name, command in commands.choices.items()}
+
+
 # ---- recording and comparing
 
 
@@ -390,6 +418,7 @@ def record(folder: Path, only: list[str]) -> None:
             print(name, flush=True)
         _write(folder / "losses.json", losses(root))
         _write(folder / "strings.json", translatable(root))
+        _write(folder / "helps.json", helps())
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
