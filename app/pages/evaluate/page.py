@@ -34,7 +34,7 @@ from app.pages.evaluate.score import ScoreCard
 from app.pages.evaluate.state import Both, Listing, Opened, Source
 from app.pages.evaluate.texts import TextsCard
 from app.pages.tasks.known import views_of
-from app.pages.tasks.views import TaskScores
+from app.pages.tasks.scores import TaskScores
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
 from app.session import Session

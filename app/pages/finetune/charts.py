@@ -15,7 +15,8 @@ from app.pages.advice.remark import Remark
 from app.pages.finetune.advice import FineTuneAdvice
 from app.pages.run.charts import RunCharts
 from app.pages.tasks.known import CLASSIFICATION, views_of
-from app.pages.tasks.views import TaskScores, TaskViews
+from app.pages.tasks.scores import TaskScores
+from app.pages.tasks.views import TaskViews
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.curve import CurvePlot
 from app.words import decimal, interval_help, number, score

@@ -17,7 +17,8 @@ from app.look.widgets import Advice, Card, set_role
 from app.pages.predict.requests import Preview
 from app.pages.tasks.classification.scores import ScoresCard
 from app.pages.tasks.known import CLASSIFICATION
-from app.pages.tasks.views import ROOM, TaskScores, TaskViews
+from app.pages.tasks.scores import ROOM, TaskScores
+from app.pages.tasks.views import TaskViews
 from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
 from engine.errors import Sentence
@@ -199,7 +200,7 @@ class AnswersCard(Card):
         choice = self.view_choice if isinstance(card, ScoresCard) else self.own_choice
         is_scores = choice.current != "rows"
         if is_scores and isinstance(card, ScoresCard):
-            card.show_view(choice.current)
+            card.open_view(choice.current)
         self._views.setCurrentIndex(self._views.indexOf(card) if is_scores else 0)
         self._save.setVisible(not is_scores)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,11 +16,10 @@ from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import Card, set_role
+from app.look.widgets import Card
 from app.pages.advice.remark import Remark
+from app.pages.tasks.scores import TaskScores
 from app.plots.bars import BarsPlot
-from app.plots.figure import Figure
 from engine.events import Evaluated, Predicted
 from engine.train.metrics import ONE_ANSWER
 
@@ -33,57 +32,6 @@ if TYPE_CHECKING:
 
 translate = QCoreApplication.translate
 FEW_LABELS = 6  # up to here bars keep the labels' order and do not jump; above, the likeliest stand first
-
-
-ROOM = 28  # px around a word on a button
-
-
-def split_buttons() -> FoldingButtons:
-    """Return the choice between the rows of validation and of test."""
-    validation, test = translate("TaskViews", "Validation"), translate("TaskViews", "Test")
-    return FoldingButtons(
-        "scores_split",
-        translate("TaskViews", "Rows"),
-        (
-            ("validation", validation, translate("TaskViews", "Rows that chose the best checkpoint")),
-            ("test", test, translate("TaskViews", "Rows that were looked at once, at the end")),
-        ),
-        room=ROOM,
-    )
-
-
-class TaskScores(Card):
-    """The scores of one evaluation, or of the two of a run. A child class shows them.
-
-    picture: the figure that says most of them, which is saved with a run's other figures. texts_wanted: of a
-    split, "validation" or "test", those that a `Filter` says.
-    """
-
-    picture: Figure
-    texts_wanted = Signal(str, object)
-
-    def set_door(self, is_door: bool) -> None:
-        """Let clicks lead to texts, where there are any behind the scores."""
-
-    def stand_beside_texts(self) -> None:
-        """Show numbers first, for a list of the texts stands beside."""
-
-    def clear(self) -> None:
-        """Show nothing."""
-        self.set_evaluations({}, {})
-
-    def be_part(self) -> None:
-        """Stand inside another card: without a border."""
-        set_role(self, "clear")
-        layout = self.layout()
-        assert layout is not None
-        layout.setContentsMargins(0, 0, 0, 0)
-
-    def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
-        """Show evaluations by split, "validation" and "test". Args: moments: of which weights each is, "after
-        step 12".
-        """
-        raise NotImplementedError
 
 
 class TaskPreview(Card):

@@ -12,20 +12,18 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QHeaderView, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import label, tip
-from app.look.segmented_buttons import FoldingButtons
+from app.look.labels import tip
 from app.look.table_view import TableView
 from app.look.widgets import set_role
+from app.pages.tasks.scores import LEAST_PICTURE, LabelledScores
 from app.pages.tasks.tile import ScoreTile
-from app.pages.tasks.views import ROOM, TaskScores, split_buttons
-from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
 from app.plots.figure import Numbers
-from app.work.text_filter import ANSWER, Filter
+from app.work.text_filter import ANSWER
 from engine.events import Evaluated
 from engine.train.metrics import ONE_ANSWER, ClassScores, notes_on, scores_of
 
@@ -33,8 +31,6 @@ Index = QModelIndex | QPersistentModelIndex
 MIDDLE = Qt.AlignmentFlag.AlignVCenter
 LABEL, PRECISION, RECALL, F1, ROWS, PREDICTED = range(6)
 NUM_COLUMNS = 6
-WIDE = 720  # px; with more room matrix and table stand side by side
-LEAST_PICTURE = 110  # px
 MOST_BASELINE = 120  # px of the caption of the baseline that are never cut
 LEAST_NAME = 104  # px of the column of names
 FULL_DIGITS = 6  # of a figure that is copied
@@ -237,37 +233,31 @@ class LabelView(TableView):
         self.setColumnWidth(LABEL, max(least, room - sum(widths.values())))
 
 
-class ScoresCard(TaskScores):
+class ScoresCard(LabelledScores):
     """The scores of one evaluation, or of the two of a run: on validation and on test rows."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
-        self._evaluations: dict[str, Evaluated] = {}
-        self._moments: dict[str, str] = {}
+        super().__init__(parent)
         self._is_part = False
-        self.view_choice = FoldingButtons(
-            "scores_view",
-            self.tr("View"),
+        self.confusion = ConfusionPlot(self.tr("Confusion"))
+        self.confusion.setObjectName("confusion_plot")
+        self.confusion.set_empty_text(self.tr("After each evaluation: which label was taken for which."))
+        self.labels = LabelView()
+        self.add_choices(
+            self.confusion,
             (
                 ("confusion", self.tr("Confusion"), self.tr("Which label was taken for which")),
                 ("labels", self.tr("By label"), self.tr("Precision, recall and F1 of each label")),
             ),
-            room=ROOM,
         )
-        self.split_choice = split_buttons()
+        menu = self.save_button.menu()
+        menu.addSeparator()
+        menu.addAction(self.tr("Copy the scores of each label"), self.copy_labels)
         self.accuracy, self.macro_f1 = ScoreTile("score_accuracy"), ScoreTile("score_macro_f1")
         self.baseline, self.loss = ScoreTile("score_baseline"), ScoreTile("score_loss")
-        self.confusion = ConfusionPlot(self.tr("Confusion"))
-        self.confusion.setObjectName("confusion_plot")
-        self.picture = self.confusion
-        self.confusion.set_empty_text(self.tr("After each evaluation: which label was taken for which."))
-        self.labels = LabelView()
-        self.remark = label("", "look", wrap=True)
-        self.remark.setObjectName("scores_remark")
-        yield_to_layout(self.confusion, LEAST_PICTURE)
-        self._lay_out()
-        self.view_choice.chosen.connect(self._show_view)
-        self.split_choice.chosen.connect(self._show)
+        tiles = (self.accuracy, self.macro_f1, self.loss, self.baseline)
+        self.add_tiles(*tiles, gap=12, longest=self.baseline)  # its name may be long
+        self.add_views(self.confusion, self.labels)
         self.confusion.chosen.connect(self._cell_chosen)
         self.labels.row_wanted.connect(self._row_chosen)
         self.clear()
@@ -278,73 +268,28 @@ class ScoresCard(TaskScores):
 
     @Slot(int, int)
     def _cell_chosen(self, true: int, predicted: int) -> None:
-        if self.current is not None:
-            self.texts_wanted.emit(self.current.split, Filter(ANSWER, (true, predicted)))
+        self.want_texts(ANSWER, true, predicted)
 
     @Slot(int)
     def _row_chosen(self, row: int) -> None:
         place = self.labels.scores.place_at(row)
-        if self.current is not None and place >= 0:
-            self.texts_wanted.emit(self.current.split, Filter(ANSWER, (place, -1)))
-
-    def _lay_out(self) -> None:
-        self._save = save_icon(self.confusion)
-        menu = self._save.menu()
-        menu.addSeparator()
-        menu.addAction(self.tr("Copy the scores of each label"), self.copy_labels)
-        for widget in (self.view_choice, self.split_choice, self._save):
-            self.add_corner(widget)
-        self._tiles = QWidget()
-        set_role(self._tiles, "clear")
-        tiles = self._tiles_row = QHBoxLayout(self._tiles)
-        tiles.setContentsMargins(0, 0, 0, 0)
-        tiles.setSpacing(12)
-        for tile in (self.accuracy, self.macro_f1, self.loss, self.baseline):
-            tiles.addWidget(tile, int(tile is self.baseline))  # its name may be long
-        self.add(self._tiles)
-        self.add(self.remark)
-        self._views = QGridLayout()
-        self._views.setSpacing(16)
-        self._views.addWidget(self.confusion, 0, 0)
-        self._views.addWidget(self.labels, 0, 1)
-        self.body.addLayout(self._views, 1)
+        if place >= 0:
+            self.want_texts(ANSWER, place, -1)
 
     def be_part(self) -> None:
         """Stand inside another card, which chooses the view: without a border and a title of its own."""
         super().be_part()
         self._is_part = True
-        self._tiles_row.addWidget(self._save)
+        self.tiles.addWidget(self.save_button)
         self._head.hide()
-
-    def show_view(self, key: str) -> None:
-        """Show the matrix ("confusion") or the table ("labels"); with room both stand there."""
-        self.view_choice.set_current(key)
-        self._show_view()
-
-    @property
-    def current(self) -> Evaluated | None:
-        """The evaluation that is shown."""
-        if len(self._evaluations) > 1:
-            return self._evaluations[self.split_choice.current]
-        return next(iter(self._evaluations.values()), None)
 
     def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
         of_classes = (name for name, one in evaluations.items() if scores_of(one, one.labels) is not None)
-        self._evaluations = {name: evaluations[name] for name in of_classes}
-        self._moments = dict(moments)
-        has_both = len(self._evaluations) > 1
-        if not has_both:
-            self.split_choice.set_current("validation")
-        self.split_choice.setVisible(has_both)
-        self._show()
+        super().set_evaluations({name: evaluations[name] for name in of_classes}, moments)
 
-    @Slot()
-    def _show(self) -> None:
-        shown = self.current
-        self._tiles.setVisible(shown is not None)
-        self.loss.setVisible(self._is_wide)  # else it stands with the losses
-        self.view_choice.setVisible(shown is not None and not self._is_wide)
-        is_crowded = len(self._evaluations) > 1 and not self._is_wide
+    def show_evaluation(self, shown: Evaluated | None) -> None:
+        self.loss.setVisible(self.is_wide)  # else it stands with the losses
+        is_crowded = len(self._evaluations) > 1 and not self.is_wide
         if not self._is_part:  # there what stands around it has the title
             self.set_title("" if is_crowded else self.tr("Scores"))
         scores = scores_of(shown, shown.labels) if shown is not None else None
@@ -360,19 +305,19 @@ class ScoresCard(TaskScores):
             self.labels.fit()
             self._show_tiles(shown, scores)
         self._show_remark(shown, scores)
-        self._show_view()
+
+    def width_changed(self) -> None:
+        self._show()
 
     def _show_tiles(self, shown: Evaluated, scores: ClassScores) -> None:
         summary, rows = scores.summary(), int(scores.support.sum())
         most, chance = scores.majority
         name = words.shorten(shown.labels[most], 40)
-        moment = self._moments.get(shown.split, "")
-        caption = self.tr("Accuracy, {moment}").format(moment=moment) if moment else self.tr("Accuracy")
-        measured = words.counted(rows, self.tr("Measured on 1 row."), self.tr("Measured on {count} rows."))
+        caption = self.with_moment(self.tr("Accuracy"), self.tr("Accuracy, {moment}"))
         self.accuracy.put(
             caption,
             words.with_interval(summary["accuracy"], rows),
-            f"{caption}. {measured} {words.interval_help()}",
+            f"{caption}. {self.measured_words(rows)} {words.interval_help()}",
         )
         self.macro_f1.put(
             self.tr("Macro F1"),
@@ -400,27 +345,6 @@ class ScoresCard(TaskScores):
         self.remark.setText(" ".join(words.say(note) for note in found))
         set_role(self.remark, "wrong" if any(note.template == ONE_ANSWER for note in found) else "look")
         self.remark.setVisible(bool(found))
-
-    @Slot()
-    def _show_view(self) -> None:
-        shown = self.current is not None
-        is_table = shown and self.view_choice.current == "labels"
-        self.confusion.setVisible(self._is_wide or not is_table)
-        self.labels.setVisible(shown and (self._is_wide or is_table))
-        for column, stretch in enumerate((4, 5) if self._is_wide and shown else (1, 0)):
-            self._views.setColumnStretch(column, stretch)
-        if not self._is_wide and is_table:
-            self._views.setColumnStretch(0, 0)
-            self._views.setColumnStretch(1, 1)
-
-    @property
-    def _is_wide(self) -> bool:
-        return self.width() >= WIDE
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if (event.oldSize().width() >= WIDE) != (event.size().width() >= WIDE):
-            self._show()
 
     @Slot()
     def copy_labels(self) -> None:

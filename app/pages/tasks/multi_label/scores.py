@@ -2,103 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from PySide6.QtCore import QModelIndex, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look.labels import label
-from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import set_role
-from app.pages.tasks.classification.scores import WIDE, LabelView
+from app.pages.tasks.classification.scores import LabelView
 from app.pages.tasks.multi_label.labels import SideBySide, ThresholdScores, curve_of
+from app.pages.tasks.scores import LabelledScores
 from app.pages.tasks.tile import ScoreTile
-from app.pages.tasks.views import ROOM, TaskScores, split_buttons
-from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.plane import PlanePlot
-from app.work.text_filter import LABEL, Filter
+from app.work.text_filter import LABEL
 from engine.events import Evaluated
 from engine.train.tasks.multi_label.details import set_details
 
-LEAST_PICTURE = 110  # px
 
-
-class MultiLabelScores(TaskScores):
+class MultiLabelScores(LabelledScores):
     """The scores of one evaluation, or of the two of a run. A click on a label shows its curve."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
-        self._evaluations: dict[str, Evaluated] = {}
-        self._moments: dict[str, str] = {}
+        super().__init__(parent)
         self._label = ""
         self.set_title(self.tr("Scores"))
-        self.view_choice = FoldingButtons(
-            "scores_view",
-            self.tr("View"),
+        self.labels = LabelView(ThresholdScores())
+        self.curve = PlanePlot(self.tr("Precision and recall"))
+        self.curve.setObjectName("precision_recall")
+        self.curve.set_empty_text(self.tr("After each evaluation: precision and recall at each threshold."))
+        self.add_choices(
+            self.curve,
             (
                 ("labels", self.tr("By label"), self.tr("Precision, recall, F1 and threshold of each label")),
                 ("curve", self.tr("Curve"), self.tr("What each threshold of a label would give")),
             ),
-            room=ROOM,
         )
-        self.split_choice = split_buttons()
         self.micro, self.macro = ScoreTile("score_micro_f1"), ScoreTile("score_macro_f1")
         self.subset = ScoreTile("score_subset_accuracy")
-        self.labels = LabelView(ThresholdScores())
-        self.picture = self.curve = PlanePlot(self.tr("Precision and recall"))
-        self.curve.setObjectName("precision_recall")
-        self.curve.set_empty_text(self.tr("After each evaluation: precision and recall at each threshold."))
-        self.remark = label("", "muted", wrap=True)
-        self.remark.setObjectName("scores_remark")
-        yield_to_layout(self.curve, LEAST_PICTURE)
-        for widget in (self.view_choice, self.split_choice, save_icon(self.curve)):
-            self.add_corner(widget)
-        self._lay_out()
-        self.view_choice.chosen.connect(self._show_view)
-        self.split_choice.chosen.connect(self._show)
+        self.add_tiles(self.micro, self.macro, self.subset, gap=16)
+        self.add_views(self.labels, self.curve)
         self.labels.selectionModel().currentRowChanged.connect(self._choose_row)
         self.labels.row_wanted.connect(self._row_wanted)
         self.clear()
 
-    def _lay_out(self) -> None:
-        self._tiles = QWidget()
-        set_role(self._tiles, "clear")
-        tiles = QHBoxLayout(self._tiles)
-        tiles.setContentsMargins(0, 0, 0, 0)
-        tiles.setSpacing(16)
-        for tile in (self.micro, self.macro, self.subset):
-            tiles.addWidget(tile)
-        tiles.addStretch(1)
-        self.add(self._tiles)
-        self.add(self.remark)
-        self._views = QGridLayout()
-        self._views.setSpacing(16)
-        self._views.addWidget(self.labels, 0, 0)
-        self._views.addWidget(self.curve, 0, 1)
-        self.body.addLayout(self._views, 1)
-
-    @property
-    def current(self) -> Evaluated | None:
-        """The evaluation that is shown."""
-        if len(self._evaluations) > 1:
-            return self._evaluations[self.split_choice.current]
-        return next(iter(self._evaluations.values()), None)
-
-    def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
-        self._evaluations, self._moments = dict(evaluations), dict(moments)
-        has_both = len(self._evaluations) > 1
-        if not has_both:
-            self.split_choice.set_current("validation")
-        self.split_choice.setVisible(has_both)
-        self._show()
-
-    @Slot()
-    def _show(self) -> None:
-        shown = self.current
-        self._tiles.setVisible(shown is not None)
-        self.remark.setVisible(shown is not None)
+    def show_evaluation(self, shown: Evaluated | None) -> None:
         scores = self.labels.scores
         if shown is None:
             scores.set_scores((), None)
@@ -109,17 +53,12 @@ class MultiLabelScores(TaskScores):
             self.remark.setText(_threshold_words(shown))
             self.remark.setVisible(bool(self.remark.text()))
         self._show_curve()
-        self._show_view()
 
     def _show_tiles(self, shown: Evaluated) -> None:
-        moment, rows = (
-            self._moments.get(shown.split, ""),
-            set_details(shown.details, shown.labels).num_examples,
-        )
-        caption = self.tr("Micro F1, {moment}").format(moment=moment) if moment else self.tr("Micro F1")
-        measured = words.counted(rows, self.tr("Measured on 1 row."), self.tr("Measured on {count} rows."))
-        meaning = self.tr("F1 over all labels of all rows together.")
-        self.micro.put(caption, words.score(shown.metrics.get("micro_f1")), f"{meaning} {measured}")
+        rows = set_details(shown.details, shown.labels).num_examples
+        caption = self.with_moment(self.tr("Micro F1"), self.tr("Micro F1, {moment}"))
+        meaning = f"{self.tr('F1 over all labels of all rows together.')} {self.measured_words(rows)}"
+        self.micro.put(caption, words.score(shown.metrics.get("micro_f1")), meaning)
         self.macro.put(
             self.tr("Macro F1"),
             words.score(shown.metrics.get("macro_f1")),
@@ -145,10 +84,10 @@ class MultiLabelScores(TaskScores):
 
     @Slot(int)
     def _row_wanted(self, row: int) -> None:
-        model, shown = self.labels.scores, self.current
+        model = self.labels.scores
         assert isinstance(model, ThresholdScores)
-        if shown is not None and model.label_at(row):
-            self.texts_wanted.emit(shown.split, Filter(LABEL, (model.label_at(row),)))
+        if model.label_at(row):
+            self.want_texts(LABEL, model.label_at(row))
 
     def choose(self, name: str) -> None:
         """Show a label's curve."""
@@ -170,21 +109,6 @@ class MultiLabelScores(TaskScores):
         unit = (0.0, 1.0)
         names = (self.tr("Recall · {title}").format(title=title), self.tr("Precision"))
         self.curve.set_points(points, said, names, (unit, unit), is_joined=True, special=special)
-
-    @Slot()
-    def _show_view(self) -> None:
-        shown, is_wide = self.current is not None, self.width() >= WIDE
-        is_curve = self.view_choice.current == "curve" or not shown
-        self.view_choice.setVisible(shown and not is_wide)
-        self.curve.setVisible(is_wide or is_curve)
-        self.labels.setVisible(shown and (is_wide or not is_curve))
-        for column, stretch in enumerate((5, 4) if is_wide and shown else (0, 1) if is_curve else (1, 0)):
-            self._views.setColumnStretch(column, stretch)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if (event.oldSize().width() >= WIDE) != (event.size().width() >= WIDE):
-            self._show_view()
 
 
 def _threshold_words(shown: Evaluated) -> str:

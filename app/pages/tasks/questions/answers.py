@@ -21,7 +21,8 @@ from app.look.widgets import GAP, Card, EmptyState, set_role
 from app.pages.tasks.questions.listing import QuestionList, shaded
 from app.pages.tasks.questions.passages import of_pieces, words_of
 from app.pages.tasks.questions.requests import OpenAnswerer, read_file
-from app.pages.tasks.views import ROOM, TaskAnswers
+from app.pages.tasks.scores import ROOM
+from app.pages.tasks.views import TaskAnswers
 from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.passage import LINE, PassagePlot, Shaded

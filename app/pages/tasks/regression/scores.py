@@ -2,99 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look.labels import label
-from app.look.layout import STRETCH, row
-from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import button, set_role
+from app.look.widgets import button
+from app.pages.tasks.scores import TaskScores
 from app.pages.tasks.tile import ScoreTile
-from app.pages.tasks.views import ROOM, TaskScores, split_buttons
-from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.plane import PlanePlot
-from app.work.text_filter import INSIDE, OFF, OUTSIDE, PLACE, Filter
+from app.work.text_filter import INSIDE, OFF, OUTSIDE, PLACE
 from engine.events import Evaluated
 from engine.train.tasks.regression.details import number_details, places_of_points
-
-LEAST_PICTURE = 110  # px
 
 
 class RegressionScores(TaskScores):
     """The scores of one evaluation, or of the two of a run."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
-        self._evaluations: dict[str, Evaluated] = {}
-        self._moments: dict[str, str] = {}
+        super().__init__(parent)
         self.set_title(self.tr("Scores"))
-        self.view_choice = FoldingButtons(
-            "scores_view",
-            self.tr("View"),
+        self.plane = PlanePlot(self.tr("True and predicted"))
+        self.plane.setObjectName("true_predicted")
+        self.plane.set_empty_text(self.tr("After each evaluation: true and predicted numbers."))
+        self.add_choices(
+            self.plane,
             (
                 ("points", self.tr("Predicted"), self.tr("What was predicted for each true number")),
                 ("errors", self.tr("Errors"), self.tr("How far each prediction is off, and to which side")),
             ),
-            room=ROOM,
         )
-        self.split_choice = split_buttons()
         self.pearson, self.spearman = ScoreTile("score_pearson"), ScoreTile("score_spearman")
         self.r2, self.error = ScoreTile("score_r2"), ScoreTile("score_mae")
-        self.picture = self.plane = PlanePlot(self.tr("True and predicted"))
-        self.picture.setObjectName("true_predicted")
-        self.picture.set_empty_text(self.tr("After each evaluation: true and predicted numbers."))
-        self.remark = label("", "muted", wrap=True)
-        self.remark.setObjectName("scores_remark")
+        self.add_tiles(self.pearson, self.spearman, self.r2, self.error, gap=10)
         self.half = button(self.tr("The half between"), "link", name="score_half")
         self.tenth = button(self.tr("The tenth outside"), "link", name="score_tenth")
         self.half.clicked.connect(lambda: self._want_off(INSIDE, 2, 4))
         self.tenth.clicked.connect(lambda: self._want_off(OUTSIDE, 1, 5))
-        self._links = QWidget()
-        set_role(self._links, "clear")
-        row(self.half, self.tenth, STRETCH, gap=16, parent=self._links)
-        self._is_door = False
-        yield_to_layout(self.picture, LEAST_PICTURE)
-        for widget in (self.view_choice, self.split_choice, save_icon(self.picture)):
-            self.add_corner(widget)
-        self._tiles = QWidget()
-        set_role(self._tiles, "clear")
-        tiles = QHBoxLayout(self._tiles)
-        tiles.setContentsMargins(0, 0, 0, 0)
-        tiles.setSpacing(10)
-        for tile in (self.pearson, self.spearman, self.r2, self.error):
-            tiles.addWidget(tile)
-        tiles.addStretch(1)
-        self.add(self._tiles)
-        self.add(self.remark)
-        self.add(self._links)
-        self.add(self.picture, 1)
+        self.add_links(self.half, self.tenth)
+        self.add(self.plane, 1)
         self.plane.chosen.connect(self._point_chosen)
-        self.view_choice.chosen.connect(self._show)
-        self.split_choice.chosen.connect(self._show)
         self.clear()
 
-    @property
-    def current(self) -> Evaluated | None:
-        """The evaluation that is shown."""
-        if len(self._evaluations) > 1:
-            return self._evaluations[self.split_choice.current]
-        return next(iter(self._evaluations.values()), None)
-
-    def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
-        self._evaluations, self._moments = dict(evaluations), dict(moments)
-        has_both = len(self._evaluations) > 1
-        if not has_both:
-            self.split_choice.set_current("validation")
-        self.split_choice.setVisible(has_both)
-        self._show()
-
     def set_door(self, is_door: bool) -> None:
-        self._is_door = self.plane.is_door = is_door
-        self._links.setVisible(is_door and self.current is not None)
+        self.plane.is_door = is_door
+        super().set_door(is_door)
 
     @Slot(int)
     def _point_chosen(self, point: int) -> None:
@@ -102,36 +54,32 @@ class RegressionScores(TaskScores):
             return
         places = places_of_points(number_details(self.current.details).num_examples)
         if point < len(places):
-            self.texts_wanted.emit(self.current.split, Filter(PLACE, (int(places[point]),)))
+            self.want_texts(PLACE, int(places[point]))
 
     def _want_off(self, side: str, low: int, high: int) -> None:
         """Ask for the rows that are off by what lies between two of the quantiles, or outside."""
         found = number_details(self.current.details).residuals if self.current is not None else []
-        if self.current is not None and found:
-            wanted = Filter(OFF, (side, found[low], found[high]))
-            self.texts_wanted.emit(self.current.split, wanted)
+        if found:
+            self.want_texts(OFF, side, found[low], found[high])
 
-    @Slot()
-    def _show(self) -> None:
-        shown = self.current
-        self._links.setVisible(self._is_door and shown is not None)
-        for widget in (self._tiles, self.view_choice, self.remark):
-            widget.setVisible(shown is not None)
-        if shown is None:
+    def show_evaluation(self, shown: Evaluated | None) -> None:
+        if shown is not None:
+            self._show_tiles(shown)
+            self.remark.setText(_error_words(shown))
+
+    def show_view(self, key: str) -> None:
+        if self.current is None:
             self.plane.clear()
             return
-        self._show_tiles(shown)
-        self.remark.setText(_error_words(shown))
-        points = np.array(number_details(shown.details).points, float).reshape(-1, 2)
-        if self.view_choice.current == "errors":
+        points = np.array(number_details(self.current.details).points, float).reshape(-1, 2)
+        if key == "errors":
             self._show_errors(points)
         else:
             self._show_points(points)
 
     def _show_tiles(self, shown: Evaluated) -> None:
-        moment, rows = self._moments.get(shown.split, ""), number_details(shown.details).num_examples
-        caption = self.tr("Pearson, {moment}").format(moment=moment) if moment else self.tr("Pearson")
-        measured = words.counted(rows, self.tr("Measured on 1 row."), self.tr("Measured on {count} rows."))
+        measured = self.measured_words(number_details(shown.details).num_examples)
+        caption = self.with_moment(self.tr("Pearson"), self.tr("Pearson, {moment}"))
         meaning = self.tr("How nearly predictions lie on a straight line over the true numbers, -1 to 1.")
         about = f"{meaning} {measured} {words.interval_help()}"
         self.pearson.put(caption, correlation_words(shown, "pearson", is_short=True), about)
@@ -167,7 +115,7 @@ class RegressionScores(TaskScores):
     def _show_points(self, points: np.ndarray) -> None:
         (left, right), (low, high) = _range(points[:, 0]), _range(points.ravel())
         said = self._said(points)
-        self.picture.set_title(self.tr("True and predicted"))
+        self.plane.set_title(self.tr("True and predicted"))
         names = (self.tr("True"), self.tr("Predicted"))
         ranges = ((left, right), (low, high))
         self.plane.set_points(points, said, names, ranges, line=((left, left), (right, right)))
@@ -176,7 +124,7 @@ class RegressionScores(TaskScores):
         errors = np.column_stack([points[:, 0], points[:, 1] - points[:, 0]])
         (left, right), most = _range(points[:, 0]), float(np.abs(errors[:, 1]).max(initial=0.0)) * 1.05 or 1.0
         said = self._said(points)
-        self.picture.set_title(self.tr("Errors"))
+        self.plane.set_title(self.tr("Errors"))
         names = (self.tr("True"), self.tr("Predicted less true"))
         ranges = ((left, right), (-most, most))
         self.plane.set_points(errors, said, names, ranges, line=((left, 0.0), (right, 0.0)))

@@ -17,13 +17,12 @@ from app.look.inputs import ComboBox
 from app.look.labels import label, tip
 from app.look.layout import column, row
 from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import set_role
+from app.look.widgets import named, set_role
+from app.pages.tasks.scores import ROOM, TaskScores
 from app.pages.tasks.token_labels.listing import CellTable, TextList
-from app.pages.tasks.views import ROOM, TaskScores
-from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
 from app.plots.tagged_words import PREDICTED, TRUE, Stretch, tagged_words
-from app.work.text_filter import MARK, Filter
+from app.work.text_filter import MARK
 from engine.events import Evaluated
 from engine.train.scored import ERROR, TAKEN, TYPE
 from engine.train.tasks.token_labels.details import (
@@ -34,8 +33,6 @@ from engine.train.tasks.token_labels.details import (
     pairs_in,
     texts_in,
 )
-
-LEAST_PICTURE = 110  # px
 
 
 class TypeConfusion(ConfusionPlot):
@@ -76,32 +73,25 @@ def kind_words(kind: str) -> str:
 class TokenScores(TaskScores):
     """The scores of one evaluation, or of the two of a run: on validation and on test texts."""
 
+    name, turns_to_test = "token_scores", True
+
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
-        self.setObjectName("token_scores")
-        self._evaluations: dict[str, Evaluated] = {}
-        self._moments: dict[str, str] = {}
+        super().__init__(parent)
+        self.setObjectName(self.name)
+        self.set_title(self.tr("Scores"))
         self._rows: list[WrongText] = []
         self._error_rows: list[tuple[tuple[str, ...], str, int]] = []  # mark, words, how many
-        self.view_choice = FoldingButtons(
-            "token_scores_view",
-            self.tr("View"),
+        self.confusion = TypeConfusion(self.tr("Confusion of types"))
+        self.confusion.setObjectName("type_confusion")
+        self.confusion.set_empty_text(self.tr("After each evaluation: which type is taken for which."))
+        self.add_choices(
+            self.confusion,
             (
                 ("texts", self.tr("Texts"), self.tr("Texts with what is wrong in them")),
                 ("types", self.tr("By type"), self.tr("Precision, recall and F1 of each type")),
                 ("errors", self.tr("Errors"), self.tr("How often what went wrong")),
                 ("confusion", self.tr("Confusion"), self.tr("Which type was taken for which")),
             ),
-            room=ROOM,
-        )
-        self.split_choice = FoldingButtons(
-            "token_scores_split",
-            self.tr("Texts"),
-            (
-                ("validation", self.tr("Validation"), self.tr("Texts that chose the best checkpoint")),
-                ("test", self.tr("Test"), self.tr("Texts that were looked at once, at the end")),
-            ),
-            room=ROOM,
         )
         self.figures = label("", wrap=True, name="token_figures")
         rule = self.tr(
@@ -109,9 +99,27 @@ class TokenScores(TaskScores):
         )
         self.figures.setToolTip(tip(rule))
         self.counts = label("", "muted", name="token_counts")
-        self.kind_box = ComboBox()
-        self.kind_box.setObjectName("error_kind")
-        self.kind_box.setAccessibleName(self.tr("Which errors"))
+        self.add_told(self.figures, self.counts)
+        self.types = CellTable("type_scores", self.tr("Scores of each type"), is_dense=True)
+        self.errors = CellTable("error_scores", self.tr("Errors by kind"))
+        self._views = {
+            "texts": self._wrong_texts(),
+            "types": self.types,
+            "errors": self.errors,
+            "confusion": self.confusion,
+        }
+        self._stack = QStackedWidget()
+        for view in self._views.values():
+            self._stack.addWidget(view)
+        self.add(self._stack, 1)
+        self.types.row_wanted.connect(self._type_wanted)
+        self.errors.row_wanted.connect(self._error_wanted)
+        self.confusion.chosen.connect(self._cell_wanted)
+        self.clear()
+
+    def _wrong_texts(self) -> QWidget:
+        """Return what shows the texts that are wrong, and chooses among them."""
+        self.kind_box = named(ComboBox(), "error_kind", self.tr("Which errors"))
         self.lane_choice = FoldingButtons(
             "token_lanes",
             self.tr("Show"),
@@ -123,44 +131,20 @@ class TokenScores(TaskScores):
             room=ROOM,
         )
         self.texts = TextList("wrong_texts", self.tr("Texts with errors"))
-        self.types = CellTable("type_scores", self.tr("Scores of each type"), is_dense=True)
-        self.errors = CellTable("error_scores", self.tr("Errors by kind"))
-        self.confusion = TypeConfusion(self.tr("Confusion of types"))
-        self.confusion.setObjectName("type_confusion")
-        self.confusion.set_empty_text(self.tr("After each evaluation: which type is taken for which."))
-        yield_to_layout(self.confusion, LEAST_PICTURE)
-        self.picture = self.confusion
-        self._views = QStackedWidget()
-        errors = QWidget()
-        set_role(errors, "clear")
-        column(row((self.kind_box, 1), self.lane_choice), (self.texts, 1), parent=errors)
-        for view in (errors, self.types, self.errors, self.confusion):
-            self._views.addWidget(view)
-        self._save = save_icon(self.confusion)
-        for widget in (self.view_choice, self.split_choice, self._save):
-            self.add_corner(widget)
-        for part in (self.figures, self.counts):
-            self.add(part)
-        self.add(self._views, 1)
-        self.view_choice.chosen.connect(self._show_view)
-        self.split_choice.chosen.connect(self._show)
         self.lane_choice.chosen.connect(self._draw_words)
         self.kind_box.activated.connect(self._list_texts)
         self.texts.row_chosen.connect(self._draw_words)
-        self.types.row_wanted.connect(self._type_wanted)
-        self.errors.row_wanted.connect(self._error_wanted)
-        self.confusion.chosen.connect(self._cell_wanted)
-        self.clear()
+        made = QWidget()
+        set_role(made, "clear")
+        column(row((self.kind_box, 1), self.lane_choice), (self.texts, 1), parent=made)
+        return made
 
-    def set_evaluations(self, evaluations: Mapping[str, Evaluated], moments: Mapping[str, str]) -> None:
-        had_test = "test" in self._evaluations
-        self._evaluations, self._moments = dict(evaluations), dict(moments)
-        if "test" in evaluations and (not had_test or "validation" not in evaluations):
-            self.split_choice.set_current("test")
-        elif "test" not in evaluations:
-            self.split_choice.set_current("validation")
-        self.split_choice.setVisible(len(evaluations) > 1)
-        self._show()
+    def split_words(self) -> tuple[str, str, str]:
+        return (
+            self.tr("Texts"),
+            self.tr("Texts that chose the best checkpoint"),
+            self.tr("Texts that were looked at once, at the end"),
+        )
 
     def set_door(self, is_door: bool) -> None:
         self.types.set_door(is_door)
@@ -168,47 +152,32 @@ class TokenScores(TaskScores):
         self.confusion.is_door = is_door
 
     def stand_beside_texts(self) -> None:
-        self.view_choice.set_current("types")
-        self._show_view()
+        self.open_view("types")
 
     @Slot(int)
     def _type_wanted(self, row: int) -> None:
         if self.current is not None:
-            self._want(TYPE, list(self.current.per_label)[row])
+            self.want_texts(MARK, TYPE, list(self.current.per_label)[row])
 
     @Slot(int)
     def _error_wanted(self, row: int) -> None:
-        self._want(*self._error_rows[row][0])
+        self.want_texts(MARK, *self._error_rows[row][0])
 
     @Slot(int, int)
     def _cell_wanted(self, true: int, predicted: int) -> None:
         kept, event = confusion_in(self._details), self.current
         names = (*kept[0], "") if kept is not None else event.labels if event is not None else ()
         if names:
-            self._want(TAKEN, names[true], names[predicted])
-
-    def _want(self, *mark: str) -> None:
-        if self.current is not None:
-            self.texts_wanted.emit(self.current.split, Filter(MARK, mark))
-
-    @property
-    def current(self) -> Evaluated | None:
-        """The evaluation that is shown."""
-        return self._evaluations.get(self.split_choice.current)
+            self.want_texts(MARK, TAKEN, names[true], names[predicted])
 
     @property
     def _details(self) -> Mapping[str, Any]:
         return self.current.details if self.current is not None else {}
 
-    @Slot()
-    def _show(self) -> None:
-        event = self.current
-        self.set_title(self.tr("Scores"))
-        self.set_hint(self._moments.get(self.split_choice.current, "") if event is not None else "")
-        for part in (self.view_choice, self.figures, self.counts):
-            part.setVisible(event is not None)
-        if event is not None:
-            self.figures.setText(self._figures_of(event))
+    def show_evaluation(self, shown: Evaluated | None) -> None:
+        self.set_hint(self.moment)
+        if shown is not None:
+            self.figures.setText(self._figures_of(shown))
             self.counts.setText(self._counts())
         self._show_types()
         self._show_errors()
@@ -221,13 +190,11 @@ class TokenScores(TaskScores):
             self.kind_box.addItem(f"{kind_words(kind)} ({words.number(count)})", kind)
         self.kind_box.setCurrentIndex(max(0, self.kind_box.findData(chosen)))
         self._list_texts()
-        self._show_view()
 
-    @Slot()
-    def _show_view(self) -> None:
-        view = self.view_choice.current if self.current is not None else "confusion"
-        self._views.setCurrentIndex(("texts", "types", "errors", "confusion").index(view))
-        self._save.setVisible(view == "confusion")
+    def show_view(self, key: str) -> None:
+        view = self._views[key] if self.current is not None else self.confusion
+        self._stack.setCurrentWidget(view)
+        self.save_button.setVisible(view is self.confusion)
 
     def _figures_of(self, event: Evaluated) -> str:
         found = event.metrics
