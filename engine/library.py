@@ -25,8 +25,11 @@ from engine.inspect.attribution.target import Target
 from engine.inspect.embeddings.vectors import Pooling, usual_kind
 from engine.inspect.embeddings.vectors import embed as embedding
 from engine.inspect.loaded_model import LoadedModel, stamps
-from engine.inspect.masked.probe import probe
+from engine.inspect.masked.probe import Probed
 from engine.inspect.predict import evaluate_file
+from engine.questions.at_hand import ModelsAtHand
+from engine.questions.fill_mask import FillMask
+from engine.questions.question import Question, answer_of
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.shipped import model_named
@@ -86,8 +89,9 @@ def fill_mask(
 
     Raises: ModelError: the model guesses no words. UserError: no text, or no [MASK] in it.
     """
-    answers = probe(_opened(model), text, text_pair, top_k=top_k).answers
-    return [[(guess.word, guess.probability) for guess in one.guesses] for one in answers]
+    found = _answer(model, FillMask, text, text_pair, top_k)
+    assert isinstance(found, Probed)
+    return [[(guess.word, guess.probability) for guess in one.guesses] for one in found.answers]
 
 
 @same_threads()
@@ -178,6 +182,13 @@ def evaluate(
     """
     config = with_values(FineTuneConfig(), {"data": str(data), **columns})
     return _done(evaluate_file(model_named(folder), config.data, device), hear).evaluated.metrics
+
+
+def _answer(
+    model: Model, kind: Callable[..., Question[Found]], *asked: Any, hear: Hear | None = None
+) -> Found:
+    opened = _opened(model)
+    return answer_of(kind(opened.about.named, *asked), ModelsAtHand(opened), hear)
 
 
 def _opened(model: Model) -> LoadedModel:

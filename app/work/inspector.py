@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Signal
 
 from app.settings import AppSettings
 from app.work.library import ModelLibrary
-from app.work.models import OpenModels
 from app.work.worker import Channel, Workers
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Inspector(QObject):
         super().__init__(parent)
         self._settings, self._library = settings, library
         self.workers = workers
-        self.open_models = OpenModels()  # for work on the models worker
+        self.open_models = workers.open_models  # for work on the models worker
         self._opening = Channel(self, workers.models)
         self.folder: Path | None = None
         self.about: ModelSummary | None = None

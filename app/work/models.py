@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.work.titles import model_title
+from engine.model.model_name import ModelName
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import LoadedModel, ModelSummary, Stamps
@@ -34,18 +35,18 @@ class OpenModels:
     def __init__(self) -> None:
         self._open: OrderedDict[Path, _Open] = OrderedDict()
 
-    def subject(self, folder: Path | str) -> LoadedModel:
+    def subject(self, folder: ModelName | Path | str) -> LoadedModel:
         """Return a model for looking inside; slow the first time. Raises: ModelError, DataError."""
         return self._opened(folder).subject
 
-    def predictor(self, folder: Path | str) -> Predictor:
+    def predictor(self, folder: ModelName | Path | str) -> Predictor:
         """Return a model for predicting; slow the first time. Raises: ModelError if it is no classifier."""
         opened = self._opened(folder)
         if opened.predictor is None:
             opened.predictor = opened.subject.predictor()
         return opened.predictor
 
-    def about(self, folder: Path | str) -> ModelSummary:
+    def about(self, folder: ModelName | Path | str) -> ModelSummary:
         """Return what is known of a model once it is open. Raises: ModelError, DataError."""
         return self.subject(folder).about
 
@@ -54,10 +55,10 @@ class OpenModels:
         """What the weights take that are open."""
         return sum(opened.subject.num_bytes for opened in self._open.values())
 
-    def _opened(self, folder: Path | str) -> _Open:
+    def _opened(self, model: ModelName | Path | str) -> _Open:
         from engine.inspect.loaded_model import LoadedModel, stamps  # here: on the worker
 
-        folder = Path(folder).absolute()
+        folder = Path(str(model)).absolute()
         now = stamps(folder)
         if folder in self._open and self._open[folder].stamps != now:
             del self._open[folder]  # a training has put another model in its place

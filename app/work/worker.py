@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast, overload
 
@@ -17,8 +18,10 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.work.job import INTERVAL_MS as CALM_MS
 from app.work.job import STACK_BYTES, step_back
+from app.work.models import OpenModels
 from engine.errors import UserError
 from engine.events import Beat, Event, Progress
+from engine.questions.question import Models, Question
 
 INTERVAL_MS = 4  # a head's picture is wanted within 50 ms of the key
 PATIENCE_S = 0.2  # with which a window closes while a file is read
@@ -46,11 +49,11 @@ class _Work:
 
 
 @dataclass(slots=True, eq=False)
-class _Question:
+class _Request:
     """Something asked. tell: None once its owner is gone."""
 
     work: _Work
-    tell: Callable[[_Question, _Said], None] | None
+    tell: Callable[[_Request, _Said], None] | None
     heard: Callable[[Any], None]
     refused: Callable[[BaseException], None] | None
     progress: Callable[[Event], None] | None
@@ -74,11 +77,17 @@ class Worker(QObject):
     problem = Signal(object)  # a fault of ours, or a refusal that nobody hears
 
     def __init__(
-        self, parent: QObject | None = None, *, name: str = "worker", interval_ms: int = INTERVAL_MS
+        self,
+        parent: QObject | None = None,
+        *,
+        name: str = "worker",
+        interval_ms: int = INTERVAL_MS,
+        models: Models | None = None,
     ) -> None:
         super().__init__(parent)
+        self.models = models  # with which questions are answered on its thread
         self._name = name
-        self._out: dict[_Work, _Question] = {}  # those that have not ended
+        self._out: dict[_Work, _Request] = {}  # those that have not ended
         self._inbox: SimpleQueue[_Work | None] = SimpleQueue()
         self._outbox: SimpleQueue[_Said] = SimpleQueue()
         self._said: deque[_Said] = deque()  # taken from the outbox and not told yet
@@ -93,7 +102,7 @@ class Worker(QObject):
         """Whether all that was asked has ended."""
         return not self._out
 
-    def begin(self, question: _Question) -> None:
+    def begin(self, question: _Request) -> None:
         """Take a question from its channel."""
         self._out[question.work] = question
         self._inbox.put(question.work)
@@ -166,15 +175,28 @@ class Channel(QObject):
         super().__init__(owner)
         self._worker = worker
         self._asked: tuple[Hashable] | None = None  # what is under way, or was answered last
-        self._newest: _Question | None = None  # whose answer is still to come
+        self._newest: _Request | None = None  # whose answer is still to come
         self._ended: Callable[[], None] | None = None  # of what was asked last
-        out = self._out = list[_Question]()  # with those that were replaced and have not ended
+        out = self._out = list[_Request]()  # with those that were replaced and have not ended
         self.destroyed.connect(lambda: _forget(out))
 
     @property
     def is_asking(self) -> bool:
         """Whether an answer is still to come."""
         return self._newest is not None
+
+    @overload
+    def ask(
+        self,
+        about: Question[T],
+        work: None = None,
+        *,
+        heard: Callable[[T], None],
+        again: bool = False,
+        refused: Callable[[BaseException], None] | None = None,
+        progress: Callable[[Event], None] | None = None,
+        ended: Callable[[], None] | None = None,
+    ) -> bool: ...
 
     @overload
     def ask(
@@ -218,7 +240,7 @@ class Channel(QObject):
     def ask(
         self,
         about: Hashable,
-        work: Callable[[], Any],
+        work: Callable[[], Any] | None = None,
         *,
         heard: Callable[[Any], None],
         again: bool = False,
@@ -230,8 +252,10 @@ class Channel(QObject):
         what is under way or was answered last. Returns: whether it was asked.
 
         Args:
-            about: all that the answer depends on; of a model its fingerprint, for it may be trained anew.
-            work: a plain function, or one with steps: a generator of events.
+            about: a question; or all that the answer depends on, of a model its fingerprint, for it may be
+                trained anew.
+            work: a plain function, or one with steps: a generator of events. A question needs none: it is
+                answered with the worker's models.
             heard: gets what `work` returns, and the value of each `Answer` on the way.
             again: ask it also where it is the same.
             refused: gets a UserError or MemoryError; without it the worker's `problem` does. Any other
@@ -244,8 +268,11 @@ class Channel(QObject):
             self.drop()
         if (about,) == self._asked or self._worker.is_closed:
             return False
+        if work is None:
+            assert isinstance(about, Question) and self._worker.models is not None
+            work = partial(about.answer, self._worker.models)
         self.drop()
-        question = _Question(_Work(work), self._tell, heard, refused, progress)
+        question = _Request(_Work(work), self._tell, heard, refused, progress)
         self._asked, self._newest, self._ended = (about,), question, ended
         self._out.append(question)
         self._worker.begin(question)
@@ -259,7 +286,7 @@ class Channel(QObject):
         if question is not None:
             question.work.is_dropped = True
 
-    def _tell(self, question: _Question, said: _Said) -> None:
+    def _tell(self, question: _Request, said: _Said) -> None:
         if said.has_ended:
             try:
                 self._end(question, said.error)
@@ -274,7 +301,7 @@ class Channel(QObject):
         elif question.progress is not None:
             question.progress(said.event)
 
-    def _end(self, question: _Question, error: BaseException | None) -> None:
+    def _end(self, question: _Request, error: BaseException | None) -> None:
         if self._newest is question:
             self._newest = None
         if error is not None and not question.work.is_dropped:
@@ -296,7 +323,8 @@ class Workers(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.models = Worker(self, name="models")
+        self.open_models = OpenModels()
+        self.models = Worker(self, name="models", models=self.open_models)
         self.quick = Worker(self, name="quick")
         self.files = Worker(self, name="files", interval_ms=CALM_MS)
         self.hub = Worker(self, name="hub", interval_ms=CALM_MS)
@@ -329,7 +357,7 @@ class Workers(QObject):
         self.transfer.close()
 
 
-def _forget(questions: list[_Question]) -> None:
+def _forget(questions: list[_Request]) -> None:
     """Let nobody hear of these any more: who asked is gone."""
     for question in questions:
         question.work.is_dropped, question.tell = True, None

@@ -9,18 +9,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.commands.ask import answered
 from engine.commands.inspect import (
     METHODS,
     add_command,
     add_json,
     add_off,
-    answered,
     open_subject,
-    switches,
 )
 from engine.commands.screen import aligned, print_json
 from engine.durable import check_writable
 from engine.events import Noted, Steps
+from engine.questions.fields import switches
 
 if TYPE_CHECKING:
     from engine.evaluation.inside.cloze import Cloze

@@ -7,25 +7,26 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.commands.ask import add_question, answered
 from engine.commands.screen import percent, print_json, show
 from engine.durable import check_writable, replaced_file
 from engine.errors import UserError, marked
-from engine.events import Event, Finished
+from engine.events import Finished
+from engine.questions.fields import switches
+from engine.questions.fill_mask import FillMask
 
 if TYPE_CHECKING:
     from engine.inspect.attention.weights import AttentionMaps
     from engine.inspect.attribution.gradients import Attribution
     from engine.inspect.attribution.target import Target
     from engine.inspect.loaded_model import LoadedModel
-    from engine.inspect.masked.score import Guess
 
-Found = TypeVar("Found")
 TARGETS = {"mask": "masked_words", "next": "next_sentence"}
 POOLINGS = ("sentence", "mean", "cls", "max", "last_four", "pooled", "mix")
 METHODS = ("integrated_gradients", "gradient_x_input")
@@ -62,7 +63,7 @@ def _flag(name: str, value: str) -> list[str]:
 
 def add_inspect_commands(commands: Any) -> None:
     """Add the commands to the parser's."""
-    _add_fill_mask(commands)
+    add_question(commands, FillMask)
     said = "tell whether a second text follows a first"
     follows = add_command(commands, "next-sentence", _next_sentence, said)
     follows.add_argument("text", metavar="A")
@@ -114,15 +115,6 @@ def add_off(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_fill_mask(commands: Any) -> None:
-    fill = add_command(commands, "fill-mask", _fill_mask, "guess the words that stand in the place of [MASK]")
-    add_text(fill)
-    fill.add_argument("--top-k", type=int, default=5, help="guesses for each [MASK]")
-    fill.add_argument("--joint", action="store_true", help="guess all [MASK]s together, by beam search")
-    add_off(fill)
-    add_json(fill, "print tokens, ids and probabilities as JSON")
-
-
 def _add_attribute(commands: Any) -> None:
     attribute = add_command(commands, "attribute", _attribute, "tell what each word adds to an answer")
     add_text(attribute)
@@ -169,61 +161,6 @@ def open_subject(options: argparse.Namespace) -> LoadedModel:
     return LoadedModel.open(options.model)
 
 
-def answered(task: Generator[Event, None, Found]) -> tuple[int, Found | None]:
-    """Run a task that returns an answer, telling its progress. Returns: the exit code, and the answer."""
-    found: list[Found] = []
-
-    def collect() -> Generator[Event, None, None]:
-        found.append((yield from task))
-
-    code = show(collect())
-    return code, found[0] if found else None
-
-
-def _fill_mask(options: argparse.Namespace) -> int:
-    from engine.inspect.masked.probe import probe
-
-    subject = open_subject(options)
-    if options.joint:
-        return _fill_jointly(options, subject)
-    on = switches(options.off, subject)
-    masks = probe(subject, options.text, options.text_pair, top_k=options.top_k, on=on).answers
-    if options.json:
-        print_json([[_guess_document(guess) for guess in mask.guesses] for mask in masks])
-        return 0
-    for number, mask in enumerate(masks, start=1):
-        print(f"[MASK] {number}")
-        for guess in mask.guesses:
-            print(f"  {guess.word:<20}{guess.probability:8.4f}")
-    return 0
-
-
-def _guess_document(guess: Guess) -> dict[str, Any]:
-    return {"token": guess.word, "id": guess.ids[0], "probability": guess.probability}
-
-
-def _fill_jointly(options: argparse.Namespace, subject: LoadedModel) -> int:
-    from engine.inspect.masked.joint import fill_jointly
-    from engine.inspect.masked.masked import mask
-
-    masked = mask(subject.about, options.text, options.text_pair)
-    code, joint = answered(
-        fill_jointly(subject, masked, top_k=options.top_k, on=switches(options.off, subject))
-    )
-    if joint is None:
-        return code
-    if options.json:
-        names = ("words", "probability", "independent")
-        print_json(
-            [dict(zip(names, (f.words, f.probability, f.independent), strict=True)) for f in joint.fillings]
-        )
-        return code
-    print(f"{'together':>8}  {'each alone':>10}")
-    for filling in joint.fillings:
-        print(f"{filling.probability:8.4f}  {filling.independent:10.4f}  {' · '.join(filling.words)}")
-    return code
-
-
 def _next_sentence(options: argparse.Namespace) -> int:
     from engine.inspect.masked.follows import follows
 
@@ -263,26 +200,6 @@ def _write_look(out: Path, seen: AttentionMaps) -> None:
         arrays["heads_on"] = seen.on
     with replaced_file(out) as beside, beside.open("wb") as file:
         np.savez(file, **arrays)
-
-
-def switches(off: Sequence[str], subject: LoadedModel) -> np.ndarray | None:
-    """Return (L, H) bool of the heads that stay on, or None for all. Raises: UserError."""
-    if not off:
-        return None
-    shape = (subject.config.num_hidden_layers, subject.config.num_attention_heads)
-    on = np.ones(shape, bool)
-    for given in off:
-        layer, dot, head = given.partition(".")
-        numbers = [int(part) if part.isdecimal() else 0 for part in (layer, head if dot else "1")]
-        if not (0 < numbers[0] <= shape[0] and 0 < numbers[1] <= shape[1]):
-            raise UserError(
-                marked("engine", "--off {given}: this model has layers 1 to {layers} of {heads} heads each."),
-                given=given,
-                layers=shape[0],
-                heads=shape[1],
-            )
-        on[numbers[0] - 1, numbers[1] - 1 if head else slice(None)] = False
-    return on
 
 
 def _attribute(options: argparse.Namespace) -> int:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.commands.inspect import add_command, add_json, add_off, add_text, open_subject, switches
+from engine.commands.inspect import add_command, add_json, add_off, add_text, open_subject
 from engine.commands.screen import print_json, show
 from engine.durable import check_writable, replaced_file
 from engine.errors import UserError, marked
 from engine.events import Event, Finished, Noted
+from engine.questions.fields import switches
 
 if TYPE_CHECKING:
     from engine.inspect.embeddings.contexts import Contexts

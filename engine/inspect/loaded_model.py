@@ -24,6 +24,7 @@ from engine.model.fastest import kernels_for
 from engine.model.folder import open_weights
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.info import read_info
+from engine.model.model_name import ModelName
 from engine.model.sentence_files import SentenceVectors, read_sentence_files
 from engine.model.source import Source
 from engine.model.trim import check_vocabulary
@@ -91,6 +92,11 @@ class ModelSummary:
     notes: tuple[Sentence, ...]
     num_parameters: int
     sentence: SentenceVectors | None = None
+
+    @property
+    def named(self) -> ModelName:
+        """How a question names it."""
+        return ModelName(self.folder, self.fingerprint)
 
     @property
     def max_length(self) -> int:

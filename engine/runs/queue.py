@@ -43,8 +43,8 @@ from engine.runs.turn import COMPUTING, in_turn
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
+from engine.settings.values import kinds_of
 from engine.train.run.lock import holder, is_locked, locked
-from engine.train.run.records import kinds_of
 from engine.train.run.runs import CONFIG, LOCK, AnyConfig, kind_of, new_run_dir, read_status
 
 QUEUE, PAUSED, LOG = ".queue", "paused", "log.txt"

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, get_args, get_type_hints
+from typing import Any, Protocol, get_args, get_type_hints
 
 from engine.errors import ConfigError, marked
 
 _BOOLS = {"true": True, "yes": True, "false": False, "no": False}  # as typed in a terminal
+
+
+class Form(Protocol):
+    """How a file has a value that differs there, such as a place that is counted from 1."""
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as JSON can hold it."""
+
+    def back(self, value: Any) -> Any:
+        """Return what `plain` gave as the value. Raises: ValueError, TypeError, LookupError."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +32,13 @@ class Setting:
     unit: str = ""
     choices: tuple[str, ...] = ()
     or_number: bool = False  # beside the choices, a whole number from 1 on may stand there, as text
-    kind: str = ""  # "", "path", "column", "hidden": how a form shows it
+    kind: str = ""  # "", "path", "column", "hidden": how a form shows it; "given": of this process alone
     advanced: bool = False
     auto: str = ""  # what an empty value means, in words
+    key: str = ""  # in a file, where it is not the field's name
+    longest: int = 20_000  # characters of a text in a file
+    most: int = 5_000  # things of a list in a file
+    form: Form | None = None  # in a file, where it is not that of its type
 
 
 def setting(default: Any, label: str, help: str, **metadata: Any) -> Any:

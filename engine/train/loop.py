@@ -22,6 +22,7 @@ from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import Sentence, UserError, marked
 from engine.events import Beat, Evaluated, Event, Noted, Pinned, Saved, Started, Step
 from engine.model.kernels import Dropout, Noise
+from engine.settings.values import as_kind
 from engine.train.ahead import Ahead
 from engine.train.feed import Feed
 from engine.train.optimizer import Optimizer
@@ -29,7 +30,6 @@ from engine.train.ranks import ALONE, Ranks
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run
 from engine.train.run.history import WeightHistory
-from engine.train.run.records import as_kind
 from engine.train.run.writer import Snapshot, Writer
 from engine.train.schedule import Progressed, Schedule
 from engine.train.task import Measures, Task

@@ -13,6 +13,8 @@ from app.words import translate
 from engine.commands.command_line import how_read
 from engine.commands.inspect import inspect_command
 from engine.inspect.masked.grid import TemplateRequest
+from engine.model.model_name import ModelName
+from engine.questions.fill_mask import FillMask
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ def words_offer(state: ProbeState, top_k: int) -> Offer:
         )
     texts = (text, pair if state.question.pair is not None else None)
     said = translate("probe", "The command prints the guesses for each [MASK].")
-    return Offer(inspect_command("fill-mask", about.folder, *texts, top_k=top_k), said)
+    return Offer(FillMask(ModelName(about.folder), *texts, top_k=top_k).command(), said)
 
 
 def surprise_offer(state: ProbeState) -> Offer:

@@ -27,6 +27,9 @@ from engine.inspect.masked.perplexity import PseudoPerplexity, pseudo_perplexity
 from engine.inspect.masked.probe import Probed, probe, score_words
 from engine.inspect.masked.score import WordScore
 from engine.inspect.masked.side_by_side import CheckpointProbed, over_checkpoints
+from engine.model.model_name import ModelName
+from engine.questions.question import Models, asked
+from engine.questions.question import Question as ModelQuestion
 from engine.text.examples import Roles
 from engine.text.table import Table
 from engine.train.run.kept import Kept
@@ -158,29 +161,49 @@ def compare_pairs(models: OpenModels, folder: Path, table: Table, first: str, se
     )
 
 
-def ask_gaps(
-    models: OpenModels,
-    *,
-    folder: Path,
-    beside: Path | None,
-    question: Question,
-    yours: Mapping[int, str],
-    top_k: int,
-) -> Iterator[Event]:
-    """Guess every gap, then score the words a person asked for, then fill all gaps together."""
-    subject = models.subject(folder)
-    probed = _probe(subject, question, top_k)
-    answer = GapsAnswer(question, probed)
-    if beside is None and not yours:
-        yield Answer(value=answer)
-    else:
-        scores = {gap: _score(models, folder, probed.masked, gap, word) for gap, word in yours.items()}
-        other = None if beside is None else _beside(models, folder, beside, question, top_k)
-        yield Answer(value=GapsAnswer(question, probed, other, scores))
-    if can_fill_jointly(probed.masked):
-        whole = any(gap.is_word and len(gap.places) > 1 for gap in probed.masked.gaps)
-        joint = yield from fill_jointly(subject, probed.masked, beam=BEAM, top_k=NUM_JOINT, whole_words=whole)
-        yield Answer(value=JointAnswer(question, joint))
+@dataclass(frozen=True)
+class GuessGaps(ModelQuestion["GapsAnswer | JointAnswer"]):
+    """Every gap guessed, then the words that a person asked for scored, then all gaps filled together.
+
+    yours: gap -> word; it is asked anew by itself.
+    """
+
+    question: Question = asked()
+    beside: ModelName | None = asked(None)
+    top_k: int = asked(6)
+    yours: Mapping[int, str] = asked(None, compare=False)
+
+    def answer(self, models: Models) -> Iterator[Event]:
+        subject = models.subject(self.model)
+        probed = _probe(subject, self.question, self.top_k)
+        answer = GapsAnswer(self.question, probed)
+        if self.beside is None and not self.yours:
+            yield Answer(value=answer)
+        else:
+            scores = {gap: _score(subject, probed.masked, gap, word) for gap, word in self.yours.items()}
+            other = None if self.beside is None else self._answer_of(models, self.beside, subject)
+            yield Answer(value=GapsAnswer(self.question, probed, other, scores))
+        if can_fill_jointly(probed.masked):
+            whole = any(gap.is_word and len(gap.places) > 1 for gap in probed.masked.gaps)
+            joint = yield from fill_jointly(
+                subject, probed.masked, beam=BEAM, top_k=NUM_JOINT, whole_words=whole
+            )
+            yield Answer(value=JointAnswer(self.question, joint))
+
+    def _answer_of(self, models: Models, beside: ModelName, subject: LoadedModel) -> Probed | UserError:
+        """Ask the other model; single pieces are the same ones only where the vocabularies are."""
+        try:
+            other = models.subject(beside)
+            if self.question.pieces and other.wordpiece.tokens != subject.wordpiece.tokens:
+                raise UserError(
+                    marked(
+                        "engine",
+                        "The two models have different pieces. Mask whole words to compare them.",
+                    )
+                )
+            return _probe(other, self.question, self.top_k)
+        except UserError as error:
+            return error
 
 
 def can_fill_jointly(masked: Masked) -> bool:
@@ -192,9 +215,9 @@ def score_word(
     models: OpenModels, *, folder: Path, question: Question, gap: int, word: str
 ) -> WordScore | UserError:
     """Return how probable a word of the person's own is in one gap, or why that cannot be said."""
-    about = models.about(folder)
-    masked = mask(about, question.text, question.pair, words=question.words, pieces=question.pieces)
-    return _score(models, folder, masked, gap, word)
+    subject = models.subject(folder)
+    masked = mask(subject.about, question.text, question.pair, words=question.words, pieces=question.pieces)
+    return _score(subject, masked, gap, word)
 
 
 def ask_kept(kept: Sequence[Kept], question: Question) -> Iterator[Event]:
@@ -257,27 +280,9 @@ def _probe(subject: LoadedModel, question: Question, top_k: int) -> Probed:
     )
 
 
-def _score(models: OpenModels, folder: Path, masked: Masked, gap: int, word: str) -> WordScore | UserError:
+def _score(subject: LoadedModel, masked: Masked, gap: int, word: str) -> WordScore | UserError:
     try:
-        return score_words(models.subject(folder), masked, gap, [word])[0]
-    except UserError as error:
-        return error
-
-
-def _beside(
-    models: OpenModels, folder: Path, beside: Path, question: Question, top_k: int
-) -> Probed | UserError:
-    """Ask the other model; single pieces are the same ones only where the vocabularies are."""
-    try:
-        subject = models.subject(beside)
-        if question.pieces and subject.wordpiece.tokens != models.subject(folder).wordpiece.tokens:
-            raise UserError(
-                marked(
-                    "engine",
-                    "The two models have different pieces. Mask whole words to compare them.",
-                )
-            )
-        return _probe(subject, question, top_k)
+        return score_words(subject, masked, gap, [word])[0]
     except UserError as error:
         return error
 

@@ -19,9 +19,9 @@ from app.pages.probe.question import Question
 from app.pages.probe.requests import (
     MOST_JOINT,
     GapsAnswer,
+    GuessGaps,
     JointAnswer,
     LearnedAnswer,
-    ask_gaps,
     ask_kept,
     can_fill_jointly,
     score_word,
@@ -33,6 +33,7 @@ from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.errors import UserError
 from engine.inspect.masked.score import WordScore
+from engine.model.model_name import ModelName
 from engine.train.run.kept import Kept
 
 MOST_GAPS = 40  # that get a card
@@ -94,20 +95,11 @@ class WordsView(Scroller):
                 channel.drop()
             self.answer = None
             return
-        folder = state.about.folder
-        asked = (state.about.fingerprint, folder, state.question, state.beside, self.top_k)
         num_gaps = len(state.masked.gaps)
         yours = {gap: word for gap, word in self._yours.items() if gap < num_gaps}
-        work = partial(
-            ask_gaps,
-            self._inspector.open_models,
-            folder=folder,
-            beside=state.beside,
-            question=state.question,
-            yours=yours,
-            top_k=self.top_k,
-        )
-        if self._gaps.ask(asked, work, heard=self._hear, refused=self._refuse, ended=self._ask_kept):
+        beside = None if state.beside is None else ModelName(state.beside)
+        asked = GuessGaps(state.about.named, state.question, beside, self.top_k, yours)
+        if self._gaps.ask(asked, heard=self._hear, refused=self._refuse, ended=self._ask_kept):
             self._set_dim(True)
 
     def set_kept(self, kept: tuple[Kept, ...]) -> None:

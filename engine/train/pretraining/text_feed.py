@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from engine.model.kernels import ROW_MULTIPLE
+from engine.settings.values import as_kind
 from engine.text.batch import split_by_tokens
 from engine.text.corpus.instances import Instances, MaskedBatch, Store, collate_masked, paired, single
 from engine.text.corpus.masking import Masker
 from engine.text.wordpiece import WordPiece
 from engine.train.ranks import ALONE, Ranks
-from engine.train.run.records import as_kind
 
 BLOCK_TOKENS = 2**22  # of a block at least, some 1,000 articles: examples are mixed within it
 BLOCK_STEPS = 16  # of a block at least

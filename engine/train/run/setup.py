@@ -14,10 +14,10 @@ from engine.files import read_json_object
 from engine.model.config import BertConfig
 from engine.model.folder import LEARNED
 from engine.model.tensor_files import save_tensors
+from engine.settings.values import as_kind
 from engine.text.example_rows import Keys
 from engine.text.wordpiece import WordPiece
 from engine.train.learned import NOTHING, as_tensors
-from engine.train.run.records import as_kind
 
 SETUP_FILE = "setup.json"
 MOST_SETUP = 32 * 2**20  # bytes of it; it names every line of a table that is not used

@@ -20,7 +20,7 @@ from app.pages.probe.page import GAME, NEXT, OVER_TABLE, TEMPLATES, WORDS, Probe
 from app.pages.probe.page import LAYERS as LAYERS_TAB
 from app.pages.probe.page import SURPRISE as SURPRISE_TAB
 from app.pages.probe.question import Question
-from app.pages.probe.requests import GapsAnswer, ask_gaps
+from app.pages.probe.requests import GapsAnswer, GuessGaps
 from app.pages.probe.sentence import SentenceCard
 from app.plots.word_chips import Chip, WordChips
 from app.words import decimal, probability
@@ -542,11 +542,13 @@ def test_a_gap_says_that_the_model_is_asked_while_it_is(
 ) -> None:
     gate = threading.Event()
 
-    def slowly(*args: Any, **named: Any) -> GapsAnswer:
-        gate.wait()
-        return ask_gaps(*args, **named)
+    answer = GuessGaps.answer
 
-    monkeypatch.setattr("app.pages.probe.words.ask_gaps", slowly)
+    def slowly(asked: GuessGaps, models: Any) -> Any:
+        gate.wait()
+        return answer(asked, models)
+
+    monkeypatch.setattr(GuessGaps, "answer", slowly)
     click_word(probing, qtbot, 0)
     plot = probing.words_view.cards[0].plots[0]
     assert plot.is_empty and plot.empty_text == "Asking the model…"

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import marked
-from engine.train.run.records import as_kind, real_number
+from engine.settings.values import as_kind
+from engine.train.run.records import real_number
 
 Placed = tuple[str, int, int]  # an answer's text, and where it stands in its passage
 

@@ -12,6 +12,7 @@ import numpy as np
 from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Noted, Progress, Steps
 from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.settings.values import as_kind
 from engine.text.example_rows import Indices
 from engine.text.questions.decoding import longest_answer
 from engine.text.questions.question import Questions
@@ -20,7 +21,6 @@ from engine.text.questions.windows import check_room, cutting
 from engine.text.wordpiece import WordPiece
 from engine.train.learned import AT_ONCE, Apart, Block, hashes_of, telling_start
 from engine.train.prepare import SPLITS, Setup, about_data, check_fit, on_ignored, starting
-from engine.train.run.records import as_kind
 from engine.train.tasks.questions.kept import QuestionSet
 from engine.train.tasks.questions.reading import (
     apart,

@@ -13,6 +13,7 @@ import numpy as np
 from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Beat, Event, Noted, Progress, Steps
 from engine.settings.finetune import FineTuneConfig
+from engine.settings.values import as_kind
 from engine.text.batch import EncodedSet
 from engine.text.example_rows import Indices, Keys
 from engine.text.reading.lines import Numbers
@@ -22,7 +23,6 @@ from engine.train import data_notes
 from engine.train.adapt import REPEATED
 from engine.train.learned import Apart, Block, hashes_of, telling_start
 from engine.train.prepare import SPLITS, Setup, about_data, on_ignored, split_of, starting
-from engine.train.run.records import as_kind
 from engine.train.tasks.token_labels.cutting import Codes, cutting
 from engine.train.tasks.token_labels.kept import TaggedSet
 from engine.train.tasks.token_labels.reading import apart, lines_document, on_file, on_unused, opening

@@ -1,0 +1,1 @@
+"""Questions to a model, one file each; `known` names them. See question.py."""

@@ -1,0 +1,79 @@
+"""Every question: what its command line and its file say is the same question; what cannot be is refused."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import inspect
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import library
+from engine.model.model_name import ModelName
+from engine.questions.fill_mask import FillMask
+from engine.questions.question import Question
+from engine.settings.values import Unfit
+
+MODEL = ModelName(Path("a model"))
+QUESTIONS: list[Question[Any]] = [
+    FillMask(MODEL, "good [MASK]"),
+    FillMask(MODEL, "-x [MASK]", "and 'that'", 7, joint=True, off=("1.2", "3"), json=True),
+]
+WITH_NOTEBOOK = {"fill_mask": FillMask}
+
+
+def parsed(question: Question[Any], line: str) -> Question[Any]:
+    command = argparse.ArgumentParser()
+    type(question).add_to(command)
+    words = shlex.split(line)
+    assert words[:4] == ["python", "-m", "engine", question.name]
+    return type(question).given_by(command.parse_args(words[4:]))
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: type(one).__name__)
+def test_a_line_and_a_file_tell_the_whole_question(question: Question[Any]) -> None:
+    there = parsed(question, question.command())
+    assert there == question and dataclasses.asdict(there) == dataclasses.asdict(question)
+    document = json.loads(json.dumps(question.to_json()))
+    assert document["question"] == question.name
+    back = type(question).from_json(document)
+    assert back == question and hash(back) == hash(question)
+
+
+def test_what_is_at_its_default_is_left_out_of_the_line_and_a_dash_is_no_flag() -> None:
+    assert QUESTIONS[0].command() == "python -m engine fill-mask --model 'a model' 'good [MASK]'"
+    assert QUESTIONS[1].command().split(" -- ")[0].endswith(" --top-k 7 --joint --off 1.2 --off 3 --json")
+
+
+def test_a_model_trained_anew_is_another_question_and_where_it_is_printed_is_not() -> None:
+    asked = FillMask(ModelName(Path("m"), "abc"), "x")
+    assert asked != FillMask(ModelName(Path("m"), "def"), "x")
+    assert asked == dataclasses.replace(asked, json=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("top_k", 0), ("top_k", 2.5), ("top_k", True), ("text", 5), ("text", "x" * 20_001), ("joint", 1)]
+    + [("words", [1, "a"]), ("words", [-1]), ("pieces", [1] * 5_001), ("off", "1.2"), ("model", "m")],
+)
+def test_a_file_with_what_cannot_be_is_refused_by_name(name: str, value: object) -> None:
+    document = QUESTIONS[0].to_json() | {name: value}
+    with pytest.raises(Unfit) as refused:
+        FillMask.from_json(document)
+    assert refused.value.name in (name, "folder")
+    del document[name]
+    with pytest.raises(Unfit, match=name):
+        FillMask.from_json(document)
+
+
+@pytest.mark.parametrize("name", WITH_NOTEBOOK)
+def test_a_function_of_the_notebook_asks_as_the_command_does(name: str) -> None:
+    fields = {field.name: field for field in dataclasses.fields(WITH_NOTEBOOK[name])}
+    for one in inspect.signature(getattr(library, name)).parameters.values():
+        if one.name not in ("model", "hear"):
+            default = dataclasses.MISSING if one.default is inspect.Parameter.empty else one.default
+            assert fields[one.name].default == default
