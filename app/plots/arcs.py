@@ -33,6 +33,8 @@ LEAST = 0.02  # of the strongest; what is weaker cannot be seen
 class ArcsPlot(ShownFigure):
     """Attention as arcs. Hover a token on either side, click to lock it, arrow keys and Enter too."""
 
+    least_size = (240, 200)
+
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self._cells: tuple[tuple[int, int, float], ...] = ()
@@ -70,9 +72,6 @@ class ArcsPlot(ShownFigure):
 
     def sizeHint(self) -> QSize:
         return QSize(460, 520) if self._way == "columns" else QSize(640, 360)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 200)
 
     def target_at(self, at: QPointF) -> tuple[int, int]:
         return NONE if self.is_empty else self.laid_out().target_at(at)

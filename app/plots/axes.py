@@ -1,104 +1,90 @@
-"""The pyqtgraph side of the pictures: one themed chart with axes, and the legend under it.
-
-A chart never takes the keyboard or the menu; the figure around it does.
-"""
+"""Axes of numbers as pictures paint them: where a value lies, round values beside it, names at line ends."""
 
 from __future__ import annotations
 
-import html
 import math
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
-import numpy as np
-import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QStyleOptionGraphicsItem, QWidget
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainter, QPen
 
 from app import words
 from app.look import theme
+from app.plots.strokes import CENTER, RIGHT, level_line, upright_line, write
 
-AXIS_SIZE = 11
-PERCENT_WIDTH = 50
-NAMED_HEIGHT = 35  # px of an axis with its numbers and its name
-MOST_PIXELS = 16_384
-_PLAIN = re.compile(r"[-−]?\d+(\.\d+)?")
-LEAST_RANGE = 0.02  # of the largest value; smaller differences are drawn as small as they are
+AXIS_SIZE = 11  # px of the numbers and names of an axis
+NAME_GAP = 15.0  # px between two names at the ends of lines
+Ticks = Iterable[tuple[float, str]]  # values and how they are written
 
 
-class StepAxis(pg.AxisItem):  # type: ignore[misc]
-    """Whole numbers with the locale's thousands separator."""
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Where values lie. area: px. across, up: the values at its left and right, at its bottom and top."""
 
-    def __init__(self) -> None:
-        super().__init__("bottom")
-        self.last_label: tuple[float, str] | None = (
-            None  # a value that is written in another way, such as "900+"
-        )
+    area: QRectF
+    across: tuple[float, float] = (0.0, 1.0)
+    up: tuple[float, float] = (0.0, 1.0)
 
-    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        return [words.number(value) if value == int(value) else "" for value in values]
+    def x_of(self, value: float) -> float:
+        """Return where a value of the axis across lies."""
+        low, high = self.across
+        return self.area.left() + self.area.width() * (value - low) / ((high - low) or 1.0)
+
+    def y_of(self, value: float) -> float:
+        """Return where a value of the axis up lies."""
+        low, high = self.up
+        return self.area.bottom() - self.area.height() * (value - low) / ((high - low) or 1.0)
+
+    def at(self, x: float, y: float) -> QPointF:
+        """Return where a point lies."""
+        return QPointF(self.x_of(x), self.y_of(y))
+
+    def across_at(self, x: float) -> float:
+        """Return the value of the axis across at a pixel."""
+        low, high = self.across
+        return low + (high - low) * (x - self.area.left()) / (self.area.width() or 1.0)
+
+    def paint_up(self, painter: QPainter, ticks: Ticks, *, edge: bool = False) -> None:
+        """Paint a level line at each value, and write it at the left. Args: edge: an upright line between."""
+        if edge:
+            painter.setPen(QPen(theme.current().color("line"), 1))
+            upright_line(painter, self.area.left(), self.area.top(), self.area.bottom())
+        for value, said in ticks:
+            y = self.y_of(value)
+            painter.setPen(QPen(theme.current().color("line"), 1))
+            level_line(painter, self.area.left(), self.area.right(), y)
+            room = QRectF(0, y - 8, self.area.left() - 6, 16)
+            write(painter, room, said, "muted", size=AXIS_SIZE, side=RIGHT)
+
+    def paint_across(self, painter: QPainter, ticks: Ticks, *, gap: float = 3.0, marks: bool = False) -> None:
+        """Write each value under the area. Args: gap: px between. marks: a short stroke points to each."""
+        for value, said in ticks:
+            x = self.x_of(value)
+            if marks:
+                painter.setPen(QPen(theme.current().color("line"), 1))
+                upright_line(painter, x, self.area.bottom(), self.area.bottom() + 3)
+            room = QRectF(x - 40, self.area.bottom() + gap, 80, 14)
+            write(painter, room, said, "muted", size=AXIS_SIZE, side=CENTER)
+
+    def paint_name_across(self, painter: QPainter, name: str, gap: float = 19.0) -> None:
+        """Write under the values what they are."""
+        room = QRectF(self.area.left(), self.area.bottom() + gap, self.area.width(), 15)
+        write(painter, room, name, "muted", size=AXIS_SIZE, side=CENTER)
+
+    def paint_name_up(self, painter: QPainter, name: str, left: float = 0.0) -> None:
+        """Write left of the values, turned, what they are."""
+        painter.save()
+        painter.translate(left, self.area.bottom())
+        painter.rotate(-90)
+        write(painter, QRectF(0, 0, self.area.height(), 14), name, "muted", size=AXIS_SIZE, side=CENTER)
+        painter.restore()
 
 
-class ValueAxis(pg.AxisItem):  # type: ignore[misc]
-    """Values, on a logarithmic axis as 0.1, 0.01, 1e-3."""
-
-    def __init__(self) -> None:
-        super().__init__("left")
-        self.bounds: tuple[float, float] | None = None  # what values can be; no tick stands beyond
-        self.in_percent = False
-
-    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        written: list[str] = super().tickStrings(values, scale, spacing)
-        if self.in_percent:
-            digits = max(0, -math.floor(math.log10(spacing * 100) + 1e-6)) if spacing > 0 else 0
-            written = [words.share(round(value, digits + 2), digits) for value in values]  # 0, not 1e-17
-        if self.bounds is None or self.logMode:
-            return written
-        low, high = self.bounds[0] - spacing / 1e6, self.bounds[1] + spacing / 1e6
-        return [text if low <= value <= high else "" for text, value in zip(written, values, strict=True)]
-
-    def generateDrawSpecs(self, painter: QPainter) -> Any:
-        """Write all values of the axis with as many digits, for pyqtgraph counts them by kind of tick."""
-        found = super().generateDrawSpecs(painter)
-        if not found or self.logMode or self.in_percent:
-            return found
-        line, ticks, texts = found
-        written = same_digits([text for _place, _flags, text in texts])
-        return line, ticks, [(*text[:2], said) for text, said in zip(texts, written, strict=True)]
-
-    def logTickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        return [words.scientific(float(10**value)) for value in values]
-
-
-class RoundAxis(pg.AxisItem):  # type: ignore[misc]
-    """A few round values, each of them written: of a picture that is not zoomed."""
-
-    def __init__(
-        self,
-        side: str,
-        write: Callable[[float], str],
-        *,
-        apart: float,
-        least: float = 0.0,
-        grid: bool = False,
-    ) -> None:
-        """Args: apart: px from one to the next. least: between two values. grid: lines behind the picture."""
-        super().__init__(side)
-        self._write, self._apart, self._least = write, apart, least
-        self.setStyle(hideOverlappingLabels=False, tickAlpha=255)
-        self.setGrid(255 if grid else False)
-
-    def boundingRect(self) -> QRectF:
-        return QRectF(super().boundingRect()).adjusted(0, -AXIS_SIZE, 0, AXIS_SIZE)  # numbers at the ends
-
-    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
-        return [(1.0, round_ticks(low, high, max(2.0, size / self._apart), self._least))]
-
-    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        return [self._write(value) for value in values]
+def name_rooms(area: QRectF, left: float, width: float, ends: Sequence[float]) -> list[QRectF]:
+    """Return where names stand beside the ends of their lines, moved apart where they would touch."""
+    return [QRectF(left, y - 9, width, 18) for y in spread(ends, NAME_GAP, area.bottom())]
 
 
 def round_ticks(low: float, high: float, most: float, least: float = 0.0) -> list[float]:
@@ -123,231 +109,11 @@ def spread(places: Sequence[float], apart: float, bottom: float) -> list[float]:
     return result
 
 
-def same_digits(numbers: list[str]) -> list[str]:
-    """Return numbers with as many digits after the point as the one that has most; others as they are."""
-    plain = {text for text in numbers if _PLAIN.fullmatch(text)}
-    most = max((len(text.partition(".")[2]) for text in plain), default=0)
-    return [_with_digits(text, most) if text in plain else text for text in numbers]
-
-
-def _with_digits(number: str, digits: int) -> str:
-    whole, _point, rest = number.partition(".")
-    return f"{whole}.{rest:0<{digits}}" if digits else whole
-
-
-class Chart(pg.PlotWidget):  # type: ignore[misc]
-    """A plot with calm axes; x can be dragged and zoomed, y fits what is seen.
-
-    With axes of its own it shows what `set_view` says, and the mouse reaches the figure around it.
-    """
-
-    def __init__(
-        self, parent: QWidget | None = None, *, axes: tuple[pg.AxisItem, pg.AxisItem] | None = None
-    ) -> None:
-        """Args: axes: at the bottom and at the left; None: of steps and of values."""
-        bottom, left = axes or (StepAxis(), ValueAxis())
-        super().__init__(parent, axisItems={"bottom": bottom, "left": left}, enableMenu=False)
-        left.setZValue(-1)  # its lines lie behind the picture
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, axes is not None)
-        for part in (self, self.viewport()):
-            part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
-        self.setFrameShape(self.Shape.NoFrame)
-        self.setAntialiasing(True)
-        self.hideButtons()
-        menu = (
-            self.getPlotItem().ctrlMenu
-        )  # WORKAROUND: pyqtgraph gives it no parent, so it outlives the window
-        menu.setParent(self, menu.windowFlags())
-        self.setMouseEnabled(x=True, y=False)
-        self.getViewBox().setDefaultPadding(0.03)
-        self.getPlotItem().setContentsMargins(0, 6, 0, 0)  # half a tick's label stands above the axis
-        self._y_range: tuple[float, float] | None = None
-        self._drawings: list[QGraphicsItem] = []
-        for side in ("left", "bottom"):
-            axis = self.getAxis(side)
-            axis.enableAutoSIPrefix(False)
-            axis.setStyle(tickLength=-4 if side == "bottom" else 0, tickTextOffset=5)
-        theme.on_theme_change(self, self._restyle)
-
-    def add_curve(self, smooth: bool = True) -> pg.PlotDataItem:
-        """Return a curve that is fast for a million points. clipToView must be set after creation."""
-        curve = pg.PlotDataItem(connect="finite", antialias=smooth, useCache=False)
-        self.addItem(curve)
-        curve.setDownsampling(auto=True, method="peak")
-        curve.setClipToView(True)
-        return curve
-
-    def add_line(self) -> pg.InfiniteLine:
-        """Return a hidden vertical line."""
-        line = pg.InfiniteLine(angle=90, movable=False)
-        line.setPen(pg.mkPen(theme.current().muted, width=1, style=Qt.PenStyle.DashLine))
-        line.hide()
-        self.addItem(line, ignoreBounds=True)
-        return line
-
-    def add_drawing(self, draw: Callable[[QPainter], None]) -> QGraphicsItem:
-        """Return what a figure paints over the axes, in this widget's pixels (see `x_of` and `y_of`).
-
-        Its pens are as wide in a saved picture as on screen; pyqtgraph's own are always of so many dots.
-        """
-        drawing = _Drawing(draw)
-        self.scene().addItem(drawing)
-        self._drawings.append(drawing)
-        return drawing
-
-    def set_x_name(self, text: str) -> None:
-        """Write under the bottom axis what it shows."""
-        axis = self.getAxis("bottom")
-        axis.setLabel(html.escape(text), color=theme.current().muted, **{"font-size": f"{AXIS_SIZE}px"})
-        axis.setHeight(NAMED_HEIGHT)
-
-    def set_view(self, x: tuple[float, float], y: tuple[float, float]) -> None:
-        """Show these values, and no others."""
-        self.getViewBox().setRange(xRange=x, yRange=y, padding=0)
-
-    def area(self) -> QRectF:
-        """Return where values are drawn, in this widget's pixels."""
-        return QRectF(self.getViewBox().sceneBoundingRect())
-
-    def set_bounds(self, low: float, high: float) -> None:
-        """Say what values are possible, so that the axis goes little beyond."""
-        self.getAxis("left").bounds = (low, high)
-        self.getViewBox().setLimits(yMin=low - 0.04 * (high - low), yMax=high + 0.04 * (high - low))
-
-    def set_extent(self, last_step: float, largest: float) -> None:
-        """Say how large steps and values are, so that one point, or equal ones, get an axis that can be read.
-
-        Without it the axis shrinks to the last digit of a float, and steps before the first are shown.
-        """
-        least = math.log10(1 + LEAST_RANGE) if self.getAxis("left").logMode else LEAST_RANGE * (largest or 1)
-        self.getViewBox().setLimits(xMin=-max(0.5, 0.04 * last_step), minXRange=1, minYRange=least)
-
-    def set_log(self, is_log: bool) -> None:
-        """Choose the value axis."""
-        self.getPlotItem().setLogMode(False, is_log)
-
-    def set_y_range(self, limits: tuple[float, float] | None) -> None:
-        """Fix the value axis, or let it fit what is seen."""
-        self._y_range = limits
-        if limits:
-            self.setYRange(*limits, padding=0.04)
-        else:
-            self.enableAutoRange(axis=pg.ViewBox.YAxis)
-
-    def set_percent(self) -> None:
-        """Write shares as per cent, in room for the longest of them."""
-        self.getAxis("left").in_percent = True
-        self.getAxis("left").setWidth(PERCENT_WIDTH)
-
-    def show_all(self) -> None:
-        """Take back every zoom of the steps."""
-        self.enableAutoRange(axis=pg.ViewBox.XAxis)
-
-    def zoom(self, factor: float, center: float | None) -> None:
-        """Show more (above 1) or fewer steps around `center`."""
-        middle = QPointF(center, 0) if center is not None else None
-        self.getViewBox().scaleBy(x=factor, y=None, center=middle)
-
-    def step_at(self, position: QPointF) -> float | None:
-        """Return the x value under a scene position; None outside the plotted area."""
-        box = self.getViewBox()
-        return float(box.mapSceneToView(position).x()) if box.sceneBoundingRect().contains(position) else None
-
-    def x_of(self, step: float) -> float:
-        """Return where a step lies, in this widget's pixels."""
-        return float(self.getViewBox().mapViewToScene(QPointF(step, 0)).x())
-
-    def step_of(self, x: float) -> float:
-        """Return the step at a pixel of this widget."""
-        return float(self.getViewBox().mapSceneToView(QPointF(x, 0)).x())
-
-    def y_of(self, value: float) -> float:
-        """Return where a value lies, in this widget's pixels."""
-        if self.getAxis("left").logMode:
-            value = float(np.log10(value)) if value > 0 else 0.0
-        return float(self.getViewBox().mapViewToScene(QPointF(0, value)).y())
-
-    @Slot()
-    def _restyle(self) -> None:
-        colors = theme.current()
-        self.setBackground(colors.card)
-        for side in ("left", "bottom"):
-            axis = self.getAxis(side)
-            axis.setPen(pg.mkPen(colors.line))
-            axis.setTickPen(pg.mkPen(colors.line))
-            axis.setTextPen(pg.mkPen(colors.muted))
-            axis.setTickFont(theme.ui_font(AXIS_SIZE))
-        for item in self.items():
-            if isinstance(item, pg.InfiniteLine):
-                item.setPen(pg.mkPen(colors.muted, width=1, style=Qt.PenStyle.DashLine))
-        for item in self._drawings:
-            item.update()
-
-
-class _Drawing(QGraphicsItem):
-    """Paints over the whole of a chart."""
-
-    def __init__(self, draw: Callable[[QPainter], None]) -> None:
-        super().__init__()
-        self._draw = draw
-
-    def boundingRect(self) -> QRectF:
-        return QRectF(0, 0, MOST_PIXELS, MOST_PIXELS)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
-    ) -> None:
-        self._draw(painter)
-
-
-class Legend(QWidget):
-    """Names with a sample of their line; the name of the step axis stands at the right."""
-
-    def __init__(self, axis: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._entries: list[tuple[str, str, str]] = []
-        self._axis = axis
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def set_entries(self, entries: list[tuple[str, str, str]]) -> None:
-        """Show (name, colour, "line" | "thin" | "dot" | "box") from left to right."""
-        self._entries = entries
-        self.update()
-
-    def set_axis(self, axis: str) -> None:
-        """Name the step axis."""
-        self._axis = axis
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(120, 20)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.ui_font(12))
-        muted, middle, x = theme.current().color("muted"), self.height() / 2, 4.0
-        for name, color, sample in self._entries:
-            _paint_sample(painter, QPointF(x, middle), QColor(color), sample)
-            painter.setPen(muted)
-            width = painter.fontMetrics().horizontalAdvance(name)
-            painter.drawText(QRectF(x + 22, 0, width + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, name)
-            x += 22 + width + 14
-        painter.setPen(muted)
-        if x + painter.fontMetrics().horizontalAdvance(self._axis) + 6 > self.width():
-            return
-        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(QRectF(0, 0, self.width() - 6, self.height()), right, self._axis)
-
-
-def _paint_sample(painter: QPainter, at: QPointF, color: QColor, sample: str) -> None:
-    if sample == "box":
-        painter.fillRect(QRectF(at.x() + 2, at.y() - 5, 14, 10), color)
-        return
-    painter.setPen(QPen(color, 1 if sample == "thin" else 2))
-    painter.drawLine(at, at + QPointF(16, 0))
-    if sample == "dot":
-        painter.setBrush(color)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.drawEllipse(at + QPointF(8, 0), 4, 4)
+def axis_ticks(ends: tuple[float, float], most: int) -> list[tuple[float, str]]:
+    """Return round values on an axis, each with its words: so many digits that no two read alike."""
+    found = round_ticks(*ends, most)
+    said = [f"{tick:g}".replace("-", words.MINUS) for tick in found]
+    if len(set(said)) < len(said):
+        step = found[1] - found[0]
+        said = [words.decimal(tick, max(0, -math.floor(math.log10(step) + 1e-9))) for tick in found]
+    return list(zip(found, said, strict=True))

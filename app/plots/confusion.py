@@ -43,6 +43,7 @@ class ConfusionPlot(PointedFigure):
 
     chosen = Signal(int, int)
     is_door = False
+    least_size = (200, 160)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -121,9 +122,6 @@ class ConfusionPlot(PointedFigure):
     def sizeHint(self) -> QSize:
         side = 90 + 48 * max(3, min(len(self._labels), 12))
         return QSize(side, side * 3 // 4)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(200, 160)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

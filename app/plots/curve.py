@@ -15,7 +15,7 @@ from app.look import theme
 from app.look.inputs import Slider
 from app.look.labels import label
 from app.look.widgets import set_role
-from app.plots.axes import Chart
+from app.plots.chart import Chart
 from app.plots.figure import Numbers
 from app.plots.series import Series
 from app.plots.steps import StepsPlot

@@ -29,7 +29,10 @@ SCALE = 2  # of PNG files beside the screen
 
 
 class Figure(QWidget):
-    """Base of all pictures. A child class paints itself or holds a canvas, and gives `numbers`."""
+    """Base of all pictures. A child class paints itself in `paint` or holds a canvas, and gives `numbers`."""
+
+    wanted_size = (320, 220)  # px
+    least_size: tuple[int, int] | None = None  # px; None: no less than Qt finds
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,6 +43,7 @@ class Figure(QWidget):
         self._saving = False
         self.caption: tuple[tuple[str, str], ...] = ()
         self.set_title(title)
+        theme.on_theme_change(self, self.update)
 
     @property
     def title(self) -> str:
@@ -157,8 +161,14 @@ class Figure(QWidget):
         super().focusOutEvent(event)
         self.update()
 
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        """Paint what lies in a part of the canvas; a picture without a canvas, all of it, while not empty."""
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.canvas() is self and not self.is_empty:
+            self.paint(painter, QRectF(self.rect()))
         self.paint_frame(painter)
         painter.end()
 
@@ -179,7 +189,10 @@ class Figure(QWidget):
         return self.rect()
 
     def sizeHint(self) -> QSize:
-        return QSize(320, 220)
+        return QSize(*self.wanted_size)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(*self.least_size) if self.least_size else super().minimumSizeHint()
 
     def _enable(self, menu: QMenu) -> None:
         for action in menu.actions():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
 from app.plots.figure import Figure, Numbers
+from app.plots.strokes import CENTER, upright_line, write
 from engine.model.arithmetic import Arithmetic, divisors
 
 EDGE = 8.0
@@ -21,11 +22,13 @@ LEAST_SLICE = 3.0  # px between two lines
 class HeadSlicesPlot(Figure):
     """Queries, keys and values as squares of H × H; a strip is a head's part, the first one is marked."""
 
+    wanted_size = (560, 120)
+    least_size = (240, 120)
+
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.found: Arithmetic | None = None
         self.num_heads = 1
-        theme.on_theme_change(self, self.update)
 
     def set_heads(self, found: Arithmetic | None, num_heads: int) -> None:
         """Show a model's attention cut into `num_heads`, which share out its width evenly."""
@@ -58,22 +61,11 @@ class HeadSlicesPlot(Figure):
             rows += [[heads, width // heads, cut, self.found.total] for heads in divisors(width)]
         return rows
 
-    def sizeHint(self) -> QSize:
-        return QSize(560, 120)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 120)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.found is not None:
-            names = (self.tr("Queries"), self.tr("Keys"), self.tr("Values"))
-            for name, square in zip(names, self.squares(), strict=True):
-                self._paint_square(painter, name, square)
-            self._paint_foot(painter)
-        self.paint_frame(painter)
-        painter.end()
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        names = (self.tr("Queries"), self.tr("Keys"), self.tr("Values"))
+        for name, square in zip(names, self.squares(), strict=True):
+            self._paint_square(painter, name, square)
+        self._paint_foot(painter)
 
     def squares(self) -> list[QRectF]:
         """Return where the three are painted."""
@@ -84,10 +76,8 @@ class HeadSlicesPlot(Figure):
 
     def _paint_square(self, painter: QPainter, name: str, square: QRectF) -> None:
         colors = theme.current()
-        painter.setFont(theme.ui_font(12))
-        painter.setPen(colors.color("text"))
         above = QRectF(square.left(), square.top() - HEAD, square.width(), HEAD - 2)
-        painter.drawText(above, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
+        write(painter, above, name, size=12)
         painter.fillRect(square, QColor(theme.mix(colors.card, colors.accent, 0.24)))
         step = square.width() / self.num_heads
         first = QRectF(square.left(), square.top(), max(1.0, step), square.height())
@@ -95,18 +85,12 @@ class HeadSlicesPlot(Figure):
         if step >= LEAST_SLICE:
             painter.setPen(QPen(colors.color("card"), 1))
             for number in range(1, self.num_heads):
-                x = square.left() + step * number
-                painter.drawLine(QPointF(x, square.top()), QPointF(x, square.bottom()))
+                upright_line(painter, square.left() + step * number, square.top(), square.bottom())
 
     def _paint_foot(self, painter: QPainter) -> None:
         assert self.found is not None
-        squares = self.squares()
         width, each = words.number(self.found.sizes["H"]), words.number(self.width_of_head)
         said = self.tr("Each square: {width} × {width} weights. Marked: one head, {width} × {each}.")
-        painter.setFont(theme.ui_font(12))
-        painter.setPen(theme.current().color("muted"))
-        place = QRectF(EDGE, squares[0].bottom() + 4, self.width() - 2 * EDGE, FOOT)
-        text = QFontMetricsF(painter.font()).elidedText(
-            said.format(width=width, each=each), Qt.TextElideMode.ElideRight, place.width()
-        )
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
+        place = QRectF(EDGE, self.squares()[0].bottom() + 4, self.width() - 2 * EDGE, FOOT)
+        said, end = said.format(width=width, each=each), Qt.TextElideMode.ElideRight
+        write(painter, place, said, "muted", size=12, side=CENTER, cut=end)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -50,6 +50,9 @@ class Frame:
 class HeatmapPlot(ShownFigure):
     """Attention from rows to columns. Hover tells a cell, a click locks its row, arrow keys and Enter too."""
 
+    wanted_size = (560, 520)
+    least_size = (240, 220)
+
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self._picture: Picture | None = None
@@ -73,12 +76,6 @@ class HeatmapPlot(ShownFigure):
     def renew(self) -> None:
         self._frame = None
         super().renew()
-
-    def sizeHint(self) -> QSize:
-        return QSize(560, 520)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 220)
 
     def cell_rect(self, row: int, column: int) -> QRectF:
         """Return where a cell lies."""

@@ -8,33 +8,36 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QBrush,
     QColor,
     QFontMetricsF,
-    QHelpEvent,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPen,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.layout import column
-from app.plots.axes import AXIS_SIZE, Chart, RoundAxis
-from app.plots.figure import Figure, Numbers, paint_ring
+from app.plots.axes import AXIS_SIZE, Axes, round_ticks
+from app.plots.figure import Numbers, paint_ring
+from app.plots.pointed import PointedFigure
+from app.plots.strokes import CENTER, level_line, upright_line, write
 
 NUM_BARS = 48
 LEAST_BARS = 3  # that there is room for: of texts of one length, the bar is no wall
 MOST_COUNTED = 10_000_000  # that whole numbers may lie apart
+TOP, RIGHT, BOTTOM = 12.0, 17.5, 38.5  # px
 TAIL = 0.995  # the share of values that is drawn to scale
 
 
-class HistogramPlot(Figure):
-    """Counts of values in equal bins; arrow keys walk through the bars."""
+class HistogramPlot(PointedFigure):
+    """Counts of values in equal bins; arrow keys walk through the bars. A target is a bar's place."""
+
+    wanted_size = (320, 200)
+    least_size = (180, 120)
 
     def __init__(self, title: str = "", *, x_label: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -45,27 +48,19 @@ class HistogramPlot(Figure):
         self._edges = np.empty(0)
         self._counts = np.empty(0, dtype=np.int64)
         self._has_tail = False
-        self._current: int | None = None
-        below = RoundAxis("bottom", words.number, apart=90, least=1)
-        left = RoundAxis("left", words.number, apart=32, least=1, grid=True)
-        self._chart = Chart(self, axes=(below, left))
-        self._chart.getPlotItem().setContentsMargins(0, 8, 14, 0)
-        self._drawing = self._chart.add_drawing(self._paint)
-        column((self._chart, 1), margins=3, parent=self)
-        theme.on_theme_change(self, self._show)
 
     def set_values(self, values: Any, maximum: float | None = None) -> None:
         """Show the values; those above `maximum` are marked as cut."""
         self._values, self._times = _counted(np.asarray(values))
-        self._current = None
+        self.forget()
         self.set_maximum(maximum)
 
     def set_maximum(self, maximum: float | None) -> None:
         """Move the line."""
         self._maximum = maximum
         self._bin()
-        self.setAccessibleDescription(self.words())
-        self._show()
+        self.describe()
+        self.update()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -94,14 +89,17 @@ class HistogramPlot(Figure):
             share=words.share(self.cut_share, digits), maximum=maximum
         )
 
-    def bar_words(self, index: int) -> str:
+    def summary(self) -> str:
+        return self.words()
+
+    def words_of(self, target: int) -> str:
         """Return a bar as words: "112 from 480 to 499 pieces"."""
-        low, high = self._edges[index], self._edges[index + 1] - 1
+        low, high = self._edges[target], self._edges[target + 1] - 1
         values = {
-            "count": words.number(self._counts[index]), "low": words.number(np.ceil(low)),
+            "count": words.number(self._counts[target]), "low": words.number(np.ceil(low)),
             "high": words.number(max(np.ceil(low), np.floor(high))), "unit": self._x_label,
         }  # fmt: skip
-        if self._has_tail and index == len(self._counts) - 1:
+        if self._has_tail and target == len(self._counts) - 1:
             return self.tr("{count} from {low} {unit} up").format(**values).strip()
         return self.tr("{count} from {low} to {high} {unit}").format(**values).strip()
 
@@ -113,12 +111,6 @@ class HistogramPlot(Figure):
         for low, high, count in zip(self._edges.tolist(), highs, self._counts.tolist(), strict=False):
             rows.append([int(low), int(high) - 1, count])
         return rows
-
-    def sizeHint(self) -> QSize:
-        return QSize(320, 200)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(180, 120)
 
     def _bin(self) -> None:
         """Cut the values into bins a whole number wide."""
@@ -144,46 +136,65 @@ class HistogramPlot(Figure):
         low, high = self._values[np.searchsorted(np.cumsum(self._times), ends, "right")]
         return float(low + (high - low) * (place - ends[0]))
 
-    def _show(self) -> None:
-        self._chart.setVisible(not self.is_empty)
-        if not self.is_empty:
-            first, last = float(self._edges[0]), float(self._edges[-1])
-            beside = max(0.0, LEAST_BARS * float(self._edges[1] - first) - (last - first)) / 2
-            self._chart.set_view((first - beside, last + beside), (0.0, float(self._counts.max())))
-            unit = self._x_label
-            if self._has_tail:
-                tail = self.tr("last bar: {number} and more").format(number=words.number(self._edges[-2]))
-                unit = f"{unit} ({tail})".strip()
-            self._chart.set_x_name(unit)
-        self._drawing.update()
-        self.update()
+    @property
+    def _axes(self) -> Axes:
+        first, last = float(self._edges[0]), float(self._edges[-1])
+        beside = max(0.0, LEAST_BARS * float(self._edges[1] - first) - (last - first)) / 2
+        up = 0.0, float(self._counts.max())
+        height = max(1.0, self.height() - TOP - BOTTOM)
+        written = QFontMetricsF(theme.ui_font(AXIS_SIZE)).horizontalAdvance
+        left = 9 + max(written(said) for _, said in self._ticks(up, height / 32))
+        width = max(1.0, self.width() - left - RIGHT)
+        return Axes(QRectF(left, TOP, width, height), (first - beside, last + beside), up)
 
-    def _bar(self, index: int) -> QRectF:
-        left, right = (round(self._chart.x_of(edge)) for edge in self._edges[index : index + 2])
-        top, bottom = self._chart.y_of(float(self._counts[index])), self._chart.area().bottom()
+    def _ticks(self, ends: tuple[float, float], most: float) -> list[tuple[float, str]]:
+        return [(value, words.number(value)) for value in round_ticks(*ends, max(2.0, most), 1)]
+
+    def rect_of(self, target: int) -> QRectF:
+        axes = self._axes
+        left, right = (round(axes.x_of(edge)) for edge in self._edges[target : target + 2])
+        top, bottom = axes.y_of(float(self._counts[target])), axes.area.bottom()
         gap = 1 if right - left > 3 else 0
         return QRectF(left, top, max(1, right - left - gap), bottom - top)
 
-    def _bar_at(self, position: QPointF) -> int | None:
-        value = None if self.is_empty else self._chart.step_at(position - self._chart.pos())
-        if value is None or not self._edges[0] <= value < self._edges[-1]:
+    def target_at(self, at: QPointF) -> int | None:
+        if self.is_empty or not self._axes.area.contains(at):
             return None
-        return int(np.clip(np.searchsorted(self._edges, value, side="right") - 1, 0, len(self._counts) - 1))
+        bar = int(np.searchsorted(self._edges, self._axes.across_at(at.x()), side="right")) - 1
+        return bar if 0 <= bar < len(self._counts) else None
 
-    def _paint(self, painter: QPainter) -> None:
-        if not self.is_empty:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            self._paint_bars(painter, self._chart.area())
-            self._paint_maximum(painter, self._chart.area())
+    def after(self, event: QKeyEvent) -> int | None:
+        last = len(self._counts) - 1
+        move = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        if not move or self.is_empty:
+            return None
+        here = self.current if self.current is not None else -1 if move > 0 else last + 1
+        return min(max(here + move, 0), last)
 
-    def _paint_bars(self, painter: QPainter, area: QRectF) -> None:
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        axes = self._axes
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        axes.paint_up(painter, self._ticks(axes.up, axes.area.height() / 32), edge=True)
+        axes.paint_across(painter, self._ticks(axes.across, axes.area.width() / 90), gap=4)
+        axes.paint_name_across(painter, self._unit, 21)
+        self._paint_bars(painter, axes)
+        self._paint_maximum(painter, axes)
+
+    @property
+    def _unit(self) -> str:
+        if not self._has_tail:
+            return self._x_label
+        tail = self.tr("last bar: {number} and more").format(number=words.number(self._edges[-2]))
+        return f"{self._x_label} ({tail})".strip()
+
+    def _paint_bars(self, painter: QPainter, axes: Axes) -> None:
         colors = theme.current()
         hatch = QBrush(QColor(theme.mix(colors.card, colors.b, 0.45)), Qt.BrushStyle.BDiagPattern)
         for index in range(len(self._counts)):
-            bar = self._bar(index)
+            bar = self.rect_of(index)
             line = bar.right()
             if self._maximum is not None and self._edges[index + 1] - 1 > self._maximum:
-                line = max(bar.left(), min(bar.right(), self._chart.x_of(self._maximum + 1)))
+                line = max(bar.left(), min(bar.right(), axes.x_of(self._maximum + 1)))
             painter.fillRect(
                 QRectF(bar.left(), bar.top(), line - bar.left(), bar.height()), QColor(colors.accent)
             )
@@ -191,58 +202,25 @@ class HistogramPlot(Figure):
             painter.fillRect(cut, QColor(theme.mix(colors.card, colors.b, 0.85)))
             painter.fillRect(cut, hatch)
         painter.setPen(colors.color("muted"))
-        painter.drawLine(QLineF(area.left(), area.bottom(), area.right(), area.bottom()))
-        if self._current is not None and not self._saving:
-            column = self._bar(self._current)
-            column.setTop(area.top())
-            paint_ring(painter, column.adjusted(-2, 0, 2, 0), 1.5)
+        level_line(painter, axes.area.left(), axes.area.right(), axes.area.bottom())
+        if self.current is not None and not self._saving:
+            whole = self.rect_of(self.current)
+            whole.setTop(axes.area.top())
+            paint_ring(painter, whole.adjusted(-2, 0, 2, 0), 1.5)
 
-    def _paint_maximum(self, painter: QPainter, area: QRectF) -> None:
+    def _paint_maximum(self, painter: QPainter, axes: Axes) -> None:
         if self._maximum is None or self._maximum >= self._edges[-1]:
             return
-        colors = theme.current()
-        x = round(self._chart.x_of(self._maximum + 1))
-        painter.setPen(QPen(colors.color("b"), 2))
-        painter.drawLine(QLineF(x, area.top() - 6, x, area.bottom()))
+        color, x, top = theme.current().color("b"), round(axes.x_of(self._maximum + 1)), axes.area.top() - 6
+        painter.setPen(QPen(color, 2))
+        upright_line(painter, x, top, axes.area.bottom())
         said = self.tr("maximum {number}").format(number=words.number(self._maximum))
-        painter.setFont(theme.ui_font(AXIS_SIZE))
-        metrics = QFontMetricsF(painter.font())
+        metrics = QFontMetricsF(theme.ui_font(AXIS_SIZE))
         width = metrics.horizontalAdvance(said) + 8
-        left = x + 6 if x + 6 + width < self._chart.width() else x - 6 - width
-        place = QRectF(max(0.0, left), area.top() - 6, width, metrics.height() + 2)
-        painter.fillRect(place, colors.color("card"))
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, said)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._go_to(self._bar_at(event.position()))
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        if not self.hasFocus():
-            self._go_to(None)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        move = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
-        if move and not self.is_empty:
-            here = self._current if self._current is not None else -1 if move > 0 else len(self._counts)
-            self._go_to(min(max(here + move, 0), len(self._counts) - 1))
-            corner = self._bar(self._current or 0).topRight().toPoint()
-            QToolTip.showText(self._chart.mapToGlobal(corner), self.bar_words(self._current or 0), self)
-        else:
-            super().keyPressEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            bar = self._bar_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), self.bar_words(bar) if bar is not None else "", self)
-            return True
-        return super().event(event)
-
-    def _go_to(self, bar: int | None) -> None:
-        if bar != self._current:
-            self._current = bar
-            self.setAccessibleDescription(self.bar_words(bar) if bar is not None else self.words())
-            self._drawing.update()
+        left = x + 6 if x + 6 + width < self.width() else x - 6 - width
+        place = QRectF(max(0.0, left), top, width, metrics.height() + 2)
+        painter.fillRect(place, theme.current().color("card"))
+        write(painter, place, said, color, size=AXIS_SIZE, side=CENTER)
 
 
 def _counted(values: Any) -> tuple[Any, Any]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import words
 from app.look import theme
+from app.plots.axes import Axes
 from app.plots.figure import Figure, Numbers
+from app.plots.strokes import paint_dots, paint_line, upright_line
 
 INSET = 9.0
 
@@ -20,6 +22,7 @@ class HistoryPlot(Figure):
     """A slider drawn as the loss curve; a click, the arrow keys, Home and End choose among the kept ones."""
 
     chosen = Signal(int)  # place among the kept ones
+    wanted_size = (280, 44)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -53,9 +56,6 @@ class HistoryPlot(Figure):
     def is_empty(self) -> bool:
         return not self.kept
 
-    def sizeHint(self) -> QSize:
-        return QSize(280, 44)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         last = len(self.kept) - 1
         places = {
@@ -88,20 +88,18 @@ class HistoryPlot(Figure):
             self.set_current(place)
             self.chosen.emit(place)
 
-    def _nearest(self, x: float) -> int:
-        return int(np.argmin([abs(self._x(step) - x) for step in self.kept]))
-
-    def _x(self, step: float) -> float:
+    @property
+    def _axes(self) -> Axes:
         last = max([*self.kept, *self._steps.tolist()[-1:]]) or 1
-        return INSET + (self.width() - 2 * INSET) * step / last
+        losses = self._losses if self._losses.size else np.zeros(1)
+        low, high = float(losses.min()), float(losses.max())
+        if low == high:
+            low, high = low - 1.0, high + 1.0  # a line in the middle
+        return Axes(QRectF(self.rect()).adjusted(INSET, INSET, -INSET, -INSET), (0.0, last), (low, high))
 
-    def _y(self, step: float) -> float:
-        if not self._losses.size:
-            return self.height() / 2
-        low, high = float(self._losses.min()), float(self._losses.max())
-        loss = float(np.interp(step, self._steps, self._losses))
-        share = (loss - low) / (high - low) if high > low else 0.5
-        return self.height() - INSET - (self.height() - 2 * INSET) * share
+    def _nearest(self, x: float) -> int:
+        axes = self._axes
+        return int(np.argmin([abs(axes.x_of(step) - x) for step in self.kept]))
 
     def _describe(self) -> None:
         text = ""
@@ -111,22 +109,15 @@ class HistoryPlot(Figure):
             )
         self.setAccessibleDescription(text)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colors = theme.current()
-        painter.setPen(QPen(colors.color("muted"), 1.4))
-        points = [QPointF(self._x(step), self._y(step)) for step in self._steps.tolist()]
-        painter.drawPolyline(QPolygonF(points))
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        axes, colors = self._axes, theme.current()
+        curve = zip(self._steps.tolist(), self._losses.tolist(), strict=True)
+        paint_line(painter, [axes.at(step, loss) for step, loss in curve], colors.color("muted"), 1.4)
         if 0 <= self.current < len(self.kept):
-            x = self._x(self.kept[self.current])
             painter.setPen(QPen(colors.color("accent"), 1.4, Qt.PenStyle.DashLine))
-            painter.drawLine(QPointF(x, 3), QPointF(x, self.height() - 3))
+            upright_line(painter, axes.x_of(self.kept[self.current]), 3, self.height() - 3)
         for place, step in enumerate(self.kept):
             is_current = place == self.current
-            painter.setPen(QPen(colors.color("card"), 1.5))
-            painter.setBrush(colors.color("accent" if is_current else "muted"))
-            radius = 5.0 if is_current else 3.5
-            painter.drawEllipse(QPointF(self._x(step), self._y(step)), radius, radius)
-        self.paint_frame(painter)
-        painter.end()
+            loss = float(np.interp(step, self._steps, self._losses)) if self._losses.size else 0.0
+            color = colors.color("accent" if is_current else "muted")
+            paint_dots(painter, [axes.at(step, loss)], color, 5.0 if is_current else 3.5, 1.5)

@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
 from app.look.labels import label
-from app.look.layout import column
-from app.plots.axes import Chart, RoundAxis, spread
-from app.plots.figure import Figure, Numbers
+from app.plots.axes import Axes, name_rooms, round_ticks
+from app.plots.figure import Numbers
+from app.plots.pointed import PointedFigure
+from app.plots.strokes import paint_dots, paint_line, upright_line, write
 
 EDGE = 10  # px
-LEFT = 34  # px, the numbers of the axis
-NAME_GAP = 15.0  # px between two names at the right
+LEFT, TOP, RIGHT, BOTTOM = 38.0, 14.0, 13.0, 38.5  # px
+MOST_DOTS = 30  # on a line
 _DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 
 
@@ -36,37 +36,32 @@ class LayerLine:
     is_background: bool = False
 
 
-class LayerLinesPlot(Figure):
-    """Lines over the layers of a model; a layer can be pointed at, walked to, and chosen."""
+class LayerLinesPlot(PointedFigure):
+    """Lines over the layers of a model. A target is a layer: it can be pointed at, walked to, and chosen."""
 
     layer_chosen = Signal(int)
+    wanted_size = (420, 240)
+    least_size = (220, 140)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self._lines: tuple[LayerLine, ...] = ()
-        self._current: int | None = None
         self._marked: int | None = None
         self._bubble = label("", "bubble", parent=self)
         self._bubble.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._bubble.hide()
-        below = RoundAxis("bottom", words.number, apart=22, least=1)
-        left = RoundAxis("left", partial(words.decimal, digits=1), apart=26, least=0.1, grid=True)
-        left.setWidth(LEFT)
-        self._chart = Chart(self, axes=(below, left))
-        self._drawing = self._chart.add_drawing(self._paint)
-        column((self._chart, 1), margins=3, parent=self)
-        theme.on_theme_change(self, self._show)
 
     def set_lines(self, lines: Sequence[LayerLine]) -> None:
         """Show some lines of the same layers."""
         self._lines = tuple(lines)
-        self._go_to(None)
-        self._show()
+        self.forget()
+        self._show_bubble()
+        self.update()
 
     def set_marked(self, layer: int | None) -> None:
         """Mark the layer that other pictures show; emits nothing."""
         self._marked = layer
-        self._drawing.update()
+        self.update()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -92,82 +87,27 @@ class LayerLinesPlot(Figure):
             rows.append([layer, *("" if np.isnan(value) else value for value in values)])
         return rows
 
-    def words_of(self, layer: int) -> str:
-        """Return the values at a layer, a line each."""
-        name = self.tr("Embeddings") if layer == 0 else self.tr("Layer {number}").format(number=layer)
-        values = (f"{line.name} {words.decimal(float(line.values[layer]), 3)}" for line in self._lines)
+    def words_of(self, target: int) -> str:
+        name = self.tr("Embeddings") if target == 0 else self.tr("Layer {number}").format(number=target)
+        values = (f"{line.name} {words.decimal(float(line.values[target]), 3)}" for line in self._lines)
         return "\n".join([name, *values])
 
-    def sizeHint(self) -> QSize:
-        return QSize(420, 240)
+    def describe(self) -> None:
+        super().describe()
+        self.setAccessibleDescription(self.accessibleDescription().replace("\n", ", "))
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(220, 140)
+    @property
+    def _axes(self) -> Axes:
+        width = self.width() - LEFT - self._names_width - RIGHT
+        area = QRectF(LEFT, TOP, max(1.0, width), max(1.0, self.height() - TOP - BOTTOM))
+        return Axes(area, (-0.25, self.num_layers - 0.75), self._limits())
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._go_to(self._layer_at(event.position()))
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        layer = self._layer_at(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and layer is not None:
-            self.layer_chosen.emit(layer)
-        super().mouseReleaseEvent(event)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        if not self.hasFocus():
-            self._go_to(None)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        way = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
-        if way and self._lines:
-            here = self._current if self._current is not None else self.num_layers - 1 - way
-            self._go_to(min(max(here + way, 0), self.num_layers - 1))
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            if self._current is not None:
-                self.layer_chosen.emit(self._current)
-        else:
-            super().keyPressEvent(event)
-
-    def set_saving(self, saving: bool) -> None:
-        super().set_saving(saving)
-        if saving:
-            self._go_to(None)
-
-    def _go_to(self, layer: int | None) -> None:
-        self._current = layer
-        self._bubble.setVisible(layer is not None)
-        if layer is not None:
-            said = self.words_of(layer)
-            self.setAccessibleDescription(said.replace("\n", ", "))
-            self._bubble.setText(said)
-            self._bubble.adjustSize()
-            x = self._chart.x() + self._chart.x_of(layer) + 12
-            if x + self._bubble.width() > self.width() - 4:
-                x -= self._bubble.width() + 24
-            self._bubble.move(int(x), int(self._chart.y() + self._chart.area().top()) + 4)
-            self._bubble.raise_()
-        self._drawing.update()
-
-    def _show(self) -> None:
-        self._chart.setVisible(not self.is_empty)
-        if not self.is_empty:
-            self._chart.set_view((-0.25, self.num_layers - 0.75), self._limits())
-            self._chart.set_x_name(self.tr("layer (0: the embeddings)"))
-            self._leave_room()
-        self._drawing.update()
-        self.update()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._leave_room()
-
-    def _leave_room(self) -> None:
-        """Leave room for the names beside the ends of the lines."""
+    @property
+    def _names_width(self) -> float:
+        """How much room the names beside the ends of the lines have."""
         metrics = QFontMetricsF(theme.ui_font(12))
         widest = max((metrics.horizontalAdvance(line.name) for line in self._lines), default=0.0)
-        room = min(widest + 14, self.width() * 0.4)
-        self._chart.getPlotItem().setContentsMargins(0, EDGE, room + EDGE, 0)
+        return min(widest + 14, self.width() * 0.4)
 
     def _limits(self) -> tuple[float, float]:
         """Return what the value axis covers: what there is, to the next tenths."""
@@ -178,58 +118,86 @@ class LayerLinesPlot(Figure):
         low, high = np.floor(values.min() * 10) / 10, np.ceil(values.max() * 10) / 10
         return float(low), float(high if high > low else low + 0.1)
 
-    def _layer_at(self, position: QPointF) -> int | None:
-        at, area = position - self._chart.pos(), self._chart.area()
-        if not self._lines or not area.left() - 8 <= at.x() <= area.right() + 8:
+    def target_at(self, at: QPointF) -> int | None:
+        if self.is_empty or not self._axes.area.left() - 8 <= at.x() <= self._axes.area.right() + 8:
             return None
-        return min(max(round(self._chart.step_of(at.x())), 0), self.num_layers - 1)
+        return min(max(round(self._axes.across_at(at.x())), 0), self.num_layers - 1)
 
-    def _paint(self, painter: QPainter) -> None:
-        if not self._lines:
+    def rect_of(self, target: int) -> QRectF:
+        axes = self._axes
+        return QRectF(axes.x_of(target), axes.area.top(), 0, axes.area.height())
+
+    def after(self, event: QKeyEvent) -> int | None:
+        way = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        if not way or self.is_empty:
+            return None
+        here = self.current if self.current is not None else self.num_layers - 1 - way
+        return min(max(here + way, 0), self.num_layers - 1)
+
+    def tip_of(self, target: int) -> str:
+        return ""  # the bubble says it
+
+    def can_choose(self, target: int) -> bool:
+        return True
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self.layer_chosen.emit(target)
+
+    def set_saving(self, saving: bool) -> None:
+        super().set_saving(saving)
+        self._show_bubble()
+
+    def current_changed(self) -> None:
+        self._show_bubble()
+
+    def _show_bubble(self) -> None:
+        layer = None if self._saving else self.current
+        self._bubble.setVisible(layer is not None)
+        if layer is None:
             return
-        self._paint_marks(painter)
+        self._bubble.setText(self.words_of(layer))
+        self._bubble.adjustSize()
+        line = self.rect_of(layer)
+        x = line.x() + 12
+        if x + self._bubble.width() > self.width() - 4:
+            x -= self._bubble.width() + 24
+        self._bubble.move(int(x), int(line.top()) + 4)
+        self._bubble.raise_()
+
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        axes = self._axes
+        ticks = round_ticks(*axes.up, max(2.0, axes.area.height() / 26), 0.1)
+        axes.paint_up(painter, ((value, words.decimal(value, 1)) for value in ticks), edge=True)
+        layers = round_ticks(*axes.across, max(2.0, axes.area.width() / 22), 1)
+        axes.paint_across(painter, ((layer, words.number(layer)) for layer in layers), gap=4)
+        axes.paint_name_across(painter, self.tr("layer (0: the embeddings)"), 21)
+        now = None if self._saving else self.current
+        for at, style in ((self._marked, Qt.PenStyle.DashLine), (now, Qt.PenStyle.SolidLine)):
+            if at is not None:
+                painter.setPen(QPen(theme.current().color("muted"), 1, style))
+                upright_line(painter, axes.x_of(at), axes.area.top(), axes.area.bottom())
         for place, line in enumerate(self._lines):
-            self._paint_line(painter, place, line)
-        self._paint_names(painter)
+            self._paint_line(painter, axes, place, line)
+        self._paint_names(painter, axes)
 
     def _color(self, place: int) -> QColor:
-        return (
-            theme.current().color("muted")
-            if self._lines[place].is_background
-            else QColor(theme.category(place))
-        )
+        is_background = self._lines[place].is_background
+        return theme.current().color("muted") if is_background else QColor(theme.category(place))
 
-    def _paint_marks(self, painter: QPainter) -> None:
-        area = self._chart.area()
-        for at, style in ((self._marked, Qt.PenStyle.DashLine), (self._current, Qt.PenStyle.SolidLine)):
-            if at is not None:
-                x = self._chart.x_of(at)
-                painter.setPen(QPen(theme.current().color("muted"), 1, style))
-                painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-
-    def _paint_line(self, painter: QPainter, place: int, line: LayerLine) -> None:
-        color = self._color(place)
-        known = [layer for layer in range(self.num_layers) if np.isfinite(line.values[layer])]
-        x_of, y_of = self._chart.x_of, self._chart.y_of
-        points = [QPointF(x_of(layer), y_of(float(line.values[layer]))) for layer in known]
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+    def _paint_line(self, painter: QPainter, axes: Axes, place: int, line: LayerLine) -> None:
+        known = np.flatnonzero(np.isfinite(line.values)).tolist()
+        points = [axes.at(layer, float(line.values[layer])) for layer in known]
         style = Qt.PenStyle.DotLine if line.is_background else _DASHES[place % len(_DASHES)]
-        painter.setPen(QPen(color, 1.5 if line.is_background else 2.2, style))
-        painter.drawPolyline(points)
-        painter.setPen(QPen(theme.current().color("card"), 1))
-        painter.setBrush(color)
-        for point in points if len(points) <= 30 and not line.is_background else ():
-            painter.drawEllipse(point, 3.5, 3.5)
+        paint_line(painter, points, self._color(place), 1.5 if line.is_background else 2.2, style)
+        if len(points) <= MOST_DOTS and not line.is_background:
+            paint_dots(painter, points, self._color(place), 3.5, 1)
 
-    def _paint_names(self, painter: QPainter) -> None:
+    def _paint_names(self, painter: QPainter, axes: Axes) -> None:
         """Write each line's name at its end, apart from the others."""
-        area = self._chart.area()
-        painter.setFont(theme.ui_font(12))
-        metrics, room = QFontMetricsF(painter.font()), self._chart.width() - area.right() - EDGE - 2
         known = [line.values[np.isfinite(line.values)] for line in self._lines]
-        ends = {place: self._chart.y_of(float(found[-1])) for place, found in enumerate(known) if len(found)}
-        places = spread(list(ends.values()), NAME_GAP, area.bottom())
-        for place, y in zip(ends, places, strict=True):
-            text = metrics.elidedText(self._lines[place].name, Qt.TextElideMode.ElideRight, room)
-            painter.setPen(self._color(place))
-            painter.drawText(QRectF(area.right() + 6, y - 9, room, 18), Qt.AlignmentFlag.AlignVCenter, text)
+        ends = {place: axes.y_of(float(found[-1])) for place, found in enumerate(known) if len(found)}
+        left, room = axes.area.right() + 6, self.width() - axes.area.right() - EDGE - 5
+        rooms = name_rooms(axes.area, left, room, list(ends.values()))
+        for place, spot in zip(ends, rooms, strict=True):
+            name, color = self._lines[place].name, self._color(place)
+            write(painter, spot, name, color, size=12, cut=Qt.TextElideMode.ElideRight)

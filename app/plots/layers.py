@@ -45,6 +45,7 @@ class LayersPlot(RowsFigure):
 
     row_height = ROW
     head = HEAD
+    least_size = (260, HEAD + 3 * ROW)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -115,9 +116,6 @@ class LayersPlot(RowsFigure):
 
     def sizeHint(self) -> QSize:
         return QSize(560, HEAD + ROW * max(3, len(self.layers)) + 6)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(260, HEAD + 3 * ROW)
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         if self.is_dim and not self._saving:

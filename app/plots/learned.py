@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from app.look import theme
-from app.plots.axes import Chart
+from app.plots.chart import Chart
 from app.plots.lines import LinesPlot
 
 LEAST_TOP = 0.01  # a probability below which lines are not stretched to the full height

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.plots.axes import Chart
+from app.plots.chart import Chart
 from app.plots.figure import Numbers
 from app.plots.series import Series
 from app.plots.steps import StepsPlot

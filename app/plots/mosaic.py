@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -40,6 +40,8 @@ class MosaicPlot(LayeredFigure):
 
     head_chosen = Signal(int, int)  # layer, head
     head_added = Signal(int, int)  # one more or one less to be averaged
+    wanted_size = (430, 450)
+    least_size = (240, 240)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -132,12 +134,6 @@ class MosaicPlot(LayeredFigure):
         if (layer, head) in self._off:
             parts.append(self.tr("switched off"))
         return " · ".join(parts)
-
-    def sizeHint(self) -> QSize:
-        return QSize(430, 450)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 240)
 
     def _grid(self) -> tuple[int, int]:
         assert self._picture is not None

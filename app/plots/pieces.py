@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -49,6 +49,8 @@ class PiecesPlot(ScrolledFigure):
     nothing = -1
     chosen = Signal(int)  # the row of a piece that was clicked or walked to
     hovered = Signal(int)  # the row of the piece under the pointer, -1 for none
+    wanted_size = (480, 180)
+    least_size = (200, 84)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -102,12 +104,6 @@ class PiecesPlot(ScrolledFigure):
             "cut": self.tr("{piece}, id {id}: cut off, the model does not see “{span}”"),
         }.get(chip.kind, self.tr("{piece}, id {id}, from “{span}”"))
         return said.format(piece=chip.text, id=chip.id, span=span)
-
-    def sizeHint(self) -> QSize:
-        return QSize(480, 180)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(200, 84)
 
     def place(self) -> None:
         """Wrap all columns at the width there is."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -40,6 +40,9 @@ class _Try:
 
 class LadderPlot(ScrolledFigure):
     """One word's search; the arrow keys scroll."""
+
+    wanted_size = (320, 260)
+    least_size = (200, 80)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -97,12 +100,6 @@ class LadderPlot(ScrolledFigure):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         self._scroll.keyPressEvent(event)
-
-    def sizeHint(self) -> QSize:
-        return QSize(320, 260)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(200, 80)
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         word = self.word

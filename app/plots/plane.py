@@ -9,15 +9,15 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import words
 from app.look import theme
-from app.plots.axes import round_ticks
+from app.plots.axes import AXIS_SIZE, Axes, axis_ticks
 from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure
+from app.plots.strokes import paint_line
 
 LEFT, TOP, RIGHT, BOTTOM = 46, 8, 12, 38
 REACH = 14.0  # px; a point nearer to the pointer than this is under it
@@ -34,6 +34,8 @@ class PlanePlot(PointedFigure):
     nothing = -1
     says_at_once = True
     is_door = False
+    wanted_size = (320, 240)
+    least_size = (180, 120)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -41,11 +43,10 @@ class PlanePlot(PointedFigure):
         self._said: Sequence[str] = ()
         self._names = ("", "")
         self._ranges = ((0.0, 1.0), (0.0, 1.0))
-        self._left: float = LEFT  # px, as the words of the axis up want
         self._line: tuple[QPointF, QPointF] | None = None
+        self._order: list[int] = []  # of the points by x
         self._is_joined = False
         self._special = -1
-        theme.on_theme_change(self, self.update)
 
     def set_points(
         self,
@@ -66,8 +67,6 @@ class PlanePlot(PointedFigure):
         """
         self._points, self._said = np.asarray(points, np.float64).reshape(-1, 2), tuple(said)
         self._names, self._ranges, self._is_joined, self._special = names, ranges, is_joined, special
-        width = QFontMetricsF(theme.ui_font(11)).horizontalAdvance
-        self._left = max([LEFT, *(20 + width(said) for _, said in axis_ticks(ranges[1], 5))])
         self._line = None if line is None else (QPointF(*line[0]), QPointF(*line[1]))
         self._order = np.argsort(self._points[:, 0], kind="stable").tolist()
         self.forget()
@@ -89,23 +88,27 @@ class PlanePlot(PointedFigure):
     def summary(self) -> str:
         return "; ".join(self._said[place] for place in self._order[:3]) if not self.is_empty else ""
 
-    def sizeHint(self) -> QSize:
-        return QSize(320, 240)
+    @property
+    def _axes(self) -> Axes:
+        width = QFontMetricsF(theme.ui_font(AXIS_SIZE)).horizontalAdvance
+        left = max([LEFT, *(20 + width(said) for _, said in axis_ticks(self._ranges[1], 5))])
+        return Axes(QRectF(self.rect()).adjusted(left, TOP, -RIGHT, -BOTTOM), *self._ranges)
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(180, 120)
+    def _placed(self) -> list[QPointF]:
+        """Return where each point lies."""
+        axes = self._axes
+        return [axes.at(x, y) for x, y in self._points.tolist()]
 
     def target_at(self, at: QPointF) -> int:
         if self.is_empty:
             return -1
-        room = self._room()
-        placed = np.array([[p.x(), p.y()] for p in map(self._placed, self._points.tolist())])
-        away = np.hypot(placed[:, 0] - at.x(), placed[:, 1] - at.y())
-        nearest = int(away.argmin())
-        return nearest if away[nearest] <= REACH and room.adjusted(-9, -9, 9, 9).contains(at) else -1
+        away = [math.hypot(one.x() - at.x(), one.y() - at.y()) for one in self._placed()]
+        nearest = int(np.argmin(away))
+        is_near = away[nearest] <= REACH and self._axes.area.adjusted(-9, -9, 9, 9).contains(at)
+        return nearest if is_near else -1
 
     def rect_of(self, target: int) -> QRectF:
-        at = self._placed(self._points[target].tolist())
+        at = self._axes.at(*self._points[target].tolist())
         return QRectF(at.x() - 5, at.y() - 5, 10, 10)
 
     def words_of(self, target: int) -> str:
@@ -119,65 +122,31 @@ class PlanePlot(PointedFigure):
 
     def after(self, event: QKeyEvent) -> int:
         steps = {Qt.Key.Key_Right: 1, Qt.Key.Key_Up: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Down: -1}
-        if self.is_empty or event.key() not in (*steps, Qt.Key.Key_Home, Qt.Key.Key_End):
+        ends = {Qt.Key.Key_Home: 0, Qt.Key.Key_End: len(self._order) - 1}
+        key = Qt.Key(event.key())
+        if self.is_empty or key not in (*steps, *ends):
             return -1
-        last = len(self._order) - 1
-        if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End):
-            return int(self._order[0 if event.key() == Qt.Key.Key_Home else last])
-        if self.current < 0:
-            return int(self._order[0])
-        place = self._order.index(self.current) + steps[Qt.Key(event.key())]
-        return int(self._order[min(max(place, 0), last)])
+        if key in ends:
+            return self._order[ends[key]]
+        here = -1 if self.current < 0 else self._order.index(self.current)
+        to = 0 if here < 0 else here + steps[key]
+        return self._order[min(max(to, 0), len(self._order) - 1)]
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if not self.is_empty:
-            self._paint_axes(painter)
-            self._paint_points(painter)
-        self.paint_frame(painter)
-        painter.end()
-
-    def _room(self) -> QRectF:
-        return QRectF(self.rect()).adjusted(self._left, TOP, -RIGHT, -BOTTOM)
-
-    def _placed(self, point: Sequence[float]) -> QPointF:
-        room, (across, up) = self._room(), self._ranges
-        x = (point[0] - across[0]) / ((across[1] - across[0]) or 1.0)
-        y = (point[1] - up[0]) / ((up[1] - up[0]) or 1.0)
-        return QPointF(room.left() + room.width() * x, room.bottom() - room.height() * y)
-
-    def _paint_axes(self, painter: QPainter) -> None:
-        colors, room = theme.current(), self._room()
-        painter.setFont(theme.ui_font(11))
-        center = Qt.AlignmentFlag.AlignCenter
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for tick, said in axis_ticks(self._ranges[1], 5):
-            y = self._placed((self._ranges[0][0], tick)).y()
-            painter.setPen(QPen(colors.color("line"), 1))
-            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
-            painter.setPen(colors.color("muted"))
-            painter.drawText(QRectF(14, y - 8, room.left() - 20, 16), right, said)
-        for tick, said in axis_ticks(self._ranges[0], 6):
-            x = self._placed((tick, self._ranges[1][0])).x()
-            painter.setPen(colors.color("muted"))
-            painter.drawText(QRectF(x - 40, room.bottom() + 3, 80, 14), center, said)
-        painter.drawText(QRectF(room.left(), room.bottom() + 19, room.width(), 15), center, self._names[0])
-        painter.save()
-        painter.translate(0, room.bottom())
-        painter.rotate(-90)
-        painter.drawText(QRectF(0, 0, room.height(), 14), center, self._names[1])
-        painter.restore()
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        axes, (across, up) = self._axes, self._names
+        axes.paint_up(painter, axis_ticks(axes.up, 5))
+        axes.paint_across(painter, axis_ticks(axes.across, 6))
+        axes.paint_name_across(painter, across)
+        axes.paint_name_up(painter, up)
         if self._line is not None:
-            painter.setPen(QPen(colors.color("muted"), 1.2, Qt.PenStyle.DashLine))
-            ends = [self._placed((end.x(), end.y())) for end in self._line]
-            painter.drawLine(*ends)
+            painter.setPen(QPen(theme.current().color("muted"), 1.2, Qt.PenStyle.DashLine))
+            painter.drawLine(*(axes.at(end.x(), end.y()) for end in self._line))
+        self._paint_points(painter, self._placed())
 
-    def _paint_points(self, painter: QPainter) -> None:
-        colors, placed = theme.current(), [self._placed(point) for point in self._points.tolist()]
+    def _paint_points(self, painter: QPainter, placed: Sequence[QPointF]) -> None:
+        colors = theme.current()
         if self._is_joined:
-            painter.setPen(QPen(colors.color("accent"), 2))
-            painter.drawPolyline(QPolygonF(placed))
+            paint_line(painter, placed, colors.color("accent"), 2)
         soft = colors.color("accent")
         soft.setAlphaF(1.0 if self._is_joined or len(placed) <= FEW else 0.45)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -192,13 +161,3 @@ class PlanePlot(PointedFigure):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(colors.color("text"), 1.5))
             painter.drawEllipse(placed[self.current], 6, 6)
-
-
-def axis_ticks(ends: tuple[float, float], most: int) -> list[tuple[float, str]]:
-    """Return round values on an axis, each with its words: so many digits that no two read alike."""
-    found = round_ticks(*ends, most)
-    said = [f"{tick:g}".replace("-", words.MINUS) for tick in found]
-    if len(set(said)) < len(said):
-        step = found[1] - found[0]
-        said = [words.decimal(tick, max(0, -math.floor(math.log10(step) + 1e-9))) for tick in found]
-    return list(zip(found, said, strict=True))

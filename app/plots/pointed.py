@@ -207,6 +207,12 @@ def row_after(event: QKeyEvent, row: int | None, num_rows: int) -> int | None:
     return 0 if row is None else min(max(row + moves[key], 0), last)
 
 
+def place_after(event: QKeyEvent, place: int | None, count: int) -> int | None:
+    """Return the place in a line of things that a key leads to, from none to the first."""
+    found = cell_after(event, None if place is None else (0, place), (1, count))
+    return None if found is None else found[1]
+
+
 def cell_after(
     event: QKeyEvent, cell: tuple[int, int] | None, shape: tuple[int, int], *, by: int = 1
 ) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -42,6 +42,8 @@ class QueryKeyPlot(RowsFigure):
     key_chosen = Signal(int)
     row_height = ROW
     head = HEADER
+    wanted_size = (620, HEADER + 12 * ROW + FOOTER + 8)
+    least_size = (320, HEADER + 3 * ROW + FOOTER)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -146,12 +148,6 @@ class QueryKeyPlot(RowsFigure):
 
     def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
         self.key_chosen.emit(self.order[target])
-
-    def sizeHint(self) -> QSize:
-        return QSize(620, HEADER + 12 * ROW + FOOTER + 8)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(320, HEADER + 3 * ROW + FOOTER)
 
     def target_at(self, at: QPointF) -> int | None:
         is_on_rows = self._scrolled() + HEADER <= at.y() < self._foot()

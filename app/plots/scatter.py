@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QPen, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
@@ -42,6 +42,8 @@ class ScatterPlot(LayeredFigure):
     says_at_once = True
     hovered = Signal(int)  # a point, -1 for none
     chosen = Signal(int)  # clicked, or Enter; -1: Escape
+    wanted_size = (560, 420)
+    least_size = (220, 160)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -151,12 +153,6 @@ class ScatterPlot(LayeredFigure):
         self._zoom = float(np.clip(self._zoom * factor, 0.5, MOST_ZOOM))
         self._center += before - self._to_plane(middle)
         self.renew()
-
-    def sizeHint(self) -> QSize:
-        return QSize(560, 420)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(220, 160)
 
     def rect_of(self, target: int) -> QRectF:
         return QRectF(self.position_of(target), QSizeF(0, 0))

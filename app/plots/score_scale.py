@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.plots.axes import AXIS_SIZE, Axes
 from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure, row_after
+from app.plots.strokes import CENTER, RIGHT, level_span, upright_line, write
 
 ROW, AXIS, GAP = 26.0, 18.0, 8.0  # px
 MOST_NAME = 0.42  # of the width
@@ -42,7 +44,6 @@ class ScoreScalePlot(PointedFigure):
         super().__init__(title, parent)
         self.lines: tuple[ScoreLine, ...] = ()
         self._as_share = True
-        theme.on_theme_change(self, self.update)
 
     def set_lines(self, lines: Sequence[ScoreLine], *, as_share: bool = True) -> None:
         """Show scores, the one that matters first. Args: as_share: in per cent; a correlation is no share."""
@@ -107,24 +108,16 @@ class ScoreScalePlot(PointedFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(150, int(self._height()))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.lines:
-            self._paint(painter)
-        self.paint_frame(painter)
-        painter.end()
-
-    def _paint(self, painter: QPainter) -> None:
-        metrics = QFontMetricsF(theme.ui_font())
-        bold = QFontMetricsF(theme.ui_font(bold=True))
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        metrics, bold = QFontMetricsF(theme.ui_font()), QFontMetricsF(theme.ui_font(bold=True))
         widest = max(bold.horizontalAdvance(one.name) for one in self.lines)
         name = min(widest + GAP, self.width() * MOST_NAME)
         figure = metrics.horizontalAdvance("100.0") + GAP
-        area = QRectF(name, 0, max(20.0, self.width() - name - figure), len(self.lines) * ROW)
-        self._paint_axis(painter, area)
+        width = max(20.0, self.width() - name - figure)
+        axes = Axes(QRectF(name + DOT, 0, width - 2 * DOT, len(self.lines) * ROW), self.scale)
+        self._paint_axis(painter, axes)
         for place, one in enumerate(self.lines):
-            self._paint_line(painter, place, one, area, name)
+            self._paint_line(painter, place, one, axes)
 
     def _figure(self, value: float) -> str:
         return words.decimal(100 * value, 1) if self._as_share else words.decimal(value, 3)
@@ -132,52 +125,39 @@ class ScoreScalePlot(PointedFigure):
     def _say(self, value: float) -> str:
         return words.share(value) if self._as_share else words.decimal(value, 3)
 
-    def _x(self, value: float, area: QRectF) -> float:
-        low, high = self.scale
-        return area.left() + DOT + (area.width() - 2 * DOT) * (value - low) / (high - low)
-
-    def _paint_axis(self, painter: QPainter, area: QRectF) -> None:
-        colors, (low, high) = theme.current(), self.scale
-        painter.setFont(theme.ui_font(11))
+    def _paint_axis(self, painter: QPainter, axes: Axes) -> None:
+        low, high = axes.across
         step = self._step(high - low)
         count = round((high - low) / step)
-        every = max(1, math.ceil(count * 34 / max(1.0, area.width())))
+        every = max(1, math.ceil(count * 34 / max(1.0, axes.area.width() + 2 * DOT)))
         for number in range(0, count + 1, every):
             value = low + number * step
-            x = self._x(value, area)
-            painter.setPen(QPen(colors.color("line"), 1))
-            painter.drawLine(QPointF(x, 3), QPointF(x, area.bottom()))
-            painter.setPen(colors.color("muted"))
+            x = axes.x_of(value)
+            painter.setPen(QPen(theme.current().color("line"), 1))
+            upright_line(painter, x, 3, axes.area.bottom())
             text = words.number(round(100 * value)) if self._as_share else words.decimal(value, 2)
-            room = QRectF(x - 24, area.bottom(), 48, AXIS)
-            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+            room = QRectF(x - 24, axes.area.bottom(), 48, AXIS)
+            write(painter, room, text, "muted", size=AXIS_SIZE, side=CENTER)
 
-    def _paint_line(self, painter: QPainter, place: int, one: ScoreLine, area: QRectF, name: float) -> None:
-        colors, is_first = theme.current(), place == 0
-        middle = place * ROW + ROW / 2
-        font = theme.ui_font(bold=is_first)
-        painter.setFont(font)
-        painter.setPen(colors.color("text" if is_first else "muted"))
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        cut = QFontMetricsF(font).elidedText(one.name, Qt.TextElideMode.ElideRight, name - GAP)
-        painter.drawText(QRectF(0, place * ROW, name - GAP / 2, ROW), left, cut)
-        figure = self._figure(one.value)
-        painter.drawText(QRectF(area.right(), place * ROW, self.width() - area.right(), ROW), right, figure)
-        ink = colors.color("accent" if is_first else "muted")
-        low, _high = self.scale
+    def _paint_line(self, painter: QPainter, place: int, one: ScoreLine, axes: Axes) -> None:
+        is_first, top, area = place == 0, place * ROW, axes.area.adjusted(-DOT, 0, DOT, 0)
+        ink, end = "text" if is_first else "muted", Qt.TextElideMode.ElideRight
+        write(painter, QRectF(0, top, area.left() - GAP, ROW), one.name, ink, bold=is_first, cut=end)
+        beside = QRectF(area.right(), top, self.width() - area.right(), ROW)
+        write(painter, beside, self._figure(one.value), ink, bold=is_first, side=RIGHT)
+        color, middle, low = (
+            theme.current().color("accent" if is_first else "muted"),
+            top + ROW / 2,
+            axes.across[0],
+        )
         if one.value < low:
-            painter.setFont(theme.ui_font(12))
-            painter.drawText(
-                QRectF(area.left(), place * ROW, area.width(), ROW), left, self.tr("‹ far below")
+            write(
+                painter, QRectF(area.left(), top, area.width(), ROW), self.tr("‹ far below"), color, size=12
             )
             return
-        painter.setPen(QPen(ink, 1.6))
+        painter.setPen(QPen(color, 1.6))
         if one.low is not None and one.high is not None:
-            begin, end = self._x(max(low, one.low), area), self._x(one.high, area)
-            painter.drawLine(QPointF(begin, middle), QPointF(end, middle))
-            for x in (begin, end):
-                painter.drawLine(QPointF(x, middle - END), QPointF(x, middle + END))
-        painter.setBrush(QColor(ink))
-        painter.drawEllipse(QPointF(self._x(one.value, area), middle), DOT, DOT)
+            level_span(painter, axes.x_of(max(low, one.low)), axes.x_of(one.high), middle, END)
+        painter.setBrush(color)
+        painter.drawEllipse(QPointF(axes.x_of(one.value), middle), DOT, DOT)
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -56,6 +56,8 @@ class SimilarityPlot(LayeredFigure):
     says_at_once = True
     hovered = Signal(int, int)
     chosen = Signal(int, int)  # clicked, or Enter: places in the order that is shown
+    wanted_size = (520, 440)
+    least_size = (220, 180)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -112,12 +114,6 @@ class SimilarityPlot(LayeredFigure):
         area, count = self._area(), len(self._texts)
         row = min(int((at.y() - area.top()) / area.height() * count), count - 1)
         return row, min(int((at.x() - area.left()) / area.width() * count), count - 1)
-
-    def sizeHint(self) -> QSize:
-        return QSize(520, 440)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(220, 180)
 
     def after(self, event: QKeyEvent) -> tuple[int, int] | None:
         return cell_after(event, self.current, self._values.shape)

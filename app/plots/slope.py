@@ -6,26 +6,30 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
-from app.plots.axes import round_ticks, spread
-from app.plots.figure import Figure, Numbers
+from app.plots.axes import Axes, name_rooms, round_ticks
+from app.plots.figure import Numbers
+from app.plots.pointed import PointedFigure
+from app.plots.strokes import CENTER, paint_dots, paint_line, upright_line, write
 
 TOP, BOTTOM, SIDE = 14, 30, 12
 LABEL = 15  # px between two names at the right
 AXIS = 52
 
 
-class SlopePlot(Figure):
+class SlopePlot(PointedFigure):
     """A line a target over the variants; up and down focus one, a click locks it.
 
     Values are probabilities (0 to 1) where `in_percent`, else scores around 0.
     """
+
+    wanted_size = (380, 260)
+    least_size = (220, 160)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -33,10 +37,7 @@ class SlopePlot(Figure):
         self.targets: tuple[str, ...] = ()
         self.values = np.zeros((0, 0))  # (variants, targets)
         self.in_percent = True
-        self.focused: int | None = None
-        self._locked = False
-        self._labels: list[QRectF] = []
-        theme.on_theme_change(self, self.update)
+        self.locked: int | None = None
 
     def set_values(
         self, variants: Sequence[str], targets: Sequence[str], values: np.ndarray, *, in_percent: bool
@@ -44,9 +45,8 @@ class SlopePlot(Figure):
         """Show values (variants, targets); NaN: none. A variant of several lines stands in as many."""
         self.variants, self.targets = tuple(variants), tuple(targets)
         self.values, self.in_percent = np.array(values, dtype=np.float64), in_percent
-        self.focused, self._locked = None, False
-        self.setAccessibleDescription("; ".join(map(self.line_words, range(min(5, len(self.targets))))))
-        self.update()
+        self.locked = None
+        self.forget()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -62,49 +62,39 @@ class SlopePlot(Figure):
             rows.append([_line(variant), *("" if math.isnan(value) else value for value in line)])
         return rows
 
-    def line_words(self, target: int) -> str:
-        """Return a target's values in words."""
+    def summary(self) -> str:
+        return "; ".join(map(self.words_of, range(min(5, len(self.targets)))))
+
+    def words_of(self, target: int) -> str:
         parts = [
             f"{_line(name)} {self._said(value)}"
             for name, value in zip(self.variants, self.values[:, target], strict=True)
         ]
         return f"{self.targets[target]}: {', '.join(parts)}"
 
-    def sizeHint(self) -> QSize:
-        return QSize(380, 260)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(220, 160)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if not self.is_empty:
-            self._paint(painter)
-        self.paint_frame(painter)
-        painter.end()
-
-    def _paint(self, painter: QPainter) -> None:
-        metrics = QFontMetricsF(theme.ui_font(12))
-        names = min(
-            0.35 * self.width(),
-            max(metrics.horizontalAdvance(words.shorten(n, 24)) for n in self.targets) + 4,
-        )
-        bottom = BOTTOM + LABEL * max(name.count("\n") for name in self.variants)
-        room = QRectF(AXIS, TOP, self.width() - AXIS - names - 2 * SIDE, self.height() - TOP - bottom)
-        low, high = self._range()
-        self._paint_axis(painter, room, low, high)
-        xs = self._xs(room)
-        self._paint_variants(painter, room, xs)
-        ends = [self._y(room, low, high, self._last(target)) for target in range(len(self.targets))]
-        order = sorted(range(len(self.targets)), key=lambda target: target == self._shown_focus)
-        for target in order:
-            self._paint_line(painter, room, xs, (low, high), target)
-        self._paint_names(painter, room, ends, names)
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        axes = self._axes
+        axes.paint_up(painter, ((tick, self._said(tick)) for tick in round_ticks(*axes.up, 5)))
+        self._paint_variants(painter, axes)
+        for target in sorted(range(len(self.targets)), key=lambda target: target == self._focused):
+            self._paint_line(painter, axes, target)
+        for target, room in enumerate(self._name_rooms()):
+            is_focus, color = target == self._focused, QColor(theme.category(target))
+            name, end = self.targets[target], Qt.TextElideMode.ElideRight
+            write(painter, room, name, color, size=12, bold=is_focus, cut=end)
 
     @property
-    def _shown_focus(self) -> int | None:
-        return self.focused if self._locked or not self._saving else None
+    def _axes(self) -> Axes:
+        metrics = QFontMetricsF(theme.ui_font(12))
+        widest = max(metrics.horizontalAdvance(words.shorten(name, 24)) for name in self.targets) + 4
+        names = min(0.35 * self.width(), widest)
+        bottom = BOTTOM + LABEL * max(name.count("\n") for name in self.variants)
+        width, height = self.width() - AXIS - names - 2 * SIDE, self.height() - TOP - bottom
+        return Axes(QRectF(AXIS, TOP, width, height), up=self._range())
+
+    @property
+    def _focused(self) -> int | None:
+        return self.locked if self._saving or self.locked is not None else self.current
 
     def _range(self) -> tuple[float, float]:
         known = self.values[np.isfinite(self.values)]
@@ -116,78 +106,39 @@ class SlopePlot(Figure):
         high += 0.04 * (high - low)
         return (low, high) if high > low else (low, low + 1.0)
 
-    def _y(self, room: QRectF, low: float, high: float, value: float) -> float:
-        share = 0.0 if math.isnan(value) else (value - low) / (high - low)
-        return room.bottom() - room.height() * share
-
     def _xs(self, room: QRectF) -> list[float]:
         if len(self.variants) == 1:
             return [room.center().x()]
         inner = room.adjusted(24, 0, -10, 0)
         return [float(x) for x in np.linspace(inner.left(), inner.right(), len(self.variants))]
 
-    def _last(self, target: int) -> float:
-        known = [value for value in self.values[:, target].tolist() if not math.isnan(value)]
-        return known[-1] if known else math.nan
+    def _name_rooms(self) -> list[QRectF]:
+        """Return where the names of the targets stand, beside their last points."""
+        axes = self._axes
+        known = (values[np.isfinite(values)] for values in self.values.T)
+        ends = [axes.y_of(float(found[-1]) if len(found) else axes.up[0]) for found in known]
+        left = axes.area.right() + SIDE
+        return name_rooms(axes.area, left, self.width() - left - SIDE + 4, ends)
 
-    def _paint_axis(self, painter: QPainter, room: QRectF, low: float, high: float) -> None:
-        colors = theme.current()
-        painter.setFont(theme.ui_font(11))
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for tick in round_ticks(low, high, 5):
-            y = self._y(room, low, high, tick)
-            painter.setPen(QPen(colors.color("line"), 1))
-            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
-            painter.setPen(colors.color("muted"))
-            painter.drawText(QRectF(0, y - 8, AXIS - 6, 16), right, self._said(tick))
-
-    def _paint_variants(self, painter: QPainter, room: QRectF, xs: list[float]) -> None:
-        colors = theme.current()
-        painter.setFont(theme.ui_font(12 if len(xs) < 6 else 11))
+    def _paint_variants(self, painter: QPainter, axes: Axes) -> None:
+        room, xs = axes.area, self._xs(axes.area)
         width = room.width() / max(1, len(xs)) - 4 if len(xs) > 2 else room.width() / 2
-        metrics = QFontMetricsF(painter.font())
+        size, end = 12 if len(xs) < 6 else 11, Qt.TextElideMode.ElideRight
         for x, name in zip(xs, self.variants, strict=True):
-            painter.setPen(QPen(colors.color("line"), 1))
-            painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
-            painter.setPen(colors.color("text"))
+            painter.setPen(QPen(theme.current().color("line"), 1))
+            upright_line(painter, x, room.top(), room.bottom())
             for line, text in enumerate(name.split("\n")):
-                cut = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
                 under = QRectF(x - width / 2, room.bottom() + 6 + LABEL * line, width, LABEL + 3)
-                painter.drawText(under, Qt.AlignmentFlag.AlignCenter, cut)
+                write(painter, under, text, size=size, side=CENTER, cut=end)
 
-    def _paint_line(
-        self, painter: QPainter, room: QRectF, xs: list[float], limits: tuple[float, float], target: int
-    ) -> None:
-        color, focus = QColor(theme.category(target)), self._shown_focus
+    def _paint_line(self, painter: QPainter, axes: Axes, target: int) -> None:
+        color, focus = QColor(theme.category(target)), self._focused
         if focus is not None and focus != target:
             color = QColor(theme.mix(theme.current().card, theme.category(target), 0.3))
-        points = [
-            QPointF(x, self._y(room, *limits, value))
-            for x, value in zip(xs, self.values[:, target].tolist(), strict=True)
-            if not math.isnan(value)
-        ]
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(color, 3 if focus == target else 2))
-        painter.drawPolyline(points)
-        painter.setPen(QPen(theme.current().color("card"), 1.5))
-        painter.setBrush(color)
-        for point in points:
-            painter.drawEllipse(point, 4.5, 4.5)
-
-    def _paint_names(self, painter: QPainter, room: QRectF, ends: list[float], width: float) -> None:
-        """Paint the targets beside their last points, moved apart where they would touch."""
-        self._labels = [QRectF() for _ in ends]
-        placed = spread(ends, LABEL, room.bottom())
-        for target, y in enumerate(placed):
-            is_focus = self._shown_focus == target
-            painter.setFont(theme.ui_font(12, bold=is_focus))
-            rect = QRectF(room.right() + SIDE, y - LABEL / 2, width + 4, LABEL)
-            self._labels[target] = rect
-            painter.setPen(QColor(theme.category(target)))
-            cut = QFontMetricsF(painter.font()).elidedText(
-                self.targets[target], Qt.TextElideMode.ElideRight, width + 4
-            )
-            painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, cut)
+        values = zip(self._xs(axes.area), self.values[:, target].tolist(), strict=True)
+        points = [QPointF(x, axes.y_of(value)) for x, value in values if not math.isnan(value)]
+        paint_line(painter, points, color, 3 if focus == target else 2)
+        paint_dots(painter, points, color, 4.5, 1.5)
 
     def _said(self, value: float) -> str:
         if math.isnan(value):
@@ -197,39 +148,42 @@ class SlopePlot(Figure):
         sign = "+" if value > 0.005 else "−" if value < -0.005 else ""
         return f"{sign}{words.decimal(abs(value), 1 if abs(value) < 9.95 else 0)}"
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if not self._locked:
-            self._focus(self._target_at(event.position()))
+    def target_at(self, at: QPointF) -> int | None:
+        rooms = [] if self.is_empty else self._name_rooms()
+        return next((target for target, room in enumerate(rooms) if room.contains(at)), None)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)
-        if event.button() == Qt.MouseButton.LeftButton:
-            target = self._target_at(event.position())
-            self._locked = target is not None and not (self._locked and target == self.focused)
-            self._focus(target)
+    def rect_of(self, target: int) -> QRectF:
+        return self._name_rooms()[target]
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def after(self, event: QKeyEvent) -> int | None:
         move = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
-        if move and not self.is_empty:
-            here = -1 if self.focused is None else self.focused
-            self._locked = True
-            self._focus(min(max(here + move, 0), len(self.targets) - 1))
-        elif event.key() == Qt.Key.Key_Escape and self.focused is not None:
-            self._locked = False
-            self._focus(None)
-        else:
-            super().keyPressEvent(event)
+        if not move or self.is_empty:
+            return None
+        here = -1 if self._focused is None else self._focused
+        return min(max(here + move, 0), len(self.targets) - 1)
 
-    def _target_at(self, at: QPointF) -> int | None:
-        return next((i for i, rect in enumerate(self._labels) if rect.contains(at)), None)
+    def walk_to(self, target: int, event: QKeyEvent) -> None:
+        self._lock(target)
 
-    def _focus(self, target: int | None) -> None:
-        if target != self.focused:
-            self.focused = target
-            said = "" if target is None else self.line_words(target)
-            self.setToolTip(tip(said))
-            self.setAccessibleDescription(said)
-            self.update()
+    def can_choose(self, target: int) -> bool:
+        return True
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self._lock(None if target == self.locked else target)
+
+    def let_go(self) -> bool:
+        was_locked = self.locked is not None
+        self._lock(None)
+        return super().let_go() or was_locked
+
+    def describe(self) -> None:
+        focus = self._focused
+        self.setAccessibleDescription(self.summary() if focus is None else self.words_of(focus))
+
+    def _lock(self, target: int | None) -> None:
+        self.locked = target
+        self.describe()
+        self.update()
 
 
 def _line(variant: str) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app.look import theme
 from app.look.labels import fitting
 from app.plots.figure import Numbers
-from app.plots.layered import line_at
 from app.plots.pointed import PointedFigure
+from app.plots.strokes import CENTER, level_line, upright_line, write
 
 CAPTION, LINES, CHIP = 18.0, 9.0, 25.0  # px: from the top
 PAD, GAP, GROUP = 4.0, 2.0, 8.0
@@ -25,7 +25,7 @@ MORE = 16.0  # px at an end beyond which there are more
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
+class StepChip:
     """A step. group: its heading stands over the first of a group. round_from: the step, by its place, from
     which a residual goes round to this one; -1: none. is_off: a part of it is switched off.
     """
@@ -42,18 +42,19 @@ class StepChips(PointedFigure):
 
     nothing = -1
     step_chosen = Signal(int)
+    wanted_size = (600, int(CAPTION + LINES + CHIP + 2))
+    least_size = (320, int(CAPTION + LINES + CHIP + 2))
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        self.chips: tuple[Chip, ...] = ()
+        self.chips: tuple[StepChip, ...] = ()
         self.place = 0
         super().__init__(title, parent)
-        theme.on_theme_change(self, self.update)
 
     @property
     def is_empty(self) -> bool:
         return not self.chips
 
-    def set_steps(self, chips: tuple[Chip, ...], place: int) -> None:
+    def set_steps(self, chips: tuple[StepChip, ...], place: int) -> None:
         """Show all steps, and where one is."""
         if (chips, place) != (self.chips, self.place):
             self.chips, self.place = chips, place
@@ -63,12 +64,6 @@ class StepChips(PointedFigure):
     def numbers(self) -> Numbers:
         rows: Numbers = [["step", "name"]]
         return rows + [[i, chip.name] for i, chip in enumerate(self.chips, start=1)]
-
-    def sizeHint(self) -> QSize:
-        return QSize(600, int(CAPTION + LINES + CHIP + 2))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(320, self.sizeHint().height())
 
     def rects(self) -> list[QRectF]:
         """Return where each chip lies; beyond the ends, where not all have room."""
@@ -117,20 +112,15 @@ class StepChips(PointedFigure):
     def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
         self.step_chosen.emit(target)
 
-    def paintEvent(self, event: object) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paint(self, painter: QPainter, area: QRectF) -> None:
         rects = self.rects()
         for place, rect in enumerate(rects):
             self._paint_chip(painter, place, rect)
         for place, chip in enumerate(self.chips):
             if chip.round_from >= 0:
                 self._paint_round(painter, rects[chip.round_from], rects[place], chip.is_off)
-        if rects:
-            self._paint_groups(painter, rects)
-            self._paint_more(painter, rects)
-        self.paint_frame(painter)
-        painter.end()
+        self._paint_groups(painter, rects)
+        self._paint_more(painter, rects)
 
     def _paint_chip(self, painter: QPainter, place: int, rect: QRectF) -> None:
         colors, chip = theme.current(), self.chips[place]
@@ -150,9 +140,7 @@ class StepChips(PointedFigure):
         )
         painter.setBrush(QColor(fill))
         painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 5, 5)
-        painter.setFont(theme.ui_font(SIZE, bold=place == self.place))
-        painter.setPen(colors.color(ink))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, chip.name)
+        write(painter, rect, chip.name, ink, size=SIZE, bold=place == self.place, side=CENTER)
         if chip.is_changed:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.color("b"))
@@ -165,9 +153,9 @@ class StepChips(PointedFigure):
             pen.setStyle(Qt.PenStyle.DashLine)
         painter.setPen(pen)
         top, left, right = CAPTION + 3.0, start.left() + 5, end.center().x()
-        line_at(painter, left, start.top() - 1, left, top)
-        line_at(painter, left, top, right, top)
-        line_at(painter, right, top, right, end.top() - 4)
+        upright_line(painter, left, start.top() - 1, top)
+        level_line(painter, left, right, top)
+        upright_line(painter, right, top, end.top() - 4)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.color("b" if is_off else "muted"))
         tip = [
@@ -178,8 +166,7 @@ class StepChips(PointedFigure):
         painter.drawPolygon(QPolygonF(tip))
 
     def _paint_groups(self, painter: QPainter, rects: list[QRectF]) -> None:
-        painter.setFont(theme.ui_font(11, bold=True))
-        painter.setPen(theme.current().color("muted"))
+        metrics = QFontMetricsF(theme.ui_font(11, bold=True))
         starts = [i for i in range(len(rects)) if i == 0 or self.chips[i].group != self.chips[i - 1].group]
         for place, after in zip(starts, [*starts[1:], len(rects)], strict=True):
             right = min(rects[after].left() - 4 if after < len(rects) else math.inf, float(self.width()))
@@ -187,8 +174,8 @@ class StepChips(PointedFigure):
             if right <= left:
                 continue
             room = QRectF(left, 0, right - left, CAPTION - 2)
-            shown = fitting(self.chips[place].group.upper(), QFontMetricsF(painter.font()), room.width())
-            painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+            shown = fitting(self.chips[place].group.upper(), metrics, room.width())
+            write(painter, room, shown, "muted", size=11, bold=True)
 
     def _paint_more(self, painter: QPainter, rects: list[QRectF]) -> None:
         """Show at which end there is more than is seen."""

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 from app.look import theme
 from app.look.labels import label
 from app.look.layout import column
-from app.plots.axes import Chart, Legend
+from app.plots.chart import Chart, Legend
 from app.plots.figure import Figure
 from app.plots.series import Series
 

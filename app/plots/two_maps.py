@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.look.labels import label
@@ -22,6 +22,7 @@ class TwoMaps(Figure):
     """Two maps of one list of texts: a text that is pointed to, or chosen, on one is so on the other."""
 
     chosen = Signal(int)  # a text, -1 for none
+    wanted_size = (720, 400)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         self.maps = (ScatterPlot(), ScatterPlot())
@@ -85,9 +86,6 @@ class TwoMaps(Figure):
         super().set_saving(saving)
         for plot in self.maps:
             plot.set_saving(saving)
-
-    def sizeHint(self) -> QSize:
-        return QSize(720, 400)
 
     @Slot(int)
     def _chosen(self, place: int) -> None:

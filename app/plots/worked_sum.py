@@ -19,8 +19,8 @@ from app import words
 from app.look import theme
 from app.look.labels import fitting
 from app.plots.figure import Numbers
-from app.plots.layered import line_at
 from app.plots.pointed import PointedFigure
+from app.plots.strokes import CENTER, level_line, write
 
 LINE, ROOMY, MOST_LINE = 19.0, 23.0, 27.0  # px
 EDGE = 3.0
@@ -62,7 +62,6 @@ class WorkedSum(PointedFigure):
         self.sum = Sum()
         self._order: list[int] = []  # the terms that are shown
         super().__init__(title, parent)
-        theme.on_theme_change(self, self.update)
 
     @property
     def is_empty(self) -> bool:
@@ -213,18 +212,15 @@ class WorkedSum(PointedFigure):
 
     # ---- painting
 
-    def paintEvent(self, event: object) -> None:
-        painter = QPainter(self)
-        if not self.is_empty:
-            painter.save()
-            self._paint_lines(painter)
-            painter.restore()
-        self.paint_frame(painter)
-        painter.end()
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.translate(0, self._head() - self._line())
+        self._paint_lines(painter)
+        painter.restore()
 
     def _paint_lines(self, painter: QPainter) -> None:
         colors, lines, height = theme.current(), self.lines(), self._line()
-        painter.translate(0, self._head() - height)
         self._paint_line(painter, 0, ("", *self.sum.heads), "muted")
         num_terms = len(self.sum.starts) + len(self._order)
         total = len(lines) - 1 - len(self.sum.ends) if self.sum.has_total else -1
@@ -240,8 +236,7 @@ class WorkedSum(PointedFigure):
             self._paint_line(painter, row + 1, line, ink, is_strong or is_last, has_sign=is_term)
             if row == total:
                 painter.setPen(QPen(colors.color("text"), 1.2))
-                y = (row + 1) * height
-                line_at(painter, self.width() * 0.72, y, self.width() - EDGE, y)
+                level_line(painter, self.width() * 0.72, self.width() - EDGE, (row + 1) * height)
 
     def _paint_line(
         self,
@@ -252,27 +247,22 @@ class WorkedSum(PointedFigure):
         is_strong: bool = False,
         has_sign: bool = False,
     ) -> None:
-        colors, width = theme.current(), self.width() - 2 * EDGE
-        height = self._line()
-        painter.setFont(theme.ui_font(12 if height < ROOMY else 14, bold=is_strong))
-        metrics, top = QFontMetricsF(painter.font()), row * height
+        width, height = self.width() - 2 * EDGE, self._line()
+        size = 12 if height < ROOMY else 14
+        metrics, top = QFontMetricsF(theme.ui_font(size, bold=is_strong)), row * height
         value = min(0.5, (metrics.horizontalAdvance(line[3]) + 8) / max(1, width))
         shares = SHARES if line[1] or line[2] else (1 - value, 0.0, 0.0, value)
         left = EDGE
         for column, (text, share) in enumerate(zip(line, shares, strict=True)):
-            painter.setPen(colors.color("muted" if column in (1, 2) and row else ink))
             room = QRectF(left, top, width * share - (10 if column == 1 else 2), height)
             side = Qt.AlignmentFlag.AlignLeft if column == 0 else Qt.AlignmentFlag.AlignRight
             flags = side | Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute
-            painter.drawText(room, flags, fitting(text, metrics, room.width()))
+            shade, shown = "muted" if column in (1, 2) and row else ink, fitting(text, metrics, room.width())
+            write(painter, room, shown, shade, size=size, bold=is_strong, side=flags)
             left += width * share
         if has_sign and line[1] and line[2]:
-            painter.setPen(colors.color("muted"))
-            painter.drawText(
-                QRectF(EDGE + width * (shares[0] + shares[1]) - 8, top, 12, height),
-                Qt.AlignmentFlag.AlignCenter,
-                "×",
-            )
+            room = QRectF(EDGE + width * (shares[0] + shares[1]) - 8, top, 12, height)
+            write(painter, room, "×", "muted", size=size, bold=is_strong, side=CENTER)
 
 
 def _signed(x: float, digits: int) -> str:

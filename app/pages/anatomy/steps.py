@@ -6,7 +6,7 @@ from app import words
 from app.pages.anatomy import vectors
 from app.pages.anatomy.requests import Found
 from app.pages.anatomy.state import EMBEDDINGS, HEAD, LAYER, ORDER, STEPS, Walk
-from app.plots.step_chips import Chip
+from app.plots.step_chips import StepChip
 from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD
 
 ROUND = {"attention_residual": "qkv", "residual": "feed_forward"}  # what a residual goes round
@@ -64,7 +64,7 @@ def title_of(walk: Walk) -> str:
     return words.translate("anatomy", "{step}, layer {layer}").format(step=name, layer=walk.layer)
 
 
-def chips(walk: Walk, found: Found) -> tuple[Chip, ...]:
+def chips(walk: Walk, found: Found) -> tuple[StepChip, ...]:
     """Return all steps as they stand on the strip: what is off, and what is otherwise than before."""
     groups = {
         EMBEDDINGS: words.translate("anatomy", "Embeddings"),
@@ -87,7 +87,7 @@ def chips(walk: Walk, found: Found) -> tuple[Chip, ...]:
             name = words.translate("anatomy", "head off") if step == "mixed" else residual
         start = ORDER.index(ROUND[step]) if step in ROUND else -1
         changed = vectors.is_changed(found, walk, step)
-        made.append(Chip(name, groups[STEPS[step]], start, is_off, changed))
+        made.append(StepChip(name, groups[STEPS[step]], start, is_off, changed))
     return tuple(made)
 
 

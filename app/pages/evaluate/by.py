@@ -16,7 +16,7 @@ from app.look.layout import STRETCH, column, row
 from app.look.segmented_buttons import FoldingButtons, SegmentedButtons
 from app.look.widgets import Card, button, named
 from app.pages.evaluate.state import Found, Listing, Opened
-from app.plots.bins import BinsPlot, Group
+from app.plots.bins import BinsPlot, TextGroup
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.class_scores import ClassRow, ClassScoresPlot
 from app.plots.coverage import Coverage, CoveragePlot
@@ -232,7 +232,7 @@ class ScoresBy(Card):
     def _show_bins(self, report: Report) -> None:
         found = report.calibration
         groups = [
-            Group(
+            TextGroup(
                 words.share(one.confidence, 0),
                 self.tr("{low} to {high} sure").format(low=words.share(one.low), high=words.share(one.high)),
                 one.count,
@@ -373,10 +373,10 @@ class ScoresBy(Card):
         self.lengths.set_groups(groups, self.tr("characters of the text"))
         self.by_length.setText(self._length_words())
 
-    def _group(self, one: Slice) -> Group:
+    def _group(self, one: Slice) -> TextGroup:
         name = f"{one.low}–{one.high}" if one.high > one.low else str(one.low)
         said = self.tr("{name} characters").format(name=name)
-        return Group(name, said, one.count, one.accuracy, *one.interval)
+        return TextGroup(name, said, one.count, one.accuracy, *one.interval)
 
     def _length_words(self) -> str:
         if len(self._lengths) < 2:

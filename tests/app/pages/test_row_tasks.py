@@ -19,7 +19,8 @@ from app.pages.predict.page import PredictPage
 from app.pages.tasks.multi_label.scores import MultiLabelScores
 from app.pages.tasks.regression.scores import RegressionScores
 from app.pages.tasks.regression.views import bars_of
-from app.plots.plane import PlanePlot, axis_ticks
+from app.plots.axes import axis_ticks
+from app.plots.plane import PlanePlot
 from app.session import Session
 from engine.events import Evaluated, Started
 from engine.text.examples import Roles

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.look import theme
-from app.plots.axes import ValueAxis
+from app.plots.chart import ValueAxis
 from app.plots.curve import CurvePlot
 from app.plots.lines import LinesPlot
 from app.plots.readings import ReadingsPlot, split_gap

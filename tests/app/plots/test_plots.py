@@ -16,8 +16,9 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QGraphicsView, QScrollAre
 from pytestqt.qtbot import QtBot
 
 from app.look import theme
-from app.plots.axes import round_ticks, same_digits
+from app.plots.axes import round_ticks
 from app.plots.bars import BarsPlot, name_within
+from app.plots.chart import same_digits
 from app.plots.confusion import ConfusionPlot, telling_elision
 from app.plots.curve import CurvePlot
 from app.plots.figure import Figure, ink_on, save_figure
@@ -383,7 +384,7 @@ def test_every_value_is_in_one_bar_and_the_tail_is_said(qtbot) -> None:
     rows = plot.numbers()[1:]
     assert sum(int(row[2]) for row in rows) == 601
     assert all(int(after[0]) == int(before[1]) + 1 for before, after in itertools.pairwise(rows))
-    assert int(rows[-1][1]) == 5000 and "up" in plot.bar_words(len(rows) - 1)
+    assert int(rows[-1][1]) == 5000 and "up" in plot.words_of(len(rows) - 1)
 
 
 @pytest.mark.parametrize("values", [[5], [5, 5, 5], [0], [1, 2], [3, 10**6]])

@@ -200,7 +200,7 @@ def test_a_click_on_the_lines_chooses_the_nearest_step(qtbot) -> None:
 def test_slopes_focus_a_word_and_their_names_do_not_touch(qtbot) -> None:
     plot = shown(qtbot, slope())
     qtbot.keyClick(plot, Qt.Key.Key_Down)
-    assert plot.focused == 0 and "nurse: he 10 %, she 30 %" in plot.accessibleDescription()
+    assert plot.locked == 0 and "nurse: he 10 %, she 30 %" in plot.accessibleDescription()
     places = spread([10, 12, 100], 15, 104)
     gaps = np.diff(sorted(places))
     assert (gaps >= 15).all() and max(places) <= 104

@@ -1,0 +1,84 @@
+"""What many pictures are painted with: words in a room, straight lines, a line over an interval, dots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+
+from app.look import theme
+
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+CENTER = Qt.AlignmentFlag.AlignCenter
+
+
+def write(
+    painter: QPainter,
+    room: QRectF,
+    text: str,
+    ink: str | QColor = "text",
+    *,
+    size: int = theme.UI_SIZE,
+    bold: bool = False,
+    side: Qt.AlignmentFlag = LEFT,
+    cut: Qt.TextElideMode | None = None,
+) -> None:
+    """Write words into a room.
+
+    Args: ink: a colour, or a name of the theme's. size: px. cut: where what is too long is shortened; None:
+        it goes on beyond the room.
+    """
+    painter.setFont(theme.ui_font(size, bold=bold))
+    painter.setPen(theme.current().color(ink) if isinstance(ink, str) else ink)
+    if cut is not None:
+        text = QFontMetricsF(painter.font()).elidedText(text, cut, room.width())
+    painter.drawText(room, side, text)
+
+
+def level_line(painter: QPainter, left: float, right: float, y: float) -> None:
+    """Draw a line from side to side, in the painter's pen."""
+    painter.drawLine(QPointF(left, y), QPointF(right, y))
+
+
+def upright_line(painter: QPainter, x: float, top: float, bottom: float) -> None:
+    """Draw a line from top to bottom, in the painter's pen."""
+    painter.drawLine(QPointF(x, top), QPointF(x, bottom))
+
+
+def level_span(painter: QPainter, left: float, right: float, y: float, cap: float) -> None:
+    """Draw a line over an interval, with a stroke of `cap` px up and down at both ends."""
+    level_line(painter, left, right, y)
+    for x in (left, right):
+        upright_line(painter, x, y - cap, y + cap)
+
+
+def upright_span(painter: QPainter, x: float, low: float, high: float, cap: float) -> None:
+    """Draw an upright line over an interval, with a stroke of `cap` px to both sides at its ends."""
+    upright_line(painter, x, low, high)
+    for y in (low, high):
+        level_line(painter, x - cap, x + cap, y)
+
+
+def paint_dots(
+    painter: QPainter, points: Sequence[QPointF], color: QColor, radius: float, edge: float
+) -> None:
+    """Paint a dot at each point, with an edge of the card's colour so wide."""
+    painter.setPen(QPen(theme.current().color("card"), edge))
+    painter.setBrush(color)
+    for point in points:
+        painter.drawEllipse(point, radius, radius)
+
+
+def paint_line(
+    painter: QPainter,
+    points: Sequence[QPointF],
+    color: QColor,
+    width: float,
+    style: Qt.PenStyle = Qt.PenStyle.SolidLine,
+) -> None:
+    """Paint a line through all points."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(color, width, style))
+    painter.drawPolyline(points)
