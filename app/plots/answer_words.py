@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QRectF, QSize, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 
 from app import words
-from app.look import theme
-from app.plots.figure import Numbers
-from app.plots.scrolled import RowsFigure
-
-THICK, THIN = 12.0, 5.0  # px of the bars of F1 and, in it, of exact match
+from app.look.columns import RIGHT, WHOLE, Bar, Cell, Column, of, row_itself
+from app.plots.columns import ColumnsFigure
 
 
 def word_name(word: str) -> str:
@@ -21,96 +18,85 @@ def word_name(word: str) -> str:
     return words.translate("AnswerWordsPlot", "no question word") if word == "other" else word
 
 
-class AnswerWordsPlot(RowsFigure):
+@dataclass(frozen=True, slots=True)
+class WordScores:
+    """A question word with exact match and F1 of its questions, shares of 1, and how many they are."""
+
+    word: str
+    exact: float
+    f1: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _TwoBars(Cell):
+    """F1 as a bar, and in it exact match as a thinner one."""
+
+    one: WordScores
+
+    def paint(self, painter: QPainter, room: QRectF) -> None:
+        Bar(self.one.f1, "accent_soft", "rail", height=12.0, radius=3.0, least=0.0).paint(painter, room)
+        Bar(self.one.exact, track="", height=5.0, radius=3.0, least=0.0).paint(painter, room)
+
+
+class AnswerWordsPlot(ColumnsFigure):
     """One row a question word, the commonest first. Where it is a door, a click on one is told."""
 
-    chosen = Signal(str)
-    is_door = False
+    word_chosen = Signal(str)
     row_height = 28
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.rows: list[tuple[str, float, float, int]] = []
+    edges = (4.0, 4.0)
+    most_summed_up = 10
 
     def set_scores(self, scores: Mapping[str, Sequence[float]]) -> None:
         """Show question word -> exact match, F1, how many questions."""
-        self.rows = [(word, float(em), float(f1), int(num)) for word, (em, f1, num) in scores.items()]
-        self.rows_changed()
-
-    def clear(self) -> None:
-        """Show nothing."""
-        self.set_scores({})
-
-    @property
-    def num_rows(self) -> int:
-        return len(self.rows)
-
-    def numbers(self) -> Numbers:
-        header: Numbers = [["question word", "exact match", "F1", "questions"]]
-        return header + [list(row) for row in self.rows]
-
-    def words_of(self, target: int) -> str:
-        word, exact, f1, num = self.rows[target]
-        text = self.tr("{word}: F1 {f1}, exact match {exact}, {questions}")
-        questions = words.counted(num, self.tr("1 question"), self.tr("{count} questions"))
-        return text.format(
-            word=word_name(word), f1=words.share(f1), exact=words.share(exact), questions=questions
+        self.show_rows(
+            WordScores(word, float(em), float(f1), int(num)) for word, (em, f1, num) in scores.items()
         )
 
-    def can_choose(self, target: int) -> bool:
-        return self.is_door
+    def words_of(self, target: int) -> str:
+        one = self.rows[target]
+        text = self.tr("{word}: F1 {f1}, exact match {exact}, {questions}")
+        questions = words.counted(one.count, self.tr("1 question"), self.tr("{count} questions"))
+        return text.format(
+            word=word_name(one.word),
+            f1=words.share(one.f1),
+            exact=words.share(one.exact),
+            questions=questions,
+        )
 
     def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
-        self.chosen.emit(self.rows[target][0])
-
-    def summary(self) -> str:
-        return "; ".join(map(self.words_of, range(min(10, len(self.rows)))))
+        self.word_chosen.emit(self.rows[target].word)
 
     def sizeHint(self) -> QSize:
-        return QSize(300, min(10, max(3, len(self.rows))) * self.row_height + 6)
+        return QSize(300, min(10, max(3, self.num_rows)) * self.row_height + 6)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(180, 3 * self.row_height)
 
-    def paint(self, painter: QPainter, area: QRectF) -> None:
-        metrics, width = QFontMetricsF(painter.font()), self.canvas().width()
-        said = [self.said(row) for row in range(self.num_rows)]
-        names = [f"{word_name(word)} · {words.number(num)}" for word, _, _, num in self.rows]
-        left = min(max(map(metrics.horizontalAdvance, names), default=0.0), 0.4 * width)
-        right = max(map(metrics.horizontalAdvance, said), default=0.0)
-        for row, room in self.rows_in(area):
-            self._paint_row(painter, room, names[row], said[row], (left, right), self.rows[row][1:3])
-        self.paint_mark(painter)
+    def columns(self) -> tuple[Column, ...]:
+        names = min(self.widest(map(_name, self.rows)), 0.4 * self.canvas().width())
+        said = {"exact match": of("exact"), "F1": of("f1"), "questions": of("count")}
+        return (
+            Column("", row_itself, _name, names, side=RIGHT, also={"question word": of("word"), **said}),
+            Column("", row_itself, _TwoBars, gap=10.0, least=8.0),
+            Column(
+                "",
+                row_itself,
+                self.said,
+                self.widest(map(self.said, self.rows)),
+                ink="muted",
+                side=RIGHT,
+                cut=WHOLE,
+                gap=14.0,
+            ),
+        )
 
-    def said(self, row: int) -> str:
+    def said(self, one: WordScores) -> str:
         """Return a row's figures as they stand beside its bars."""
-        _, exact, f1, _ = self.rows[row]
-        return self.tr("F1 {f1} · exact {exact}").format(f1=words.share(f1, 0), exact=words.share(exact, 0))
+        return self.tr("F1 {f1} · exact {exact}").format(
+            f1=words.share(one.f1, 0), exact=words.share(one.exact, 0)
+        )
 
-    def _paint_row(
-        self,
-        painter: QPainter,
-        room: QRectF,
-        name: str,
-        said: str,
-        sides: tuple[float, float],
-        scores: tuple[float, float],
-    ) -> None:
-        colors, metrics = theme.current(), QFontMetricsF(theme.ui_font())
-        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.setFont(theme.ui_font())
-        painter.setPen(colors.color("text"))
-        cut = metrics.elidedText(name, Qt.TextElideMode.ElideRight, sides[0])
-        painter.drawText(QRectF(4, room.top(), sides[0], room.height()), middle, cut)
-        painter.setPen(colors.color("muted"))
-        painter.drawText(room.adjusted(0, 0, -4, 0), middle, said)
-        painter.setPen(Qt.PenStyle.NoPen)
-        long = max(8.0, room.width() - sum(sides) - 32)
-        for share, height, color in (
-            (1.0, THICK, "rail"),
-            (scores[1], THICK, "accent_soft"),
-            (scores[0], THIN, "accent"),
-        ):
-            painter.setBrush(colors.color(color))
-            top = room.center().y() - height / 2
-            painter.drawRoundedRect(QRectF(4 + sides[0] + 10, top, long * share, height), 3, 3)
+
+def _name(one: WordScores) -> str:
+    return f"{word_name(one.word)} · {words.number(one.count)}"

@@ -5,24 +5,28 @@ Colour never stands alone: the word that was there has a tick and bold type, a w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 
 from app import words
 from app.look import theme
-from app.plots.figure import Numbers
-from app.plots.scrolled import RowsFigure
+from app.look.columns import LEFT, RIGHT, WHOLE, Bar, Column, Ink, Value, Words, of, row_itself
+from app.plots.columns import ColumnsFigure
 
 ROW = 24
-BAR = 16
 GAP = 8
 TICK = 18
 LEAST = 20  # px of a bar's room
 ROOMY = 120  # px of room from which on every track ends at one place
+SAVED: dict[str, Callable[[Guess], Value]] = {
+    "word": of("text"),
+    "probability": of("probability"),
+    "rank": lambda guess: guess.rank or "",
+    "mark": of("mark"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,64 +40,46 @@ class Guess:
     note: str = ""  # said under the pointer
 
 
-class GuessesPlot(RowsFigure):
+class GuessesPlot(ColumnsFigure):
     """A row a guess; Enter or a click chooses. hint: what a click does, said in the tip."""
 
     guess_chosen = Signal(str)
     row_height = ROW
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.guesses: tuple[Guess, ...] = ()
-        self.num_top = 0
-        self.hint = ""
-        self.is_dim = False
+    edges = (1.0, 3.0)
+    most_summed_up = 10
+    num_top = 0
+    hint = ""
 
     def set_guesses(self, top: Sequence[Guess], others: Sequence[Guess] = ()) -> None:
         """Show the best guesses, and below a line others that are not among them."""
-        self.guesses, self.num_top = (*top, *others), len(top)
-        self.is_dim = False
-        self.rows_changed()
-
-    def set_dim(self, dim: bool) -> None:
-        """Say that a newer answer is on its way."""
-        if dim != self.is_dim:
-            self.is_dim = dim
-            self.canvas().update()
-
-    def clear(self) -> None:
-        """Show nothing."""
-        self.set_guesses([])
+        self.num_top = len(top)
+        self.show_rows((*top, *others))
 
     @property
-    def num_rows(self) -> int:
-        return len(self.guesses)
+    def guesses(self) -> tuple[Guess, ...]:
+        """All that are shown, the best first."""
+        return self.rows
 
     @property
     def content_height(self) -> int:
         """How high all rows are together."""
-        return ROW * len(self.guesses) + (GAP if len(self.guesses) > self.num_top else 0)
+        return ROW * self.num_rows + (GAP if self.num_rows > self.num_top else 0)
 
     def value_words(self, guess: Guess) -> str:
         """Return a probability as it stands at the right, with the rank where the row does not tell it."""
         value = words.probability(guess.probability)
-        if guess in self.guesses[self.num_top :] and guess.rank:
+        if guess in self.rows[self.num_top :] and guess.rank:
             return self.tr("rank {rank} · {share}").format(rank=words.number(guess.rank), share=value)
         return value
 
-    def guess_words(self, guess: Guess) -> str:
-        """Return a guess in words, as said under the pointer."""
+    def words_of(self, target: int) -> str:
+        guess = self.rows[target]
         said = f"{guess.text}  {words.share(guess.probability, 2)}"
         if guess.rank:
             said = self.tr("{said}, rank {rank}").format(said=said, rank=words.number(guess.rank))
         if guess.mark == "original":
             said = self.tr("{said}; this stood here").format(said=said)
         return f"{said} · {guess.note}" if guess.note else said
-
-    def numbers(self) -> Numbers:
-        rows: Numbers = [["word", "probability", "rank", "mark"]]
-        rows += [[guess.text, guess.probability, guess.rank or "", guess.mark] for guess in self.guesses]
-        return rows
 
     def top_of(self, index: int) -> int:
         """Return where a row begins."""
@@ -102,21 +88,15 @@ class GuessesPlot(RowsFigure):
     def target_at(self, at: QPointF) -> int | None:
         return next((row for row in range(self.num_rows) if 0 <= at.y() - self.top_of(row) < ROW), None)
 
-    def words_of(self, target: int) -> str:
-        return self.guess_words(self.guesses[target])
-
     def tip_of(self, target: int) -> str:
         said = self.words_of(target)
         return f"{said} · {self.hint}" if self.hint else said
-
-    def summary(self) -> str:
-        return "; ".join(map(self.guess_words, self.guesses[:10]))
 
     def can_choose(self, target: int) -> bool:
         return bool(self.hint)
 
     def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
-        self.guess_chosen.emit(self.guesses[target].text)
+        self.guess_chosen.emit(self.rows[target].text)
 
     def sizeHint(self) -> QSize:
         return QSize(260, self.content_height + 6)
@@ -124,60 +104,63 @@ class GuessesPlot(RowsFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(140, 3 * ROW)
 
-    def paint(self, painter: QPainter, area: QRectF) -> None:
-        colors, width = theme.current(), self.canvas().width()
-        if self.is_dim and not self._saving:
-            painter.setOpacity(0.55)
-        metrics = QFontMetricsF(theme.ui_font(bold=True))
-        names = _widest(metrics, [guess.text for guess in self.guesses])
-        values = _widest(metrics, [self.value_words(guess) for guess in self.guesses])
+    def matters(self, place: int) -> bool:
+        return bool(self.rows[place].mark)
+
+    def columns(self) -> tuple[Column, ...]:
+        width = self.canvas().width()
+        names, values = (self._widest(map(say, self.rows)) for say in (_text, self.value_words))
         if width - values - names - TICK - 2 * GAP - 6 < ROOMY:  # a longer value then covers its track
-            values = _widest(metrics, [self.value_words(guess) for guess in self.guesses[: self.num_top]])
+            values = self._widest(map(self.value_words, self.rows[: self.num_top]))
         names = min(names, max(40.0, min(0.5 * width, width - values - LEAST - TICK - 3 * GAP)))
-        room = max(4.0, width - TICK - names - values - 2 * GAP - 6)
-        for index, row in self.rows_in(area):
-            guess = self.guesses[index]
-            own = _widest(metrics, [self.value_words(guess)])
-            self._paint_texts(painter, row, guess, names, own)
-            long = min(room + values - own, max(2.0, room * guess.probability))
-            bar = QRectF(TICK + names + GAP, row.top() + (ROW - BAR) / 2, room, BAR)
-            if long > 0:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(colors.color("rail"))
-                painter.drawRoundedRect(bar.adjusted(0, 0, min(0.0, values - own), 0), 4, 4)
-                bar.setWidth(long)
-                self._paint_bar(painter, bar, guess)
-        if len(self.guesses) > self.num_top > 0:
-            painter.setPen(QPen(colors.color("line"), 1))
+
+        def name(guess: Guess) -> Words:
+            own, is_bold = self._widest([self.value_words(guess)]), bool(guess.mark)
+            metrics = QFontMetricsF(theme.ui_font(bold=is_bold))
+            room = min(names, max(0.0, width - own - TICK - 8))
+            cut = metrics.elidedText(_text(guess), Qt.TextElideMode.ElideRight, room)
+            return Words(cut, is_bold=is_bold, side=LEFT if TICK + names + own + 4 > width else RIGHT)
+
+        def bar(guess: Guess) -> Bar:
+            longer = self._widest([self.value_words(guess)]) - values
+            return Bar(guess.probability, _ink(guess), "rail", 16.0, 4.0, 2.0, covered=max(0.0, longer))
+
+        return (
+            Column("", row_itself, _tick, TICK - 1.0, also=SAVED),
+            Column("", row_itself, name, names + 1, gap=0.0),
+            Column("", row_itself, bar, gap=GAP - 1.0, least=4.0),
+            Column(
+                "",
+                row_itself,
+                self.value_words,
+                values + 1,
+                ink="muted",
+                side=RIGHT,
+                cut=WHOLE,
+                gap=GAP + 2.0,
+            ),
+        )
+
+    def _widest(self, texts: Iterable[str]) -> float:
+        return self.widest(texts, bold=True) + 3
+
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        super().paint(painter, area)
+        if self.num_rows > self.num_top > 0:
+            painter.setPen(theme.current().color("line"))
             y = self.num_top * ROW + GAP // 2
-            painter.drawLine(4, y, width - 4, y)
-        self.paint_mark(painter)
-
-    def _paint_texts(self, painter: QPainter, row: QRectF, guess: Guess, names: float, values: float) -> None:
-        colors, font = theme.current(), theme.ui_font(bold=bool(guess.mark))
-        painter.setFont(font)
-        painter.setPen(colors.color("text"))
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        text = " ".join(guess.text.split())
-        is_tight = TICK + names + values + 4 > row.width()
-        side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter if is_tight else right
-        names = min(names, max(0.0, row.width() - values - TICK - 8))
-        cut = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, names)
-        painter.drawText(QRectF(TICK, row.top(), names + 1, ROW), side, cut)
-        painter.setPen(colors.color("text" if guess.mark else "muted"))
-        said = self.value_words(guess)
-        painter.drawText(QRectF(row.width() - values - 4, row.top(), values + 1, ROW), right, said)
-        if guess.mark == "original":
-            room = QRectF(1, row.top() + (ROW - 14) / 2, 14, 14)
-            theme.icon("check", "fine").paint(painter, room.toRect())
-
-    def _paint_bar(self, painter: QPainter, bar: QRectF, guess: Guess) -> None:
-        colors = theme.current()
-        fills = {"original": theme.mix(colors.card, colors.fine, 0.45), "yours": colors.accent}
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(fills.get(guess.mark, colors.accent_soft)))
-        painter.drawRoundedRect(bar, min(4.0, bar.width() / 2), 4)
+            painter.drawLine(4, y, self.canvas().width() - 4, y)
 
 
-def _widest(metrics: QFontMetricsF, texts: Sequence[str]) -> float:
-    return max((metrics.horizontalAdvance(" ".join(text.split())) for text in texts), default=0.0) + 3
+def _text(guess: Guess) -> str:
+    return " ".join(guess.text.split())
+
+
+def _tick(guess: Guess) -> Words:
+    return Words("", icon=("check", "fine") if guess.mark == "original" else None)
+
+
+def _ink(guess: Guess) -> Ink:
+    if guess.mark == "original":
+        return QColor(theme.mix(theme.current().card, theme.current().fine, 0.45))
+    return "accent" if guess.mark == "yours" else "accent_soft"

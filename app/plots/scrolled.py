@@ -19,6 +19,8 @@ class ScrolledFigure(PointedFigure):
     A child class paints in `paint`, and says with `set_content_height` how much room that takes.
     """
 
+    rim = 3  # px around the canvas
+
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self._canvas = _Canvas(self)
@@ -27,7 +29,7 @@ class ScrolledFigure(PointedFigure):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(self._canvas)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(3, 3, 3, 3)
+        layout.setContentsMargins(self.rim, self.rim, self.rim, self.rim)
         layout.addWidget(self._scroll)
         theme.on_theme_change(self, self._canvas.update)
 

@@ -190,7 +190,7 @@ class DataPage(Page):
         self.labels_card = Card(self.tr("Labels"))
         self.labels_plot = BarsPlot(self.tr("Labels"))
         self.labels_plot.setObjectName("labels_plot")
-        self.labels_plot.chooses = True
+        self.labels_plot.is_door = True
         self.labels_plot.chosen.connect(self._show_label)
         self.labels_plot.menu_opened.connect(self._add_to_label_menu)
         self.labels_card.add(self.labels_plot, 1)

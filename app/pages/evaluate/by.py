@@ -183,7 +183,7 @@ class ScoresBy(Card):
         self._opened, self._found = opened, None
         self.values.clear()
         self.values.hide()
-        self.slices.set_slices(())
+        self.slices.show_rows(())
         self.searched.setText("")
         self.show_view(self.views.current)
         self._show_keep()
@@ -442,7 +442,7 @@ class ScoresBy(Card):
             rows.append(
                 SliceRow(slice_words(one), one.count, one.accuracy, *one.interval, one.other_accuracy, chance)
             )
-        self.slices.set_slices(rows)
+        self.slices.show_rows(rows)
 
     @Slot(object)
     def _column_chosen(self, name: str) -> None:
@@ -495,7 +495,7 @@ class ScoresBy(Card):
             marks.append((plot.set_marked, place))
         for mark, place in marks:
             mark(place)
-        self.slices.set_marked(
+        self.slices.mark_rows(
             [i for i, one in enumerate(self._values) if slice_filter(one) in listing.filters]
         )
 

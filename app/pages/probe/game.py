@@ -17,7 +17,7 @@ from app.pages.probe.requests import deal_rounds, play_round
 from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.guesses import Guess, GuessesPlot
-from app.plots.tally import Tallied, TallyPlot
+from app.plots.tally import PlayedRound, TallyPlot
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.inspect.masked.game import Round, Verdict
@@ -156,7 +156,7 @@ class GameView(QWidget):
         self.guesses.setVisible(last is not None)
         self.guesses.set_guesses(*self._bars(last)) if last is not None else self.guesses.clear()
         self.card.set_hint(self._score())
-        self.tally.set_rounds([_tallied(verdict) for verdict in self.verdicts])
+        self.tally.show_rows(_played(*one) for one in enumerate(self.verdicts, start=1))
         self.tally.set_caption(self._state.caption() if self._state.about is not None else ())
 
     def _written(self, one: Round | None, last: Verdict | None) -> str:
@@ -210,10 +210,11 @@ class GameView(QWidget):
         return bars, []
 
 
-def _tallied(verdict: Verdict) -> Tallied:
+def _played(number: int, verdict: Verdict) -> PlayedRound:
     best, original = verdict.model.guesses[0], verdict.model.original
     one = verdict.round
-    return Tallied(
+    return PlayedRound(
+        number,
         sentence=f"{one.text[: one.start]}{BLANK.strip()}{one.text[one.stop :]}",
         hidden=one.answer,
         yours=verdict.said,

@@ -61,7 +61,7 @@ def test_the_data_page_counts_each_label_of_a_row_and_says_how_they_are_read(
     opened(session, sets_table(tmp_path), "label")
     assert session.task_name == "multi-label"
     assert {name: int(count) for name, count in page.labels_plot.bars} == {"bad": 24, "good": 24, "play": 24}
-    assert page.labels_plot.shares[0] == 0.5  # of the rows, not of all labels
+    assert page.labels_plot.rows[0].share == 0.5  # of the rows, not of all labels
     said = " ".join(page.advice.texts())
     assert "Several labels a row" in said and "task is multi-label" in said and "accuracy" not in said
     assert page.next_button.isEnabled()

@@ -16,8 +16,9 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QGraphicsView, QScrollAre
 from pytestqt.qtbot import QtBot
 
 from app.look import theme
+from app.look.columns import Words
 from app.plots.axes import round_ticks
-from app.plots.bars import BarsPlot, name_within
+from app.plots.bars import BarsPlot
 from app.plots.chart import same_digits
 from app.plots.confusion import ConfusionPlot, telling_elision
 from app.plots.curve import CurvePlot
@@ -438,12 +439,12 @@ def test_ticks_are_round() -> None:
 
 def test_counts_are_scaled_to_the_largest_and_probabilities_run_from_0_to_1(qtbot) -> None:
     plot = shown(qtbot, bars())
-    assert plot.value_words(0) == "511 · 56.0 %" and plot.full == 511
+    assert plot.value_words(plot.rows[0]) == "511 · 56.0 %" and plot.full == 511
     qtbot.keyClick(plot, Qt.Key.Key_Down)
     qtbot.keyClick(plot, Qt.Key.Key_Down)
     assert plot.accessibleDescription() == "tech <b> 401 · 44.0 %"
     plot.set_bars([("positive", 0.972), ("negative", 0.028)], as_share=True, highlight="positive")
-    assert plot.value_words(0) == "97.2 %" and plot.numbers()[0] == ["label", "probability"]
+    assert plot.value_words(plot.rows[0]) == "97.2 %" and plot.numbers()[0] == ["label", "probability"]
     plot.set_bars([("positive", 0.51), ("negative", 0.49)], as_share=True, highlight="positive")
     image, colors = plot.canvas().grab().toImage(), theme.current()
     row = [image.pixelColor(x, 15).name() for x in range(image.width())]
@@ -452,10 +453,10 @@ def test_counts_are_scaled_to_the_largest_and_probabilities_run_from_0_to_1(qtbo
 
 
 def test_a_label_that_stands_out_is_cut_by_the_width_of_bold_letters(qapp) -> None:
-    font = theme.ui_font(bold=True)
-    cut = name_within("defense gave up just 308 points", 90.0, font)
+    name = Words("defense gave up just 308 points", is_bold=True)
+    cut = name.shown_in(90.0)
     assert cut.startswith("def") and cut.endswith("…")
-    assert QFontMetricsF(font).horizontalAdvance(cut) <= 90.0
+    assert QFontMetricsF(name.font).horizontalAdvance(cut) <= 90.0
 
 
 def test_many_bars_scroll(qtbot) -> None:

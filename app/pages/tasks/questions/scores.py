@@ -59,7 +59,7 @@ class QuestionScores(TaskScores):
         self._views.addWidget(self.mistakes)
         self.add(self._views, 1)
         self.mistakes.row_chosen.connect(self._show_mistake)
-        self.words.chosen.connect(partial(self._want, WORD))
+        self.words.word_chosen.connect(partial(self._want, WORD))
         for key, mark in _MARKS.items():
             self.links[key].clicked.connect(partial(self._want, *mark))
         self.clear()

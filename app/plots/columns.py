@@ -1,0 +1,149 @@
+"""Pictures of rows of cells: a child class says its columns and what is said of a row, and nothing is painted
+by hand but what no other picture has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.look import theme
+from app.look.columns import Column, Row
+from app.plots.figure import Numbers
+from app.plots.scrolled import RowsFigure
+
+MOST_MEASURED = 2000  # rows whose words are measured for a column's width
+HEAD_GAP = 4  # px below the heads
+
+
+class ColumnsFigure(RowsFigure):
+    """Base of the pictures of rows of cells. Where it is a door, a click on a row tells its place."""
+
+    chosen = Signal(int)
+    is_door = False
+    gap = 8.0  # px between two columns
+    edges = (2.0, 0.0)  # px at the left and the right of all
+    head_size = 12
+    has_line = True  # below the heads
+    most_summed_up = 0  # rows whose words are the summary
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.rows: tuple[Row, ...] = ()
+        self.marked: frozenset[int] = frozenset()
+        self.is_dim = False
+
+    def columns(self) -> Sequence[Column]:
+        """Return the columns from left to right, as wide as they are now."""
+        raise NotImplementedError
+
+    def matters(self, place: int) -> bool:
+        """Whether a row's words are bold."""
+        return False
+
+    def show_rows(self, rows: Iterable[Row]) -> None:
+        """Show other rows than before."""
+        self.rows, self.is_dim = tuple(rows), False
+        self.rows_changed()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.show_rows(())
+
+    def mark_rows(self, places: Collection[int]) -> None:
+        """Put a ground under some rows, such as those whose texts are shown."""
+        self.marked = frozenset(places)
+        self.canvas().update()
+
+    def set_dim(self, dim: bool) -> None:
+        """Say that a newer answer is on its way."""
+        if dim != self.is_dim:
+            self.is_dim = dim
+            self.canvas().update()
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.rows)
+
+    def numbers(self) -> Numbers:
+        saved = [pair for column in self.columns() for pair in column.of_file()]
+        return [[name for name, _value in saved], *([value(row) for _, value in saved] for row in self.rows)]
+
+    def summary(self) -> str:
+        return "; ".join(map(self.words_of, range(min(self.most_summed_up, self.num_rows))))
+
+    def can_choose(self, target: int) -> bool:
+        return self.is_door
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self.chosen.emit(target)
+
+    def tip_at(self, at: QPointF) -> str:
+        if at.y() >= self.head:
+            return super().tip_at(at)
+        return next((column.help for column, left, right in self.spans() if left <= at.x() <= right), "")
+
+    # ---- where the columns lie
+
+    def widest(self, texts: Iterable[str], *, bold: bool = False, size: int = theme.UI_SIZE) -> float:
+        """Return the px that the widest of some texts takes."""
+        metrics = QFontMetricsF(theme.ui_font(size, bold=bold))
+        some = (text for text, _ in zip(texts, range(MOST_MEASURED), strict=False))
+        return max(map(metrics.horizontalAdvance, some), default=0.0)
+
+    def spans(self) -> Iterator[tuple[Column, float, float]]:
+        """Yield the columns that there is room for, with left and right of each."""
+        room = float(self.canvas().width())
+        shown = [column for column in self.columns() if room >= column.least_room]
+        gaps = [self.gap if column.gap is None else column.gap for column in shown]
+        gaps[:1] = [self.edges[0]]
+        taken = [column.width or 0.0 for column in shown]
+        rest = room - sum(gaps) - sum(taken) - self.edges[1]
+        left = 0.0
+        for column, gap, width in zip(shown, gaps, taken, strict=True):
+            left += gap
+            if column.width is None:
+                yield column, left, left + max(column.least, rest)
+                left += rest  # where there is too little room, it gives way
+            else:
+                yield column, left, left + width
+                left += width
+
+    # ---- painting
+
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        if self.is_dim and not self._saving:
+            painter.setOpacity(0.55)
+        spans = list(self.spans())
+        if self.head and self.rows:
+            self.paint_heads(painter, spans)
+        for place, room in self.rows_in(area):
+            row = self.rows[place]
+            self.paint_ground(painter, place, room)
+            for column, left, right in spans:
+                cell = column.cell(row, self.matters(place))
+                cell.paint(painter, QRectF(left, room.top(), right - left, room.height()))
+        self.paint_mark(painter)
+
+    def paint_heads(self, painter: QPainter, spans: Sequence[tuple[Column, float, float]]) -> None:
+        """Paint what stands over the columns, and a line below it."""
+        painter.setFont(theme.ui_font(self.head_size))
+        painter.setPen(theme.current().color("muted"))
+        for column, left, right in spans:
+            high = self.head - (HEAD_GAP if self.has_line else 0)
+            painter.drawText(QRectF(left, 0, right - left, high), column.side, column.head)
+        if not self.has_line:
+            return
+        painter.setPen(QPen(theme.current().color("line"), 1))
+        y = self.head - HEAD_GAP / 2
+        painter.drawLine(QPointF(0, y), QPointF(self.canvas().width(), y))
+
+    def paint_ground(self, painter: QPainter, place: int, room: QRectF) -> None:
+        """Paint what lies under a row's cells."""
+        if place in self.marked:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.current().color("accent_soft"))
+            painter.drawRoundedRect(room.adjusted(0, 1, 0, -1), 4, 4)
