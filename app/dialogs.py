@@ -23,7 +23,7 @@ from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, set_role
 from app.session import Session
-from app.work.training import TrainingState
+from app.work.training_state import TrainingState
 
 
 class SettingsButton(ToolButton):
@@ -70,7 +70,7 @@ class SettingsButton(ToolButton):
         """Open the menu above the button."""
         modes = ("system", "light", "dark")
         self._group.actions()[modes.index(theme.mode())].setChecked(True)
-        self._runs.setToolTip(tip(str(self._session.runs_root)))
+        self._runs.setToolTip(tip(str(self._session.runs.root)))
         height = self._menu.sizeHint().height()
         self._menu.popup(self.mapToGlobal(QPoint(0, -height - 4)))
 
@@ -85,10 +85,10 @@ class SettingsButton(ToolButton):
 
     @Slot()
     def _choose_runs_root(self) -> None:
-        root = self._session.runs_root
+        root = self._session.runs.root
         start = root if root.is_dir() else Path.home()
         title, name = self.tr("Folder for runs"), "runs_root_dialog"
-        ask_folder(self, title, self._session.set_runs_root, name=name, start=start)
+        ask_folder(self, title, self._session.runs.set_root, name=name, start=start)
 
 
 class ClosingDialog(QDialog):

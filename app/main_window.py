@@ -84,7 +84,7 @@ class MainWindow(QMainWindow):
         self._connect()
         self._restore()
         self._show_title()
-        self.session.find_runs()
+        self.session.runs.find()
 
     # ---- building
 
@@ -159,12 +159,13 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         session = self.session
         session.page_requested.connect(self.show_page)
-        session.table_changed.connect(self._show_title)
-        session.problem.connect(self.show_problem)
-        session.training_failed.connect(self._training_failed)
-        session.training_ended.connect(self._training_ended)
-        session.crashed_runs_changed.connect(self._offer_crashed)
-        session.training_started.connect(self._offer_crashed)
+        session.data.opened.connect(self._show_title)
+        session.workers.problem.connect(self.show_problem)
+        session.queue.refused.connect(self.show_problem)
+        session.training.failed.connect(self._training_failed)
+        session.training.ended.connect(self._training_ended)
+        session.runs.crashed_changed.connect(self._offer_crashed)
+        session.training.started.connect(self._offer_crashed)
         self.banner.closed.connect(self._dismiss_crashed)
         self._pages.made.connect(self._connect_page)
         self._pages.shown.connect(self._show_place)
@@ -277,10 +278,10 @@ class MainWindow(QMainWindow):
         """Open a table on the Data page, or choose a model when it is a model's folder."""
         if (Path(path) / "config.json").is_file():
             self.session.page_requested.emit("finetune")
-            self.session.set_model(str(path))
+            self.session.model.choose(str(path))
             return
         self.show_page("data")
-        self.session.open_table(path)
+        self.session.data.open(path)
 
     @Slot(object)
     def _show_lecture(self, path: Path) -> None:
@@ -326,7 +327,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_title(self) -> None:
-        path = self.session.table_path
+        path = self.session.data.path
         name = self.tr("Cloze")
         self.setWindowTitle(f"{words.shorten(path.name, 80)} – {name}" if path else name)
 
@@ -363,7 +364,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _offer_crashed(self) -> None:
-        runs = () if self.session.is_training else self.session.crashed_runs
+        runs = () if self.session.training.is_running else self.session.runs.crashed
         self._banner_row.setContentsMargins(PAGE_MARGIN, GAP if runs else 0, PAGE_MARGIN, 0)
         if not runs:
             self.banner.hide()
@@ -382,7 +383,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _resume_crashed(self) -> None:
-        run = self.session.crashed_runs[0]
+        run = self.session.runs.crashed[0]
         try:
             key = training_page(read_config(run.path))
         except UserError as error:
@@ -392,25 +393,25 @@ class MainWindow(QMainWindow):
 
     def _resume(self, run: RunInfo, page: str) -> None:
         try:
-            self.session.resume_training(run.path)
+            self.session.training.resume(run.path)
         except UserError as error:
             self._refuse_crashed(run, error)
         else:
             self.show_page(page)
 
     def _refuse_crashed(self, run: RunInfo, error: UserError) -> None:
-        self.session.dismiss_crashed(run.path)
+        self.session.runs.dismiss(run.path)
         self.show_problem(error)
 
     @Slot()
     def _dismiss_crashed(self) -> None:
-        if self.session.crashed_runs:
-            self.session.dismiss_crashed(self.session.crashed_runs[0].path)
+        if self.session.runs.crashed:
+            self.session.runs.dismiss(self.session.runs.crashed[0].path)
 
     # ---- closing
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self.session.is_training:
+        if self.session.training.is_running:
             event.ignore()
             self._ask_to_close()
             return
@@ -433,8 +434,8 @@ class MainWindow(QMainWindow):
         if self._closing is not None:
             self._closing.raise_()
             return
-        self._closing = ClosingDialog(self.session.training, self)
-        self._closing.stop_wanted.connect(self.session.stop_training)
+        self._closing = ClosingDialog(self.session.training.state, self)
+        self._closing.stop_wanted.connect(self.session.training.stop)
         self._closing.finished.connect(self._keep_open)
         self._closing.setWindowModality(Qt.WindowModality.WindowModal)
         self._closing.open()
@@ -449,7 +450,7 @@ class MainWindow(QMainWindow):
         closing, self._closing = self._closing, None
         if closing is None:
             return
-        leave = closing.is_saving and self.session.training.outcome != "failed"
+        leave = closing.is_saving and self.session.training.state.outcome != "failed"
         closing.done(0)
         if leave:
             self.close()

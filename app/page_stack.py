@@ -95,7 +95,7 @@ class PageStack(QStackedWidget):
         self._rest = QTimer(self, singleShot=True, interval=START_MS)
         self._rest.timeout.connect(self.painted)
         self._rest.timeout.connect(self._imports.start)
-        session.training_started.connect(self._make_training_page)
+        session.training.started.connect(self._make_training_page)
 
     @property
     def is_ready(self) -> bool:
@@ -190,7 +190,7 @@ class PageStack(QStackedWidget):
     @Slot()
     def _make_training_page(self) -> None:
         """Let the page be there that hears of this training from its beginning."""
-        config = self._session.training_config
+        config = self._session.training.config
         if config is not None:
             self.page(training_page(config))
 

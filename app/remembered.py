@@ -13,8 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from app.session import FILE_SETTINGS, LABEL_CHOICES, OVERRIDES, Session
+from app.session import Session
 from app.settings import AppSettings
+from app.work.open_data import FILE_SETTINGS, LABEL_CHOICES, OVERRIDES
 from engine.errors import UserError
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
@@ -29,20 +30,25 @@ _HEAD = re.compile(r"([1-9]\d{0,2})\.([1-9]\d{0,2})")  # layer.head, both from 1
 
 def keep_table(session: Session) -> None:
     """Keep which table is open, and what its columns mean."""
-    path, roles = session.table_path, session.roles
+    path, roles = session.data.path, session.data.roles
     kept: dict[str, Any] = {}
     if path is not None:
-        kept = {"path": str(path), "task": session.task, **session.label_choices, **session.table_overrides}
+        kept = {
+            "path": str(path),
+            "task": session.data.task,
+            **session.data.label_choices,
+            **session.data.overrides,
+        }
         if roles is not None:
             kept["roles"] = [roles.text, roles.text_pair, roles.label]
-        kept["said"] = session.file_settings
+        kept["said"] = session.data.file_settings
         kept["against"] = [str(other) for other in session.doctor.against[:MOST_COMPARED]]
     session.settings.set_value(TABLE, json.dumps(kept, ensure_ascii=False))
 
 
 def keep_model(session: Session) -> None:
     """Keep which model is chosen to be trained."""
-    model, said = session.model, dict[str, str]()
+    model, said = session.model.chosen, dict[str, str]()
     if model is not None:
         said = {name: str(session.values()[name]) for name in ("model", "vocab", "lowercase")}
     session.settings.set_value(MODEL, json.dumps(said, ensure_ascii=False))
@@ -56,7 +62,7 @@ def reopen_model(session: Session) -> None:
         with_values(FineTuneConfig(), {"model": model, "vocab": vocab, "lowercase": lowercase})
         folder, is_new = Path(model), model.startswith("new:")
         if Path(vocab).is_file() if is_new else folder.is_absolute() and (folder / "config.json").is_file():
-            session.set_model(model, vocab, lowercase)
+            session.model.choose(model, vocab, lowercase)
     except (ValueError, TypeError, KeyError, RecursionError, OSError, UserError):
         return
 
@@ -106,7 +112,7 @@ def reopen_table(session: Session) -> None:
         if isinstance(others, list):
             named_files = [Path(other) for other in others[:MOST_COMPARED] if isinstance(other, str)]
             session.doctor.remember(path, tuple(file for file in named_files if file.is_file()))
-        session.open_table(path, roles=roles, label_choices=choices, task=task, said=said, **overrides)
+        session.data.open(path, roles=roles, label_choices=choices, task=task, said=said, **overrides)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError, UserError):
         return
 

@@ -68,6 +68,11 @@ def assets() -> Path:
     return inside if inside.is_dir() else Path(__file__).parents[1] / "assets"
 
 
+def sample_data_path() -> Path:
+    """Return the sentences that ship with Cloze (Pang and Lee 2005, CC BY 4.0)."""
+    return assets() / "samples" / "sentence_polarity.csv"
+
+
 def starter_model() -> Path | None:
     """Return the model that is ready to be looked into, or None in a build without it."""
     return _model("starter")

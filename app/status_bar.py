@@ -14,7 +14,8 @@ from app.look.widgets import named
 from app.session import Session
 from app.work.queue import queue_words
 from app.work.titles import model_title
-from app.work.training import TrainingState, run_name
+from app.work.training import run_name
+from app.work.training_state import TrainingState
 from engine.runs.queue import DONE, FAILED, Job
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import run_info
@@ -44,16 +45,16 @@ class StatusBar(QStatusBar):
         parts = (self.device, self.model, self.data, (self.job, 1), self.bar)
         row(*parts, gap=20, margins=(10, 2, 10, 2), parent=inner)
         self.addWidget(inner, 1)
-        session.model_changed.connect(self._show_open)
+        session.model.changed.connect(self._show_open)
         session.inspector.model_changed.connect(self._show_open)
-        session.table_changed.connect(self._show_open)
-        session.training_started.connect(self._show_open)
-        session.training_ended.connect(self._show_open)
-        session.busy_changed.connect(self._show_job)
-        session.training_changed.connect(self._show_job)
+        session.data.opened.connect(self._show_open)
+        session.training.started.connect(self._show_open)
+        session.training.ended.connect(self._show_open)
+        session.busy.changed.connect(self._show_job)
+        session.training.changed.connect(self._show_job)
         session.queue.changed.connect(self._show_job)
         session.queue.ended.connect(self._hear_job)
-        session.training_started.connect(self._forget_job)
+        session.training.started.connect(self._forget_job)
         session.hub.changed.connect(self._show_job)
         self._show_open()
         self._show_job()
@@ -71,10 +72,10 @@ class StatusBar(QStatusBar):
     @Slot()
     def _show_open(self) -> None:
         session = self._session
-        model, path = session.model, session.table_path
+        model, path = session.model.chosen, session.data.path
         self.device.setVisible(bool(self.device.text()))
-        if session.is_training and isinstance(session.training_config, PretrainConfig):
-            self._show_language(session.training_config)
+        if session.training.is_running and isinstance(session.training.config, PretrainConfig):
+            self._show_language(session.training.config)
             return
         self.model.setText(words.shorten(model.words, 40) if model else self.tr("no model"))
         self.model.setToolTip(tip(model.model) if model else "")
@@ -100,7 +101,7 @@ class StatusBar(QStatusBar):
     def _hear_job(self, job: Job) -> None:
         """Tell how a run of the queue ended, which is news of the run before it."""
         if job.state in (DONE, FAILED) and job.run:
-            self._last = job_result_words(job, self._session.runs_root)
+            self._last = job_result_words(job, self._session.runs.root)
 
     @Slot()
     def _forget_job(self) -> None:
@@ -108,9 +109,9 @@ class StatusBar(QStatusBar):
 
     @Slot()
     def _show_job(self) -> None:
-        state = self._session.training
+        state = self._session.training.state
         active = state.state in ("running", "paused", "stopping")
-        queue, hub, busy = self._session.queue.state, self._session.hub, self._session.busy_words
+        queue, hub, busy = self._session.queue.state, self._session.hub, self._session.busy.words
         if not active and not busy and hub.transfer is not None and hub.is_fetching:
             self.bar.setVisible(True)
             self.bar.setRange(0, SCALE)

@@ -107,8 +107,8 @@ class _Deeds:
         """Do all there is to do with a table, one after another."""
         page, session = self.page, self.session
         self._until("idle", lambda: None, lambda began: time.perf_counter() - began > IDLE_S)
-        self._until("opened", lambda: session.open_table(path), lambda _: session.table is not None)
-        self._until("counted", lambda: None, lambda _: session.summary is not None)
+        self._until("opened", lambda: session.data.open(path), lambda _: session.data.table is not None)
+        self._until("counted", lambda: None, lambda _: session.data.summary is not None)
         self._until("examined", lambda: None, lambda _: self._is_idle())
         card = page.table_card
         self._until("searched", lambda: card.search.setText("masterpiece"), lambda _: self._is_shown())
@@ -122,8 +122,8 @@ class _Deeds:
             print(f"  {len(copies.rows):,} near copies", flush=True)
             mend, show = copies.mends[0], copies.to_show
             self._until("copies shown", lambda: card.show_only(show, "copies"), lambda _: self._is_shown())
-            self._until("copies left out", lambda: session.doctor.mend(mend), lambda _: self._is_idle())
-            self._until("taken back", session.doctor.undo, lambda _: self._is_idle())
+            self._until("copies left out", lambda: session.data.mends.add(mend), lambda _: self._is_idle())
+            self._until("taken back", session.data.mends.undo, lambda _: self._is_idle())
         faulthandler.cancel_dump_traceback_later()
         session.close()
 

@@ -83,33 +83,40 @@ def serve_window(line: Line, values: dict[str, Any], folder: Path) -> None:
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     ):
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from app import session as session_module
     from app.application import make_application
     from app.main_window import MainWindow
+    from app.session import Session
     from app.settings import AppSettings
+    from app.work import training as training_module
 
     tap = Tap()
-    session_module.fine_tune = lambda config, run_dir: tap(fine_tune(config, run_dir))  # type: ignore[assignment]
+    training_module.fine_tune = lambda config, run_dir: tap(fine_tune(config, run_dir))  # type: ignore[assignment]
     settings = AppSettings(folder / "settings.ini")
     settings.runs_root = folder / "runs"
     application = make_application(["cloze"], settings)
-    session = session_module.Session(settings)
+    session = Session(settings)
     window = MainWindow(session)
     window.resize(1280, 800)
     window.show()
     window.show_page("finetune")
-    session.open_table(values["data"])
-    session.set_model(values["model"])
-    _spin(lambda: session.summary is not None and session.model is not None and not session.is_summarizing)
-    session.start_training(with_values(FineTuneConfig(), {**session.values(), **values}))
+    session.data.open(values["data"])
+    session.model.choose(values["model"])
+    _spin(
+        lambda: (
+            session.data.summary is not None
+            and session.model.chosen is not None
+            and not session.data.is_counting
+        )
+    )
+    session.training.start(with_values(FineTuneConfig(), {**session.values(), **values}))
     _spin(lambda: bool(tap.steps))
-    session.pause_training()
+    session.training.pause()
     _settle(tap)
     line.send(application.platformName())
     while (question := line.recv()) is not None:
         line.send(_answer(question, session, tap))
-    session.stop_training()
-    _spin(lambda: not session.is_training)
+    session.training.stop()
+    _spin(lambda: not session.training.is_running)
     session.close()
     session.wait_idle()
     window.close()
@@ -120,13 +127,13 @@ def _answer(question: tuple[str, float], session: Any, tap: Tap) -> Any:
     if kind == "idle":
         return _gaps(amount)
     start = len(tap.steps)
-    session.continue_training()
+    session.training.go_on()
     if kind == "gaps":
         answer: Any = _gaps(amount)
     else:
         _spin(lambda: len(tap.steps) > start + amount)
         answer = tap.segment(start)
-    session.pause_training()
+    session.training.pause()
     _settle(tap)
     return answer
 

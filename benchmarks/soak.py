@@ -111,7 +111,7 @@ class Soak:
     def round(self, number: int) -> None:
         from app.page_stack import PAGES
 
-        self.session.open_table(str(ROOT / "assets/samples" / TABLES[number % len(TABLES)]))
+        self.session.data.open(str(ROOT / "assets/samples" / TABLES[number % len(TABLES)]))
         self.wait()
         self.session.inspector.choose(ROOT / "assets/models" / MODELS[number % len(MODELS)])
         self.session.inspector.set_text(f"{TEXTS[number % len(TEXTS)]} {number}")
@@ -143,15 +143,15 @@ class Soak:
         from engine.settings.config import with_values
         from engine.settings.finetune import FineTuneConfig
 
-        self.session.open_table(str(self.small))
-        self.session.set_model(str(ROOT / "assets/models" / MODELS[-1]))
-        self.spin(lambda: self.session.summary is not None and self.session.model is not None)
+        self.session.data.open(str(self.small))
+        self.session.model.choose(str(ROOT / "assets/models" / MODELS[-1]))
+        self.spin(lambda: self.session.data.summary is not None and self.session.model.chosen is not None)
         self.wait()
         values = {**self.session.values(), "num_epochs": 1, "max_length": 24}
         self.window.show_page("finetune")
-        self.session.start_training(with_values(FineTuneConfig(), values))
-        self.spin(lambda: not self.session.is_training)
-        self.session.want_evaluation(self.session.run_dir / "model", "validation")
+        self.session.training.start(with_values(FineTuneConfig(), values))
+        self.spin(lambda: not self.session.training.is_running)
+        self.session.want_evaluation(self.session.training.run_dir / "model", "validation")
         self.wait()
 
     def wait(self, patience_s: float = 60) -> None:

@@ -116,7 +116,7 @@ def _start(number: int, pages: list[str]) -> None:
         application = make_application(["cloze"], AppSettings(str(Path(folder) / "settings.ini")))
         window = MainWindow(Session(AppSettings(str(Path(folder) / "settings.ini"))))
         window.show()
-        window.session.open_table(str(table))
+        window.session.data.open(str(table))
         for page in pages:
             window.show_page(page)
             end = time.monotonic() + draw.choice((0, 0.01, 0.05, 0.2))

@@ -21,8 +21,8 @@ from app.demo.steps import DemoScenes
 from app.main_window import MainWindow
 from app.pages.choose.new_model import sample_vocabulary
 from app.pages.tasks.classification.remarks import accuracy_words
-from app.session import Session, sample_data_path
-from app.shipped import starter_model
+from app.session import Session
+from app.shipped import sample_data_path, starter_model
 from app.tour.steps import QUICK, Tour
 from app.tour.steps_inside import CLOZE, FIRST, HIDDEN, SECOND
 from app.words import decimal, event_words, number, probability, say_error, share
@@ -56,11 +56,11 @@ class Demo:
         self._is_alone = True  # until a person takes over, whose mistakes the window answers
         self._trained: dict[str, Any] = {}  # what the training began with
         self._began = time.monotonic()
-        for signal in (session.problem, session.table_problem, session.model_problem):
+        for signal in (session.workers.problem, session.data.refused, session.model.refused):
             signal.connect(self._keep_error)
-        session.training_failed.connect(self._errors.append)
-        session.training_started.connect(self._keep_start)
-        session.training_heard.connect(self._tell)
+        session.training.failed.connect(self._errors.append)
+        session.training.started.connect(self._keep_start)
+        session.training.heard.connect(self._tell)
 
     def play(self, chosen: argparse.Namespace) -> int:
         """Play it; return the exit code. Raises: Closed."""
@@ -79,7 +79,7 @@ class Demo:
         if self._errors:
             print(f"cloze demo: {say_error(self._errors[0])}", file=sys.stderr)
             return 2
-        if self.session.last_model is None:
+        if self.session.training.last_model is None:
             print("The tour was left before anything was trained.")
         else:
             self._report(self._results())
@@ -88,9 +88,9 @@ class Demo:
     def _open(self, chosen: argparse.Namespace) -> None:
         """Open the table and the model, and set the form."""
         session = self.session
-        session.open_table(Path(chosen.data) if chosen.data else sample_data_path())
-        self._until(lambda: session.summary is not None)
-        summary, roles, table = session.summary, session.roles, session.table
+        session.data.open(Path(chosen.data) if chosen.data else sample_data_path())
+        self._until(lambda: session.data.summary is not None)
+        summary, roles, table = session.data.summary, session.data.roles, session.data.table
         assert summary is not None and roles is not None and table is not None
         print(f"Opened {table.path.name}: {number(table.num_rows)} rows, {table.format}")
         print(
@@ -99,11 +99,11 @@ class Demo:
         )
         starter = None if chosen.vocab else starter_model()
         if starter is not None:
-            session.set_model(str(starter))
+            session.model.choose(str(starter))
         else:
-            session.set_model("new:tiny", chosen.vocab or str(sample_vocabulary()))
-        self._until(lambda: session.model is not None and session.summary is not None)
-        assert session.model is not None
+            session.model.choose("new:tiny", chosen.vocab or str(sample_vocabulary()))
+        self._until(lambda: session.model.chosen is not None and session.data.summary is not None)
+        assert session.model.chosen is not None
         values = dict(QUICK if starter is not None else RANDOM)
         values["minutes"] = chosen.seconds / 60
         self._patience = chosen.seconds + FINISHING_S if chosen.seconds else math.inf
@@ -113,11 +113,11 @@ class Demo:
         page.setup.set_values(values)
         if page.reason():
             raise CannotGoOn(page.reason())
-        size = f"{decimal(session.model.num_parameters / 1e6, 1)} M weights"
+        size = f"{decimal(session.model.chosen.num_parameters / 1e6, 1)} M weights"
         if starter is None and not chosen.vocab:
             print("No starter model ships with this build: a small model starts from random weights.")
         print(
-            f"Model: {session.model.words}, {size}. {page.setup.prediction.text().splitlines()[0]}",
+            f"Model: {session.model.chosen.words}, {size}. {page.setup.prediction.text().splitlines()[0]}",
             flush=True,
         )
 
@@ -142,11 +142,13 @@ class Demo:
 
     def _watch(self) -> None:
         session = self.session
-        self._wait_unpainted(lambda: session.training.share > SHOWN_AT or not session.is_training)
-        if session.is_training:
+        self._wait_unpainted(
+            lambda: session.training.state.share > SHOWN_AT or not session.training.is_running
+        )
+        if session.training.is_running:
             self._album.picture("fine-tune-running", self.tour)
-        self._wait_unpainted(lambda: not session.is_training)
-        if session.training.outcome == "failed" or session.last_model is None:
+        self._wait_unpainted(lambda: not session.training.is_running)
+        if session.training.state.outcome == "failed" or session.training.last_model is None:
             raise CannotGoOn("The training has failed.")
 
     def _wait_unpainted(self, condition: Callable[[], bool]) -> None:
@@ -162,10 +164,12 @@ class Demo:
     def _accompany(self) -> None:
         """Let a person go through the tour; wait until it has ended, and the training with it."""
         self._is_alone = False
-        self.session.training_failed.connect(self.tour.leave)
+        self.session.training.failed.connect(self.tour.leave)
         self.tour.step_changed.connect(self._note_left)
         self.tour.start()
-        self._until(lambda: self.tour.has_ended and not self.session.is_training, math.inf, must=False)
+        self._until(
+            lambda: self.tour.has_ended and not self.session.training.is_running, math.inf, must=False
+        )
         self._note("learn")
 
     def _note_left(self, _place: int) -> None:
@@ -181,8 +185,11 @@ class Demo:
     def _keep_start(self, _run_dir: object) -> None:
         """Keep what the first training begins with: a person may open other things meanwhile."""
         session = self.session
-        if not self._trained and session.model is not None and session.summary is not None:
-            self._trained = {"start": session.model.model, "num_rows": session.summary.num_examples}
+        if not self._trained and session.model.chosen is not None and session.data.summary is not None:
+            self._trained = {
+                "start": session.model.chosen.model,
+                "num_rows": session.data.summary.num_examples,
+            }
 
     def _tell(self, events: Sequence[Any]) -> None:
         for event in events:
@@ -191,9 +198,9 @@ class Demo:
 
     def _note(self, key: str) -> None:
         """Keep what a step showed, and print it."""
-        scenes, training = self.scenes, self.session.training
+        scenes, training = self.scenes, self.session.training.state
         link = scenes.link() if key == "attention" else None
-        if key in self._noted or (key == "learn" and self.session.is_training):
+        if key in self._noted or (key == "learn" and self.session.training.is_running):
             return
         self._noted.add(key)
         if key == "learn" and training.step is not None:
@@ -230,13 +237,13 @@ class Demo:
 
     def _results(self) -> dict[str, Any]:
         session, model = self.session, self.out / "model"
-        assert session.last_model is not None
+        assert session.training.last_model is not None
         beside = self.out / ".model-new"
         shutil.rmtree(beside, ignore_errors=True)
-        shutil.copytree(session.last_model, beside)
+        shutil.copytree(session.training.last_model, beside)
         shutil.rmtree(model, ignore_errors=True)
         beside.rename(model)
-        best, training = self._best(), session.training
+        best, training = self._best(), session.training.state
         step, started = training.step, training.started
         results = {
             **self._trained,
@@ -250,7 +257,7 @@ class Demo:
             "training_seconds": step.elapsed_s if step else 0.0,
             "seconds": time.monotonic() - self._began,
             "model": str(model),
-            "run": str(session.run_dir),
+            "run": str(session.training.run_dir),
             "answers": self._answers(),
             **self._found,
         }
@@ -260,7 +267,7 @@ class Demo:
 
     def _num_learned(self) -> int:
         """Return how many rows were learned from: all of them, unless the time ended in the first epoch."""
-        config, training = self.session.training_config, self.session.training
+        config, training = self.session.training.config, self.session.training.state
         assert isinstance(config, FineTuneConfig) and training.started is not None
         batch = config.training.batch_size * config.training.gradient_accumulation_steps
         steps = training.step.step if training.step is not None else 0

@@ -106,7 +106,7 @@ class LectureDesk(QObject):
         known += [Path(path) for path in vocabularies(session.settings)]
         if session.inspector.folder is not None:
             known.append(session.inspector.folder)
-        return Places(tuple(dict.fromkeys(known)), session.runs_root)
+        return Places(tuple(dict.fromkeys(known)), session.runs.root)
 
     def choose_folder(self, mark: ModelMark, folder: Path) -> None:
         """Use this model where the lecture means another that is not here."""
@@ -209,7 +209,7 @@ class LectureDesk(QObject):
 
     @property
     def _draft(self) -> Path:
-        return self._session.runs_root.parent / UNSAVED
+        return self._session.runs.root.parent / UNSAVED
 
     def _keep_draft(self) -> None:
         self._session.settings.set_value(PATH, "" if self.path is None else str(self.path))

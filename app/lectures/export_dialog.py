@@ -116,7 +116,7 @@ class ExportDialog(QDialog):
         )
         self._settings_folder = tempfile.TemporaryDirectory(prefix="cloze-", ignore_cleanup_errors=True)
         settings = AppSettings(Path(self._settings_folder.name) / "settings.ini")
-        self._stage = Stage(settings, self._session.runs_root)
+        self._stage = Stage(settings, self._session.runs.root)
         self._steps = export(wanted, self._stage)
         self.progress.setRange(0, len(wanted.lecture.scenes))
         self.progress.setValue(0)

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.pages.tasks.classification.remarks import accuracy_words
-from app.session import sample_data_path
-from app.shipped import starter_model
+from app.shipped import sample_data_path, starter_model
 from app.tour.guide import Guide, Step
 from app.tour.steps_inside import Acting, Host, InsideScenes
 
@@ -49,11 +48,11 @@ class Scenes(InsideScenes):
     @property
     def will_train(self) -> bool:
         session, starter = self.session, starter_model()
-        if starter is None or session.run_dir is not None or session.last_model is not None:
+        if starter is None or session.training.run_dir is not None or session.training.last_model is not None:
             return False
         sample = sample_data_path()
-        is_sample = session.table.path == sample if session.table is not None else sample.is_file()
-        return is_sample and (session.model is None or session.model.model == str(starter))
+        is_sample = session.data.table.path == sample if session.data.table is not None else sample.is_file()
+        return is_sample and (session.model.chosen is None or session.model.chosen.model == str(starter))
 
     # ---- data and training
 
@@ -82,17 +81,20 @@ class Scenes(InsideScenes):
 
     def _open_sample(self) -> Acting:
         session = self.session
-        if session.table is None and not sample_data_path().is_file():
+        if session.data.table is None and not sample_data_path().is_file():
             return
-        if session.table is None:
-            session.open_table(sample_data_path())
+        if session.data.table is None:
+            session.data.open(sample_data_path())
         yield (
-            lambda: session.summary is not None or (session.table is not None and not session.is_summarizing)
+            lambda: (
+                session.data.summary is not None
+                or (session.data.table is not None and not session.data.is_counting)
+            )
         )
 
     def data_words(self) -> str:
         """Say what the open table is and what was guessed about it."""
-        table, roles = self.session.table, self.session.roles
+        table, roles = self.session.data.table, self.session.data.roles
         if table is None or roles is None:
             return self.tr("Any CSV, TSV or JSON lines will do: drop a file on the window, or open one here.")
         rows = words.counted(table.num_rows, self.tr("1 row"), self.tr("{count} rows"))
@@ -114,14 +116,14 @@ class Scenes(InsideScenes):
             title=self.tr("Choose a model, press Start"),
             words=self._setup_words,
             action=self._choose_starter,
-            can_show=lambda: self.session.run_dir is None,  # else the run is in the form's place
+            can_show=lambda: self.session.training.run_dir is None,  # else the run is in the form's place
         )
 
     def _choose_starter(self) -> Acting:
         session, starter = self.session, starter_model()
-        if session.model is None and starter is not None:
-            session.set_model(str(starter))
-        yield lambda: not session.is_reading_model and not session.is_summarizing
+        if session.model.chosen is None and starter is not None:
+            session.model.choose(str(starter))
+        yield lambda: not session.model.is_reading and not session.data.is_counting
 
     def _setup_words(self) -> str:
         told = self.tr(
@@ -130,9 +132,9 @@ class Scenes(InsideScenes):
         )
         setup = self.page("finetune").setup
         plan = setup.plan
-        if self.session.model is None:
+        if self.session.model.chosen is None:
             return f"{told} " + self.tr("Without a pretrained model, random weights will do for a first try.")
-        if plan is None or self.session.is_training:
+        if plan is None or self.session.training.is_running:
             return told
         return f"{told} " + self.tr("As they stand it takes {steps} steps, {time} here.").format(
             steps=words.number(plan.num_steps), time=setup.time_words()
@@ -152,15 +154,15 @@ class Scenes(InsideScenes):
     def _train(self) -> Acting:
         """Press Start, unless that was done, and wait for the end."""
         session, page = self.session, self.page("finetune")
-        if session.run_dir is None:
+        if session.training.run_dir is None:
             try:
                 yield from self.prepare()
                 page.start_button.click()
                 self._has_tried = True
             finally:
-                if session.run_dir is None:  # refused, or left before
+                if session.training.run_dir is None:  # refused, or left before
                     page.restore_own()
-        yield lambda: not session.is_training
+        yield lambda: not session.training.is_running
 
     def prepare(self) -> Acting:
         """Open the starter, and lend the form settings that do not take long."""
@@ -170,8 +172,8 @@ class Scenes(InsideScenes):
         yield page.start_button.isEnabled
 
     def _learning_words(self) -> str:
-        model, is_running = self.session.model, self.session.is_training
-        is_over = not is_running and self.session.training.step is not None
+        model, is_running = self.session.model.chosen, self.session.training.is_running
+        is_over = not is_running and self.session.training.state.step is not None
         if model is not None and model.is_new:
             told = self.tr("Random weights are taught the labels.")
             if starter_model() is None:
@@ -186,13 +188,13 @@ class Scenes(InsideScenes):
         return f"{told} " + self.tr("Skip shows masked words and attention meanwhile; it goes on learning.")
 
     def _moment_words(self) -> str:
-        state = self.session.training
-        if state.outcome == "failed" or (self._has_tried and self.session.run_dir is None):
+        state = self.session.training.state
+        if state.outcome == "failed" or (self._has_tried and self.session.training.run_dir is None):
             return self.tr("It could not be trained; the page says why.")
         if state.step is None:
             return self.tr("The texts are being prepared.")
         step, num_steps = words.number(state.step.step), words.number(state.num_steps)
-        if self.session.is_training:
+        if self.session.training.is_running:
             return self.tr(
                 "Step {step} of {all}, about {time} left. Blue is the loss on the rows it learns from, "
                 "orange on rows that are kept apart. Both should fall."
@@ -220,7 +222,7 @@ class Scenes(InsideScenes):
     def is_awaited(self) -> bool:
         """Whether the classifier of this tour is still to come."""
         session = self.session
-        return self.trains and (session.is_training or session.last_model is None)
+        return self.trains and (session.training.is_running or session.training.last_model is None)
 
     def _result_words(self) -> str:
         best = self._best()
@@ -232,7 +234,7 @@ class Scenes(InsideScenes):
             "would score {chance}. The best moment, step {step}, is kept. Lit here: which label was taken "
             "for which."
         )
-        if self.session.is_training:
+        if self.session.training.is_running:
             template = self.tr(
                 "It is still learning. On {rows} rows that are kept apart, its best accuracy so far is "
                 "{accuracy}, at step {step}; always answering {label} would score {chance}. Lit here: which "

@@ -81,7 +81,7 @@ class InsideScenes(QObject):
     def classifier(self) -> Path | None:
         """Return a model that tells labels apart: the last trained, else one used lately."""
         used = [Path(path) for path in self.session.settings.recent_models]
-        last = self.session.last_model
+        last = self.session.training.last_model
         return last if last is not None else next((one for one in used if is_classifier(one)), None)
 
     def page(self, key: str) -> Any:
@@ -231,7 +231,7 @@ class InsideScenes(QObject):
             "Click a head to see it large; sort them by what they do. The card below switches heads off and "
             "shows how the answers change."
         )
-        if self.is_awaited and self.session.is_training:
+        if self.is_awaited and self.session.training.is_running:
             end = self.tr(
                 "That is the tour so far: your model is still learning. Stay for its result, or find it on "
                 "Fine-tune and ask it on Predict later."

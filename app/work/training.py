@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.work.job import Job
+from app.work.known_runs import KnownRuns
+from app.work.later import later
+from app.work.library import ModelLibrary
+from app.work.mends import Mends
+from app.work.queue import QueueWatch
+from app.work.training_state import TrainingState
 from engine.errors import RunError, marked
-from engine.events import Evaluated, Event, Finished, Progress, Started, Step
+from engine.events import Event, Progress, Step
+from engine.runs.turn import in_turn
 from engine.settings.comparison import ComparisonConfig
 from engine.settings.family import FamilyConfig
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
+from engine.train.run.runs import new_run_dir, read_config
+
+if TYPE_CHECKING:
+    from engine.family.train import train_family
+    from engine.train.comparison import compare, read_comparison
+    from engine.train.finetune import fine_tune
+    from engine.train.pretrain import pretrain
+    from engine.train.pretraining.watch import Questions
+    from engine.train.resume import resume
+else:
+    compare, read_comparison = (
+        later("engine.train.comparison", name) for name in ("compare", "read_comparison")
+    )
+    train_family = later("engine.family.train", "train_family")
+    fine_tune = later("engine.train.finetune", "fine_tune")
+    pretrain = later("engine.train.pretrain", "pretrain")
+    resume = later("engine.train.resume", "resume")
+    Questions = later("engine.train.pretraining.watch", "Questions")
 
 CALM_MS = 250
-PACE_STEPS = 32  # that the told tokens a second are the mean of: a step alone may be half as fast as the next
 
 TrainConfig = FineTuneConfig | PretrainConfig | ComparisonConfig | FamilyConfig
 
@@ -34,64 +58,6 @@ def run_name(config: TrainConfig) -> str:
     return f"family-{name}" if isinstance(config, FamilyConfig) else name
 
 
-@dataclass(slots=True)
-class TrainingState:
-    """Where the training job is; read by pages, written here only."""
-
-    state: str = ""  # "", "running", "paused", "stopping", "ended"
-    outcome: str = ""  # "", "finished", "stopped", "failed"
-    error: BaseException | None = None
-    name: str = ""
-    is_pretraining: bool = False
-    stage: str = ""  # a marked word of the engine while it is not stepping
-    stage_done: int = 0
-    stage_total: int = 0
-    started: Started | None = None
-    step: Step | None = None
-    evaluated: Evaluated | None = None  # the last on validation data
-    test: Evaluated | None = None
-    finished: Finished | None = None
-    _paces: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=PACE_STEPS))
-
-    @property
-    def num_steps(self) -> int:
-        """All steps of the run; 0 before it is known, and where tokens or minutes bound it."""
-        return self.started.num_steps if self.started else 0
-
-    @property
-    def share(self) -> float:
-        """How far the run is, 0..1."""
-        if self.finished is not None:
-            return 1.0
-        if self.step is not None:
-            by_steps = self.step.step / self.num_steps if self.num_steps else 0.0
-            return min(1.0, max(by_steps, self.step.progress))
-        return (self.started.first_step - 1) / self.num_steps if self.started and self.num_steps else 0.0
-
-    def take(self, event: Event) -> None:
-        """Remember what an event says."""
-        if isinstance(event, Step):
-            self.step, self.stage = self._paced(event), ""
-        elif isinstance(event, Progress):
-            self.stage, self.stage_done, self.stage_total = event.stage, event.done, event.total
-        elif isinstance(event, Started):
-            self.started, self.stage = event, ""
-        elif isinstance(event, Evaluated):
-            self.stage = ""
-            if event.split == "test":
-                self.test = event
-            else:
-                self.evaluated = event
-        elif isinstance(event, Finished):
-            self.finished, self.stage = event, ""
-
-    def _paced(self, step: Step) -> Step:
-        """Return a step that tells the pace of the last ones together."""
-        self._paces.append((step.num_tokens, step.num_tokens / max(step.tokens_per_s, 1e-9)))
-        tokens, seconds = map(sum, zip(*self._paces, strict=True))
-        return replace(step, tokens_per_s=round(tokens / max(seconds, 1e-9), 3))
-
-
 class Training(QObject):
     """Starts, pauses and stops training; never two jobs at once."""
 
@@ -100,11 +66,23 @@ class Training(QObject):
     changed = Signal()
     failed = Signal(object)
     ended = Signal()
+    result_changed = Signal()  # of `last_model`
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        runs: KnownRuns,
+        library: ModelLibrary,
+        mends: Mends,
+        queue: QueueWatch,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._runs, self._library, self._mends, self._queue = runs, library, mends, queue
         self.state = TrainingState()
+        self.config: TrainConfig | None = None
+        self.questions: Questions | None = None  # to the model that is being pretrained
         self.run_dir: Path | None = None
+        self.last_model: Path | None = None
         self._job: Job | None = None
         self._calm = QTimer(self, singleShot=True, interval=CALM_MS)
         self._calm.timeout.connect(self.changed)
@@ -114,26 +92,65 @@ class Training(QObject):
         """Whether a job is running, paused or stopping."""
         return self._job is not None
 
-    def refuse_second(self) -> None:
-        """Raises: RunError when a job is under way."""
+    def start(self, config: TrainConfig) -> Path:
+        """Train in a new run folder and return it. Raises: RunError if a training is under way."""
+        self._refuse_second()
+        self._mends.save()
+        run_dir, questions = new_run_dir(self._runs.root, run_name(config)), self._take_config(config)
+        task: Callable[[], Iterator[Event]]
+        if isinstance(config, PretrainConfig):
+            task = partial(pretrain, config, run_dir, questions=questions)
+        elif isinstance(config, ComparisonConfig):
+            task = partial(compare, config.own, run_dir, config.seeds)
+        elif isinstance(config, FamilyConfig):
+            task = partial(train_family, config, run_dir)
+        else:
+            task = partial(fine_tune, config, run_dir)
+        self._run(task, run_dir, config)
+        return run_dir
+
+    def put_in_queue(self, config: FineTuneConfig | PretrainConfig) -> None:
+        """Put a run at the end of the queue. Raises: UserError."""
+        self._mends.save()
+        self._queue.add([config], run_name(config))
+
+    def resume(self, run_dir: Path) -> None:
+        """Go on with a run that crashed or was stopped. Raises: RunError if one is under way; ConfigError."""
+        self._refuse_second()
+        config = read_config(run_dir)
+        self._runs.dismiss(run_dir)
+        self._run(partial(resume, run_dir, questions=self._take_config(config)), run_dir, config)
+
+    def resume_comparison(self, folder: Path) -> None:
+        """Go on with a comparison that was stopped. Raises: RunError if a training is under way."""
+        self._refuse_second()
+        config = ComparisonConfig(*read_comparison(folder))
+        self._take_config(config)
+        self._run(partial(compare, config.own, folder, config.seeds), folder, config)
+
+    def _refuse_second(self) -> None:
         if self.is_running:
             raise RunError(
                 marked("engine", "A model is in training already. Stop it, or wait until it has ended.")
             )
 
-    def start(
-        self, task: Callable[[], Iterator[Event]], run_dir: Path, name: str, *, is_pretraining: bool = False
-    ) -> None:
-        """Run `task`, which writes to `run_dir`. Raises: RunError when a job is under way."""
-        self.refuse_second()
+    def _take_config(self, config: TrainConfig) -> Questions | None:
+        """Keep the settings of a run; return whom to ask while it learns, where it can be asked."""
+        self.config, self.questions = config, None
+        if isinstance(config, PretrainConfig):
+            self.questions = Questions([line for line in config.budget.pins.splitlines() if line.strip()])
+        return self.questions
+
+    def _run(self, task: Callable[[], Iterator[Event]], run_dir: Path, config: TrainConfig) -> None:
+        """Train once it is the window's turn: the queue may be at work."""
         self.state = TrainingState(
-            name=name,
-            is_pretraining=is_pretraining,
+            name=run_name(config),
+            is_pretraining=self.questions is not None,
             state="running",
             stage=marked("engine", "Reading"),
         )
         self.run_dir = run_dir
-        job = self._job = Job(task, self, name="training")
+        job = self._job = Job(partial(in_turn, self._runs.root, task), self, name="training")
         job.heard.connect(self._take)
         job.failed.connect(self._fail)
         job.state_changed.connect(self._change)
@@ -148,13 +165,14 @@ class Training(QObject):
             self._job.pause()
 
     @Slot()
-    def resume(self) -> None:
+    def go_on(self) -> None:
+        """Go on after a pause."""
         if self._job is not None:
             self._job.resume()
 
     @Slot()
     def stop(self) -> None:
-        """Stop at the next yield; the engine keeps what it has."""
+        """Stop at the next yield and keep what there is; `ended` follows when all is saved."""
         if self._job is not None:
             self._job.stop()
 
@@ -188,4 +206,15 @@ class Training(QObject):
         self.state.state = "ended"
         self._calm.stop()
         self.changed.emit()
+        self._remember()
         self.ended.emit()
+
+    def _remember(self) -> None:
+        """Remember the model that the run has left, if there is one."""
+        folder = self.run_dir / "model" if self.run_dir else None
+        if folder is None or not (folder / "config.json").is_file():
+            return
+        self._library.remember(folder, trained=True)
+        if isinstance(self.config, FineTuneConfig):  # an encoder alone answers nothing
+            self.last_model = folder
+            self.result_changed.emit()

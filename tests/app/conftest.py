@@ -139,9 +139,9 @@ def session(settings: AppSettings, qtbot: PatientBot) -> Iterator[Session]:
 
 
 def _put_to_rest(session: Session, qtbot: PatientBot) -> None:
-    if session.is_training:
-        session.stop_training()
-        qtbot.waitUntil(lambda: not session.is_training)
+    if session.training.is_running:
+        session.training.stop()
+        qtbot.waitUntil(lambda: not session.training.is_running)
     session.close()
     assert session.wait_idle(PATIENCE_MS / 1000)
 
@@ -182,8 +182,8 @@ def open_window(qtbot: PatientBot) -> Iterator[OpenWindow]:
     yield start
     for window in opened:
         session = window.session
-        session.stop_training()
-        qtbot.waitUntil(lambda session=session: not session.is_training)  # type: ignore[misc]
+        session.training.stop()
+        qtbot.waitUntil(lambda session=session: not session.training.is_running)  # type: ignore[misc]
         window.close()
         assert session.wait_idle(PATIENCE_MS / 1000)
         window.deleteLater()

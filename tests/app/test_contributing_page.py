@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.labels import label
+from app.look.pending import Pending
 from app.look.widgets import Card, EmptyState, Page
 from app.session import Session
 from app.work.worker import Channel
@@ -34,7 +35,7 @@ def test_the_page_in_contributing_counts_the_rows_of_the_open_table(
     known = {
         each.__name__: each
         for each in (
-            *(Card, Channel, EmptyState, Page, QStackedWidget, QWidget, Session),
+            *(Card, Channel, EmptyState, Page, Pending, QWidget, Session),
             *(Slot, count_rows, label, partial),
         )
     }
@@ -46,5 +47,5 @@ def test_the_page_in_contributing_counts_the_rows_of_the_open_table(
     hand = Hand(show_page(made["RowsPage"]), qtbot)
     assert hand.window.empty.isVisible()
     (tmp_path / "films.csv").write_text("text,label\n" + "a film,good\n" * 13, encoding="utf-8")
-    session.open_table(tmp_path / "films.csv")
+    session.data.open(tmp_path / "films.csv")
     qtbot.waitUntil(lambda: hand.said("rows_count") == "13")

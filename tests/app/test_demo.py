@@ -124,7 +124,7 @@ def leave_while_it_trains(attended: Demo, leave: Callable[[Guide], None]) -> Non
         tour = attended.window.findChild(Guide)
         if tour is not None and tour.step.key == "data":
             tour.next()
-        elif tour is not None and attended.session.training.step is not None:
+        elif tour is not None and attended.session.training.state.step is not None:
             assert tour.card.next_button.text() == "Skip"
             clock.stop()
             leave(tour)
@@ -164,8 +164,8 @@ def test_what_a_person_opens_while_it_trains_changes_nothing_of_what_is_told(
 ) -> None:
     def leave(tour: Guide) -> None:
         tour.leave()
-        attended.session.open_table(tmp_path / "nothing.csv")
-        attended.session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=7))
+        attended.session.data.open(tmp_path / "nothing.csv")
+        attended.session.data.open(write_table(tmp_path / "other.csv", TWO, rows_a_label=7))
 
     leave_while_it_trains(attended, leave)
     assert attended.play(chosen(table, write_vocabulary(tmp_path / "vocab.txt", 2))) == 0

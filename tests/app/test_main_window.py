@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import __main__ as command
-from app import session as session_module
 from app import system_check
 from app.dialogs import HelpDialog
 from app.look import theme
@@ -22,6 +21,7 @@ from app.main_window import MainWindow, fitted
 from app.page_stack import PAGES
 from app.session import Session
 from app.settings import AppSettings
+from app.work import training as training_module
 from app.work.titles import run_title
 from engine.events import Event, Started, Step
 from engine.model.weights import save_model
@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[2]
 def window(
     settings: AppSettings, open_window: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> MainWindow:
-    monkeypatch.setattr(session_module, "fine_tune", endless)
+    monkeypatch.setattr(training_module, "fine_tune", endless)
     cut_off(tmp_path / "runs" / "20260101-120000-films")
     return open_window(settings)
 
@@ -72,8 +72,8 @@ def cut_off(run_dir: Path) -> None:
 
 def start(qtbot: QtBot, window: MainWindow) -> None:
     config = {"data": "films.csv", "text": "text", "label": "label", "model": "new:tiny", "vocab": "v.txt"}
-    window.session.start_training(with_values(FineTuneConfig(), config))
-    qtbot.waitUntil(lambda: window.session.training.step is not None)
+    window.session.training.start(with_values(FineTuneConfig(), config))
+    qtbot.waitUntil(lambda: window.session.training.state.step is not None)
 
 
 def child(window: MainWindow, kind: type, name: str) -> object:
@@ -161,7 +161,7 @@ def test_the_status_bar_tells_the_running_job(qtbot: QtBot, window: MainWindow) 
     words = "Fine-tuning films · step 120 of 400 · 1,480 tokens/s · 3 min left"
     qtbot.waitUntil(lambda: window.status.job.text() == words)
     assert window.status.bar.isVisible() and window.status.bar.value() == 300
-    window.session.pause_training()
+    window.session.training.pause()
     assert window.status.job.text().startswith("Paused: films")
 
 
@@ -169,13 +169,13 @@ def test_the_status_bar_tells_the_running_job(qtbot: QtBot, window: MainWindow) 
 def test_closing_while_training_asks_and_closes_only_when_saved(qtbot: QtBot, window: MainWindow) -> None:
     start(qtbot, window)
     window.close()
-    assert window.isVisible() and window.session.is_training
+    assert window.isVisible() and window.session.training.is_running
     text = child(window, QLabel, "closing_text").text()  # type: ignore[attr-defined]
     assert "step 120 of 400" in text
     child(window, QPushButton, "closing_stop").click()  # type: ignore[attr-defined]
     assert window.isVisible()  # it is saving
     qtbot.waitUntil(lambda: not window.isVisible())
-    assert not window.session.is_training
+    assert not window.session.training.is_running
 
 
 def test_a_window_that_is_closed_is_gone_before_its_workers_are_waited_for(
@@ -193,10 +193,10 @@ def test_keep_training_keeps_the_window_and_the_training(qtbot: QtBot, window: M
     start(qtbot, window)
     window.close()
     child(window, QPushButton, "closing_keep").click()  # type: ignore[attr-defined]
-    assert window.isVisible() and window.session.training.state == "running"
+    assert window.isVisible() and window.session.training.state.state == "running"
     window.close()
     child(window, QPushButton, "closing_keep").click()  # type: ignore[attr-defined]
-    assert window.isVisible() and window.session.is_training
+    assert window.isVisible() and window.session.training.is_running
 
 
 @pytest.mark.slow
@@ -204,7 +204,7 @@ def test_a_run_that_was_cut_off_is_offered_once(window: MainWindow) -> None:
     assert "cut off at step 120 of 400" in window.banner.text()
     child(window, QPushButton, "crash_banner_action_2").click()  # type: ignore[attr-defined]
     assert window.banner.text() == ""
-    window.session.find_runs()
+    window.session.runs.find()
     assert window.session.wait_idle()
     assert window.banner.text() == ""
 
@@ -213,10 +213,10 @@ def test_a_run_that_was_cut_off_is_offered_once(window: MainWindow) -> None:
 def test_resume_goes_on_with_the_run_that_was_cut_off(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(session_module, "resume", lambda run_dir, **_: endless(FineTuneConfig(), run_dir))
+    monkeypatch.setattr(training_module, "resume", lambda run_dir, **_: endless(FineTuneConfig(), run_dir))
     child(window, QPushButton, "crash_banner_action_1").click()  # type: ignore[attr-defined]
-    assert window.session.is_training and window.current_page == "finetune"
-    assert window.session.run_dir == tmp_path / "runs" / "20260101-120000-films"
+    assert window.session.training.is_running and window.current_page == "finetune"
+    assert window.session.training.run_dir == tmp_path / "runs" / "20260101-120000-films"
     assert window.banner.text() == ""
 
 
@@ -231,12 +231,12 @@ def test_a_language_model_that_was_cut_off_goes_on_where_it_belongs(
         settings.replace("schema_version", 'task = "pretrain"\nschema_version')
     )
     (run_dir / "status.json").write_text('{"state": "running", "step": 7, "num_steps": 0}')
-    monkeypatch.setattr(session_module, "resume", lambda run_dir, **_: endless(FineTuneConfig(), run_dir))
-    window.session.find_runs()
+    monkeypatch.setattr(training_module, "resume", lambda run_dir, **_: endless(FineTuneConfig(), run_dir))
+    window.session.runs.find()
     assert window.session.wait_idle()
     assert f"{run_title(run_dir)} was cut off at step 7. Go" in window.banner.text()
     child(window, QPushButton, "crash_banner_action_1").click()  # type: ignore[attr-defined]
-    assert window.current_page == "pretrain" and window.session.training.is_pretraining
+    assert window.current_page == "pretrain" and window.session.training.state.is_pretraining
     fine_tuning = window.page("finetune")
     assert not fine_tuning.start_button.isEnabled()  # type: ignore[attr-defined]
 
@@ -354,7 +354,7 @@ def test_columns_fit_a_window_that_was_resized_while_another_page_was_in_view(
         encoding="utf-8",
     )
     window = open_window(settings)
-    window.session.open_table(path)
+    window.session.data.open(path)
     assert window.session.wait_idle()
     view, widths = window._pages.page("data").table_card.view, []
     for width in (1280, 1024, 1920, 1280):

@@ -13,11 +13,11 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QLabel, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import session as session_module
 from app.main_window import MainWindow
 from app.page_stack import AT_ONCE, PAGES
 from app.session import Session
 from app.settings import AppSettings
+from app.work import training as training_module
 from app.work.job import Job
 from engine.events import Event, Progress, Step
 from engine.settings.config import with_values
@@ -89,7 +89,7 @@ settings, eye = AppSettings({str(ini)!r}), Eye()
 application = make_application(["cloze"], settings)
 application.installEventFilter(eye)
 window = MainWindow(Session(settings))
-window.session.open_table({str(table)!r})
+window.session.data.open({str(table)!r})
 window.show()
 application.exec()"""
     assert in_a_process_of_its_own(code) == ""
@@ -146,7 +146,7 @@ from app.settings import AppSettings
 settings = AppSettings({str(ini)!r})
 application = make_application(["cloze"], settings)
 window = MainWindow(Session(settings))
-window.session.open_table({str(table)!r})
+window.session.data.open({str(table)!r})
 window.show()
 end = time.monotonic() + 240
 for key in PAGES:
@@ -244,16 +244,16 @@ def test_a_training_begun_from_elsewhere_is_heard_from_its_beginning(
     monkeypatch.setattr(
         "app.pages.finetune.charts.FineTuneCharts.hear", lambda _, events: heard.extend(events)
     )
-    monkeypatch.setattr(session_module, "fine_tune", a_step)
+    monkeypatch.setattr(training_module, "fine_tune", a_step)
     config = {"data": "films.csv", "text": "text", "label": "label", "model": "new:tiny", "vocab": "v.txt"}
-    window.session.start_training(with_values(FineTuneConfig(), config))
-    qtbot.waitUntil(lambda: not window.session.is_training)
+    window.session.training.start(with_values(FineTuneConfig(), config))
+    qtbot.waitUntil(lambda: not window.session.training.is_running)
     assert [type(event) for event in heard] == [Progress, Step]
-    assert window.page("finetune").run_dir == window.session.run_dir
+    assert window.page("finetune").run_dir == window.session.training.run_dir
 
 
 def test_a_table_opened_before_shows_on_the_data_page(window: MainWindow, tmp_path: Path) -> None:
-    window.session.open_table(a_table(tmp_path / "films.csv"))
+    window.session.data.open(a_table(tmp_path / "films.csv"))
     assert window.session.wait_idle()
     window.show_page("data")
     view = window.findChild(QTableView, "table_view")
@@ -266,7 +266,7 @@ def test_a_table_opened_before_shows_on_the_data_page(window: MainWindow, tmp_pa
 def test_columns_of_a_table_opened_before_are_as_wide_as_their_names_in_bold(
     window: MainWindow, tmp_path: Path
 ) -> None:
-    window.session.open_table(a_table(tmp_path / "films.csv"))
+    window.session.data.open(a_table(tmp_path / "films.csv"))
     assert window.session.wait_idle()
     window.show_page("data")
     header = window.findChild(QTableView, "table_view").horizontalHeader()
@@ -275,14 +275,14 @@ def test_columns_of_a_table_opened_before_are_as_wide_as_their_names_in_bold(
 
 def test_a_table_that_was_refused_before_is_told_on_the_data_page(window: MainWindow, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
-    window.session.open_table(tmp_path / "empty.csv")
+    window.session.data.open(tmp_path / "empty.csv")
     assert window.session.wait_idle()
     window.show_page("data")
     assert window.page("data").banner.isVisible()
 
 
 def test_a_model_that_was_refused_before_is_told_beside_its_field(window: MainWindow, tmp_path: Path) -> None:
-    window.session.set_model(str(tmp_path / "none"))
+    window.session.model.choose(str(tmp_path / "none"))
     assert window.session.wait_idle()
     window.show_page("finetune")
     assert window.page("finetune").setup.chooser.refusal.isVisible()

@@ -80,9 +80,9 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     window = opened()
     session = window.session
     session.inspector.choose(tmp_path / "lm")
-    session.open_table(table)
-    qtbot.waitUntil(lambda: session.roles is not None)
-    session.set_roles(Roles(text="said", label="kind"))
+    session.data.open(table)
+    qtbot.waitUntil(lambda: session.data.roles is not None)
+    session.data.set_roles(Roles(text="said", label="kind"))
     looks(window, qtbot, "attention")
     session.inspector.set_text("good film, playing", "bad [MASK]!")
     window.page("attention").choose_head(1, 2)
@@ -94,8 +94,8 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     window = opened()
     session = window.session
     assert (session.inspector.text, session.inspector.text_pair) == ("good film, playing", "bad [MASK]!")
-    qtbot.waitUntil(lambda: session.table is not None)
-    assert session.table.path == table and session.roles == Roles(text="said", label="kind")
+    qtbot.waitUntil(lambda: session.data.table is not None)
+    assert session.data.table.path == table and session.data.roles == Roles(text="said", label="kind")
     assert window.page("probe").tabs.currentIndex() == NEXT
     assert window.page("embeddings").views.currentIndex() == 2
     session.inspector.choose(tmp_path / "lm")
@@ -113,14 +113,14 @@ def test_the_columns_of_a_tagged_file_are_those_that_were_chosen_after_a_restart
     path = tmp_path / "words.conll"
     path.write_text("Rome NNP B-NP B-LOC\nis VBZ B-VP O\nold JJ B-ADJP O\n\n" * 9, encoding="utf-8")
     session = opened().session
-    session.open_table(path, task="token-labels")
-    qtbot.waitUntil(lambda: session.task_file is not None and session.wait_idle())
-    session.reread_file(text="1", label="2", scheme="none")
-    qtbot.waitUntil(lambda: session.file_settings.get("label") == "2" and session.wait_idle())
+    session.data.open(path, task="token-labels")
+    qtbot.waitUntil(lambda: session.data.task_file is not None and session.wait_idle())
+    session.data.reread_file(text="1", label="2", scheme="none")
+    qtbot.waitUntil(lambda: session.data.file_settings.get("label") == "2" and session.wait_idle())
     session = opened().session
-    qtbot.waitUntil(lambda: session.task_file is not None and session.wait_idle())
-    assert session.file_settings == {"text": "1", "label": "2", "scheme": "none"}
-    assert session.summary is not None and set(session.summary.labels) == {"NNP", "VBZ", "JJ"}
+    qtbot.waitUntil(lambda: session.data.task_file is not None and session.wait_idle())
+    assert session.data.file_settings == {"text": "1", "label": "2", "scheme": "none"}
+    assert session.data.summary is not None and set(session.data.summary.labels) == {"NNP", "VBZ", "JJ"}
 
 
 @pytest.mark.slow
@@ -133,10 +133,10 @@ def test_model_epochs_and_test_file_are_there_again_after_a_restart(
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
     window = opened()
     session = window.session
-    session.open_table(tmp_path / "films.csv")
-    qtbot.waitUntil(lambda: session.table is not None)
+    session.data.open(tmp_path / "films.csv")
+    qtbot.waitUntil(lambda: session.data.table is not None)
     session.doctor.compare_with(tmp_path / "kept.csv")
-    session.set_model(str(tmp_path / "lm"))
+    session.model.choose(str(tmp_path / "lm"))
     assert session.wait_idle()
     window.show_page("finetune")
     window.page("finetune").setup.set_values(
@@ -145,15 +145,15 @@ def test_model_epochs_and_test_file_are_there_again_after_a_restart(
 
     window = opened()
     session = window.session
-    qtbot.waitUntil(lambda: session.table is not None and session.model is not None)
-    assert session.model.model == str(tmp_path / "lm")
+    qtbot.waitUntil(lambda: session.data.table is not None and session.model.chosen is not None)
+    assert session.model.chosen.model == str(tmp_path / "lm")
     assert session.doctor.against == (tmp_path / "kept.csv",)
     setup = window.page("finetune").setup
     config = setup.config()
     assert (config.training.num_epochs, config.data.max_length) == (7, 30)
     assert config.data.test_data == str(tmp_path / "kept.csv")
     assert "1 changed" in setup.findChild(QPushButton, "more_settings").text()
-    session.open_table(tmp_path / "other.csv")
+    session.data.open(tmp_path / "other.csv")
     assert session.wait_idle() and setup.config().data.test_data == ""
 
 
@@ -161,13 +161,13 @@ def test_a_table_that_is_gone_is_not_asked_for(opened: Open, qtbot: QtBot, tmp_p
     table = tmp_path / "films.csv"
     table.write_text("kind,words\na,good film\nb,bad play\n", encoding="utf-8")
     window = opened()
-    window.session.open_table(table)
-    qtbot.waitUntil(lambda: window.session.table is not None)
+    window.session.data.open(table)
+    qtbot.waitUntil(lambda: window.session.data.table is not None)
     window.close()
     table.unlink()
     window = opened()
     qtbot.waitUntil(window.session.wait_idle)
-    assert window.session.table is None
+    assert window.session.data.table is None
 
 
 @pytest.mark.parametrize("value", HOSTILE, ids=lambda value: repr(value)[:20])
@@ -182,7 +182,7 @@ def test_what_is_no_head_and_no_table_is_passed_over(value: object, qtbot: QtBot
     session = Session(settings)
     reopen_table(session)
     reopen_model(session)
-    assert session.wait_idle() and session.table is None and session.model is None
+    assert session.wait_idle() and session.data.table is None and session.model.chosen is None
     assert kept_form(settings, ("num_epochs",)) == ({}, ("", "", ""))
     session.close()
 
@@ -203,7 +203,7 @@ def test_no_settings_file_keeps_the_window_from_opening(
     store.sync()
     window = opened()
     told: list[object] = []
-    window.session.problem.connect(told.append)
+    window.session.workers.problem.connect(told.append)
     window.session.inspector.choose(tmp_path / "lm")
     for key in ("attention", "probe", "embeddings"):
         looks(window, qtbot, key)

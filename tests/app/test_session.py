@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app import session as session_module
 from app.session import Session
 from app.settings import AppSettings
+from app.work import training as training_module
 from app.work.tables import count_words
 from app.work.worker import Channel
 from engine.errors import DataError, ModelError, RunError
@@ -33,9 +33,9 @@ def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
     made = Session(AppSettings(tmp_path / "settings.ini"))
     made.settings.runs_root = tmp_path / "runs"
     yield made
-    made.stop_training()
+    made.training.stop()
     made.close()
-    qtbot.waitUntil(lambda: not made.is_training)
+    qtbot.waitUntil(lambda: not made.training.is_running)
     assert made.wait_idle()
 
 
@@ -82,10 +82,10 @@ def endless(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
 
 
 def test_opening_a_table_guesses_roles_and_counts_what_is_in_it(session: Session, table_file: Path) -> None:
-    session.open_table(table_file)
+    session.data.open(table_file)
     assert session.wait_idle()
-    summary = session.summary
-    assert session.roles == Roles("text", "", "label")
+    summary = session.data.summary
+    assert session.data.roles == Roles("text", "", "label")
     assert summary is not None and summary.unit == "words" and summary.unknown_share is None
     assert summary.labels == ("bad", "good") and summary.counts.tolist() == [12, 25]
     assert summary.num_duplicates == 1
@@ -95,10 +95,10 @@ def test_opening_a_table_guesses_roles_and_counts_what_is_in_it(session: Session
 
 
 def test_a_model_turns_words_into_wordpieces(session: Session, table_file: Path, vocab: Path) -> None:
-    session.open_table(table_file)
-    session.set_model("new:tiny", str(vocab))
+    session.data.open(table_file)
+    session.model.choose("new:tiny", str(vocab))
     assert session.wait_idle()
-    summary, model = session.summary, session.model
+    summary, model = session.data.summary, session.model.chosen
     assert model is not None and model.is_new and model.words == "tiny · 2×128"
     assert summary is not None and summary.unit == "pieces"
     assert summary.lengths[0] == 8 + 1  # [CLS] a film number [UNK] that play ##s [SEP]
@@ -110,83 +110,83 @@ def test_a_model_turns_words_into_wordpieces(session: Session, table_file: Path,
 def test_an_unreadable_file_leaves_the_old_table_open(
     qtbot: QtBot, session: Session, table_file: Path, tmp_path: Path
 ) -> None:
-    session.open_table(table_file)
+    session.data.open(table_file)
     assert session.wait_idle()
     empty = tmp_path / "empty.csv"
     empty.write_bytes(b"")
-    with qtbot.waitSignal(session.table_problem) as told:
-        session.open_table(empty)
+    with qtbot.waitSignal(session.data.refused) as told:
+        session.data.open(empty)
     assert isinstance(told.args[0], DataError)
-    assert session.table is not None and session.table.path == table_file
-    assert session.wait_idle() and session.busy_words == ""
+    assert session.data.table is not None and session.data.table.path == table_file
+    assert session.wait_idle() and session.busy.words == ""
 
 
 def test_a_folder_without_a_model_leaves_the_old_model(
     qtbot: QtBot, session: Session, vocab: Path, tmp_path: Path
 ) -> None:
-    session.set_model("new:tiny", str(vocab))
+    session.model.choose("new:tiny", str(vocab))
     assert session.wait_idle()
-    with qtbot.waitSignal(session.model_problem) as told:
-        session.set_model(str(tmp_path))
+    with qtbot.waitSignal(session.model.refused) as told:
+        session.model.choose(str(tmp_path))
     assert isinstance(told.args[0], ModelError)
-    assert session.model is not None and session.model.model == "new:tiny"
+    assert session.model.chosen is not None and session.model.chosen.model == "new:tiny"
 
 
 def test_reading_another_way_keeps_the_roles_that_still_exist(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("one\ttwo\tclass\n" + "a b\tc d\tyes\nd e\tf g\tno\n" * 9, encoding="utf-8")
-    session.open_table(path)
+    session.data.open(path)
     assert session.wait_idle()
-    session.set_roles(Roles("two", "", "class"))
-    session.reread_table(quoting="none")
+    session.data.set_roles(Roles("two", "", "class"))
+    session.data.reread(quoting="none")
     assert session.wait_idle()
-    assert session.roles == Roles("two", "", "class")
-    session.reread_table(header="no")
+    assert session.data.roles == Roles("two", "", "class")
+    session.data.reread(header="no")
     assert session.wait_idle()
-    assert session.roles is not None and session.roles.text != "two"
-    assert session.table_overrides["quoting"] == "none" and session.table_overrides["header"] == "no"
+    assert session.data.roles is not None and session.data.roles.text != "two"
+    assert session.data.overrides["quoting"] == "none" and session.data.overrides["header"] == "no"
 
 
 def test_a_role_moves_and_never_stands_on_two_columns(session: Session, table_file: Path) -> None:
-    session.open_table(table_file)
+    session.data.open(table_file)
     assert session.wait_idle()
-    session.set_role("label", "text")
-    assert session.roles == Roles("label", "", "text")
-    session.set_role("label", "")
-    assert session.roles == Roles("", "", "text")
+    session.data.set_role("label", "text")
+    assert session.data.roles == Roles("label", "", "text")
+    session.data.set_role("label", "")
+    assert session.data.roles == Roles("", "", "text")
     with pytest.raises(DataError):
-        session.set_roles(Roles("nowhere"))
+        session.data.set_roles(Roles("nowhere"))
 
 
 def test_one_class_only_is_said_and_lengths_are_still_counted(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("label,text\n" + "".join(f"good,film {i}\n" for i in range(9)), encoding="utf-8")
-    session.open_table(path)
+    session.data.open(path)
     assert session.wait_idle()
-    session.set_roles(Roles("text", "", "label"))
+    session.data.set_roles(Roles("text", "", "label"))
     assert session.wait_idle()
-    assert session.summary is not None
-    assert "same label" in str(session.summary.refusal)
-    assert session.summary.lengths.tolist() == [2] * 9
+    assert session.data.summary is not None
+    assert "same label" in str(session.data.summary.refusal)
+    assert session.data.summary.lengths.tolist() == [2] * 9
 
 
 def test_a_second_training_is_refused_and_stopping_keeps_the_model(
     qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_module, "fine_tune", endless)
+    monkeypatch.setattr(training_module, "fine_tune", endless)
     config = with_values(FineTuneConfig(), {"data": "films.csv", "text": "text", "label": "label"})
-    run_dir = session.start_training(config)
-    assert run_dir.parent == session.runs_root and session.training.name == "films"
+    run_dir = session.training.start(config)
+    assert run_dir.parent == session.runs.root and session.training.state.name == "films"
     with pytest.raises(RunError):
-        session.start_training(config)
-    qtbot.waitUntil(lambda: session.training.step is not None)
-    session.pause_training()
-    assert session.training.state == "paused"
-    session.continue_training()
-    with qtbot.waitSignal(session.training_ended):
-        session.stop_training()
-    assert session.training.outcome == "stopped" and not session.is_training
-    assert session.last_model == run_dir / "model"
+        session.training.start(config)
+    qtbot.waitUntil(lambda: session.training.state.step is not None)
+    session.training.pause()
+    assert session.training.state.state == "paused"
+    session.training.go_on()
+    with qtbot.waitSignal(session.training.ended):
+        session.training.stop()
+    assert session.training.state.outcome == "stopped" and not session.training.is_running
+    assert session.training.last_model == run_dir / "model"
 
 
 def test_a_table_opened_in_place_of_another_is_the_one_that_stays(
@@ -195,12 +195,12 @@ def test_a_table_opened_in_place_of_another_is_the_one_that_stays(
     other = tmp_path / "other.csv"
     other.write_text("label,text\ngood,one film\nbad,two films\n", encoding="utf-8")
     told: list[str] = []
-    session.table_changed.connect(lambda: told.append(session.table.path.name))  # type: ignore[union-attr]
-    session.open_table(table_file)
-    session.open_table(other)
-    assert session.busy_words == "Reading other.csv"
+    session.data.opened.connect(lambda: told.append(session.data.table.path.name))  # type: ignore[union-attr]
+    session.data.open(table_file)
+    session.data.open(other)
+    assert session.busy.words == "Reading other.csv"
     assert session.wait_idle()
-    assert told == ["other.csv"] and session.summary.num_rows == 2 and session.busy_words == ""  # type: ignore[union-attr]
+    assert told == ["other.csv"] and session.data.summary.num_rows == 2 and session.busy.words == ""  # type: ignore[union-attr]
 
 
 def test_a_finished_training_is_remembered(
@@ -212,11 +212,11 @@ def test_a_finished_training_is_remembered(
         yield step(2)
         yield Finished(path=None, seconds=1.0, best_metric=0.9)
 
-    monkeypatch.setattr(session_module, "fine_tune", short)
-    with qtbot.waitSignal(session.training_ended):
-        session.start_training(FineTuneConfig())
-    assert session.training.outcome == "finished" and session.training.share == 1.0
-    assert session.last_model is None  # nothing was saved
+    monkeypatch.setattr(training_module, "fine_tune", short)
+    with qtbot.waitSignal(session.training.ended):
+        session.training.start(FineTuneConfig())
+    assert session.training.state.outcome == "finished" and session.training.state.share == 1.0
+    assert session.training.last_model is None  # nothing was saved
 
 
 def test_each_chinese_character_counts_as_a_word() -> None:
@@ -239,10 +239,10 @@ def test_a_guess_is_answered_while_a_table_of_100_mb_is_read(
         subject = models.subject(tmp_path / "lm")
         return probe(subject, text, words=(2,))
 
-    session.open_table(path)
+    session.data.open(path)
     channel = Channel(session, session.workers.models)
     for text in ("a good film", "a bad film"):
         channel.ask(text, partial(guess, text), heard=answered.append)
         qtbot.waitUntil(lambda: not channel.is_asking)
-    assert len(answered) == 2 and session.table is None and session.busy_words == "Reading large.csv"
-    qtbot.waitUntil(lambda: session.table is not None, timeout=120_000)
+    assert len(answered) == 2 and session.data.table is None and session.busy.words == "Reading large.csv"
+    qtbot.waitUntil(lambda: session.data.table is not None, timeout=120_000)

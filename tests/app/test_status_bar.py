@@ -18,15 +18,15 @@ def test_the_status_bar_tells_of_the_run_that_ended_last_also_when_the_queue_mad
 ) -> None:
     bar = StatusBar(session)
     qtbot.addWidget(bar)
-    session._training.state.outcome, session._training.state.name = "finished", "questions"
-    session.training_ended.emit()
-    session.training_changed.emit()
+    session.training.state.outcome, session.training.state.name = "finished", "questions"
+    session.training.ended.emit()
+    session.training.changed.emit()
     assert bar.job.text() == "questions is trained"
-    run = made_run(session.runs_root, "films", right=91)
+    run = made_run(session.runs.root, "films", right=91)
     job = Job(number=1, name="films", run=run.name, state=RUNNING)
     session.queue._take(QueueState((job,)))
     session.queue._take(QueueState((replace(job, state=DONE),)))
     assert bar.job.text().startswith("films is trained · validation accuracy 0.91")
-    session.training_started.emit(run)
-    session.training_changed.emit()
+    session.training.started.emit(run)
+    session.training.changed.emit()
     assert bar.job.text() == "questions is trained"

@@ -274,13 +274,13 @@ def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
 ) -> None:
     language_model(tmp_path / "assets" / "models" / "starter")
     form = window.page("finetune").setup.form
-    window.session.set_max_length(48)
+    window.session.model.set_max_length(48)
     own = form.values()
     said = walk(Tour(window), qtbot)
     assert form.values() == own
     keys = ["data", "learn", "result", "ask", "reasons", "hide", "guesses", "attention", "heads"]
     assert list(said) == keys
-    training = window.session.training
+    training = window.session.training.state
     assert training.outcome == "finished" and f"{number(training.num_steps)} steps" in said["learn"]
     assert accuracy_words(training.evaluated) in said["result"]
     assert f"{number(80)} rows" in said["data"] and "“label”" in said["data"]
@@ -314,18 +314,20 @@ def test_the_tour_can_be_walked_to_its_end_while_the_training_still_runs(
         assert tour.step.key == key and tour.card.count.text() == f"{len(tour.shown_keys)} of {every}"
         if key == "learn":
             assert tour.card.next_button.text() == "Skip"
-            qtbot.waitUntil(lambda: session.training.step is not None, timeout=20_000)
+            qtbot.waitUntil(lambda: session.training.state.step is not None, timeout=20_000)
         else:
             qtbot.waitUntil(lambda: tour.is_ready and tour.lit is not None, timeout=20_000)
         tour.look()
         said[key] = tour.card.words.text()
-        assert not clipped(tour) and (session.is_training or key == "data")
+        assert not clipped(tour) and (session.training.is_running or key == "data")
         if key != "heads":
             qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Return)
-    assert session.training.evaluated is None and "goes on learning" in said["learn"]
+    assert session.training.state.evaluated is None and "goes on learning" in said["learn"]
     assert "still learning" in said["heads"] and tour.card.next_button.text() == "Done"
     window.page("finetune").stop_button.click()
-    qtbot.waitUntil(lambda: not session.is_training and session.last_model is not None, timeout=20_000)
+    qtbot.waitUntil(
+        lambda: not session.training.is_running and session.training.last_model is not None, timeout=20_000
+    )
     for key in ("result", "ask", "reasons"):  # passed over before
         qtbot.waitUntil(lambda: tour.card.next_button.text() == "Next")
         tour.next()
@@ -342,12 +344,12 @@ def test_a_table_of_ones_own_is_not_trained_on_unasked(
 ) -> None:
     language_model(tmp_path / "assets" / "models" / "starter")
     window.session.settings.add_recent_model(classifier(tmp_path / "labels"))
-    window.session.open_table(write_table(tmp_path / "own.csv", TWO))
-    qtbot.waitUntil(lambda: window.session.summary is not None)
+    window.session.data.open(write_table(tmp_path / "own.csv", TWO))
+    qtbot.waitUntil(lambda: window.session.data.summary is not None)
     said = walk(Tour(window), qtbot)
     keys = ["rail", "data", "setup", "ask", "reasons", "hide", "guesses", "attention", "heads"]
     assert list(said) == keys and "own.csv" in said["data"]
-    assert window.session.run_dir is None
+    assert window.session.training.run_dir is None
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from app import words
 from app.look import error_dialog
 from app.pages.embeddings import page as embeddings
 from app.pages.tasks.classification.remarks import accuracy_words
-from app.work.training import TrainingState
+from app.work.training_state import TrainingState
 from engine import events
 from engine.errors import ConfigError, DataError, Sentence
 

@@ -26,8 +26,8 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     qtbot.addWidget(made)
     made.show()
     yield made
-    if made.session.is_training:
-        made.session.stop_training()
-        qtbot.waitUntil(lambda: not made.session.is_training)
+    if made.session.training.is_running:
+        made.session.training.stop()
+        qtbot.waitUntil(lambda: not made.session.training.is_running)
     made.close()
     assert made.session.wait_idle()

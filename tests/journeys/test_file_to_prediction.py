@@ -23,23 +23,29 @@ def test_a_table_becomes_a_model_that_answers(window: MainWindow, qtbot: QtBot, 
     assert window.current_page == "welcome"
     hand.click("rail_data")
     hand.open_dialog("empty_open", table)
-    qtbot.waitUntil(lambda: session.summary is not None)
-    assert session.roles is not None and (session.roles.text, session.roles.label) == ("text", "label")
+    qtbot.waitUntil(lambda: session.data.summary is not None)
+    assert session.data.roles is not None and (session.data.roles.text, session.data.roles.label) == (
+        "text",
+        "label",
+    )
     hand.click("finetune_with_this")
     assert window.current_page == "finetune"
 
     hand.choose("model_choice", "Random weights")
-    qtbot.waitUntil(lambda: session.model is not None and session.summary is not None)
+    qtbot.waitUntil(lambda: session.model.chosen is not None and session.data.summary is not None)
     hand.type("setting_learning_rate", "2e-3")
     hand.type("setting_num_epochs", "8")
     hand.type("setting_batch_size", "16")
     hand.click("start")
-    qtbot.waitUntil(lambda: session.training.step is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: session.training.state.step is not None, timeout=20_000)
     hand.click("pause")
     hand.click("go_on")
-    qtbot.waitUntil(lambda: not session.is_training, timeout=60_000)
-    assert session.training.outcome == "finished", session.training.error
-    assert session.training.evaluated is not None and session.training.evaluated.metrics["accuracy"] > 0.9
+    qtbot.waitUntil(lambda: not session.training.is_running, timeout=60_000)
+    assert session.training.state.outcome == "finished", session.training.state.error
+    assert (
+        session.training.state.evaluated is not None
+        and session.training.state.evaluated.metrics["accuracy"] > 0.9
+    )
 
     hand.click("try_it")
     assert window.current_page == "predict"

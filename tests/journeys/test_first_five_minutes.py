@@ -59,10 +59,10 @@ def test_twelve_clicks_are_enough_for_a_guess_an_attention_picture_and_a_classif
 
     hand.click("rail_welcome")
     hand.click("welcome_reviews")
-    hand.wait(lambda: session.model is not None and session.summary is not None)
+    hand.wait(lambda: session.model.chosen is not None and session.data.summary is not None)
     hand.click("start")
-    hand.wait(lambda: session.training.step is not None and not session.is_training)
-    assert session.training.outcome == "finished", session.training.error
+    hand.wait(lambda: session.training.state.step is not None and not session.training.is_running)
+    assert session.training.state.outcome == "finished", session.training.state.error
 
     hand.click("try_it")
     qtbot.keyClicks(hand.find("text"), "A warm and funny film.")

@@ -238,7 +238,7 @@ def test_a_run_is_looked_into_and_an_arrow_key_goes_back_to_weights_it_kept(
     hand.type("setting_max_length", "24")
     hand.wait(lambda: hand.find("outlook_steps").text() == "12")
     hand.click("start")
-    qtbot.waitUntil(lambda: session.training.outcome == "finished", timeout=60_000)
+    qtbot.waitUntil(lambda: session.training.state.outcome == "finished", timeout=60_000)
 
     hand.click("look_inside")
     hand.wait(lambda: hand.window.current_page == "probe" and hand.inspector.about is not None)

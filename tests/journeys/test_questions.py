@@ -22,8 +22,8 @@ def test_a_squad_file_becomes_a_model_that_answers(window: MainWindow, qtbot: Qt
 
     hand.click("rail_data")
     hand.open_dialog("empty_open", data)
-    qtbot.waitUntil(lambda: session.summary is not None, timeout=20_000)
-    assert session.task_name == "questions" and session.max_length == 384
+    qtbot.waitUntil(lambda: session.data.summary is not None, timeout=20_000)
+    assert session.data.task_name == "questions" and session.model.max_length == 384
     listed = hand.find("questions_of_file")
     assert listed.model().rowCount() == 80
     listed.selectRow(3)
@@ -33,12 +33,16 @@ def test_a_squad_file_becomes_a_model_that_answers(window: MainWindow, qtbot: Qt
     assert not hand.find("answer_words").isHidden()  # what will be measured is shown before it is
 
     hand.choose("model_choice", "Random weights")
-    qtbot.waitUntil(lambda: session.model is not None and session.summary is not None, timeout=20_000)
+    qtbot.waitUntil(
+        lambda: session.model.chosen is not None and session.data.summary is not None, timeout=20_000
+    )
     hand.type("setting_learning_rate", "1e-3")
     hand.type("setting_num_epochs", "2")
     hand.click("start")
-    qtbot.waitUntil(lambda: not session.is_training and session.training.outcome != "", timeout=180_000)
-    assert session.training.outcome == "finished", session.training.error
+    qtbot.waitUntil(
+        lambda: not session.training.is_running and session.training.state.outcome != "", timeout=180_000
+    )
+    assert session.training.state.outcome == "finished", session.training.state.error
     assert "Exact match" in hand.find("question_figures").text()
     assert "SQuAD 2.0" in hand.find("question_rule").text()
     hand.click("question_scores_view_mistakes")

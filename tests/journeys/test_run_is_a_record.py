@@ -115,7 +115,7 @@ def reopened(qtbot: QtBot, ini: Path) -> MainWindow:
 
 
 def only_run(session: Session) -> Any:
-    info = list_runs(session.runs_root)[0]
+    info = list_runs(session.runs.root)[0]
     return info, read_config(info.path)
 
 
@@ -125,21 +125,21 @@ def trained(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> tuple[Path, Pat
     table, test = plant(tmp_path)
     session, hand = window.session, Hand(window, qtbot)
     page: Any = window.page("finetune")
-    session.open_table(table)
-    qtbot.waitUntil(lambda: session.summary is not None)
+    session.data.open(table)
+    qtbot.waitUntil(lambda: session.data.summary is not None)
     window.show_page("finetune")
     hand.choose("model_choice", "Random weights")
-    qtbot.waitUntil(lambda: session.model is not None and session.summary is not None)
+    qtbot.waitUntil(lambda: session.model.chosen is not None and session.data.summary is not None)
     page.setup.set_values({"test_data": str(test), "num_epochs": 6, "max_length": 16, "learning_rate": 2e-3})
     qtbot.waitUntil(page.start_button.isEnabled)
     assert "apart.csv" in page.setup.prediction.text()
     hand.click("start")
-    qtbot.waitUntil(lambda: session.training.step is not None, timeout=30_000)
-    session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=30))
-    qtbot.waitUntil(lambda: session.table is not None and session.table.path.name == "other.csv")
+    qtbot.waitUntil(lambda: session.training.state.step is not None, timeout=30_000)
+    session.data.open(write_table(tmp_path / "other.csv", TWO, rows_a_label=30))
+    qtbot.waitUntil(lambda: session.data.table is not None and session.data.table.path.name == "other.csv")
     assert facts(window, "finetune")["Data"] == "planted.csv" and page.run_card.isVisible()
-    qtbot.waitUntil(lambda: not session.is_training, timeout=60_000)
-    assert session.training.outcome == "finished", session.training.error
+    qtbot.waitUntil(lambda: not session.training.is_running, timeout=60_000)
+    assert session.training.state.outcome == "finished", session.training.state.error
     return table, test
 
 
@@ -153,13 +153,13 @@ def test_every_remark_of_a_run_is_true_live_and_reopened_with_another_table_open
     live = told(window, "finetune")
     check_remarks(live, counts)
     assert facts(window, "finetune")["Labels"] == "5"
-    assert session.table is not None and session.table.path.name == "other.csv"
+    assert session.data.table is not None and session.data.table.path.name == "other.csv"
 
     window.close()
     second = reopened(qtbot, tmp_path / "settings.ini")
     try:
-        second.session.open_table(tmp_path / "other.csv")
-        qtbot.waitUntil(lambda: second.session.summary is not None)
+        second.session.data.open(tmp_path / "other.csv")
+        qtbot.waitUntil(lambda: second.session.data.summary is not None)
         page: Any = second.page("finetune")
         second.show_page("finetune")
         assert page.setup.isVisible() and not page.run_card.isVisible()
@@ -174,17 +174,17 @@ def test_every_remark_of_a_run_is_true_live_and_reopened_with_another_table_open
 
         hand = Hand(second, qtbot)
         hand.click("new_run")
-        assert page.setup.isVisible() and not second.session.is_training
-        qtbot.waitUntil(lambda: second.session.table.path.name == "planted.csv")  # type: ignore[union-attr]
-        qtbot.waitUntil(lambda: second.session.summary is not None and page.start_button.isEnabled())
+        assert page.setup.isVisible() and not second.session.training.is_running
+        qtbot.waitUntil(lambda: second.session.data.table.path.name == "planted.csv")  # type: ignore[union-attr]
+        qtbot.waitUntil(lambda: second.session.data.summary is not None and page.start_button.isEnabled())
         values = page.setup.config().data
         assert (Path(values.test_data).name, values.max_length) == ("apart.csv", 16)
         assert page.charts.loss.num_points == 0  # the form does not stand beside that run's curves
-        second.session.open_table(tmp_path / "other.csv")
-        qtbot.waitUntil(lambda: second.session.table.path.name == "other.csv")  # type: ignore[union-attr]
+        second.session.data.open(tmp_path / "other.csv")
+        qtbot.waitUntil(lambda: second.session.data.table.path.name == "other.csv")  # type: ignore[union-attr]
         assert page.setup.values()["test_data"] == ""  # it belongs to its table
-        second.session.open_table(trained[0])
-        qtbot.waitUntil(lambda: second.session.table.path.name == "planted.csv")  # type: ignore[union-attr]
+        second.session.data.open(trained[0])
+        qtbot.waitUntil(lambda: second.session.data.table.path.name == "planted.csv")  # type: ignore[union-attr]
         assert Path(page.setup.values()["test_data"]).name == "apart.csv"
     finally:
         second.close()
@@ -212,8 +212,8 @@ def test_what_pretraining_noted_is_said_live_and_reopened_beside_another_text(
     page.setup.set_values({**small, "max_length": 32, "validation_text": str(apart)})  # type: ignore[attr-defined]
     qtbot.waitUntil(page.start_button.isEnabled, timeout=30_000)  # type: ignore[attr-defined]
     Hand(window, qtbot).click("start")
-    qtbot.waitUntil(lambda: not session.is_training, timeout=60_000)
-    assert session.training.outcome == "finished", session.training.error
+    qtbot.waitUntil(lambda: not session.training.is_running, timeout=60_000)
+    assert session.training.state.outcome == "finished", session.training.state.error
     live = told(window, "pretrain")
     assert any(f"{shared} of the {len(held_out)} documents" in each for each in live), live
     shown = facts(window, "pretrain")

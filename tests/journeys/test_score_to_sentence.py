@@ -23,7 +23,7 @@ LEFT = Qt.MouseButton.LeftButton
 @pytest.fixture
 def run(window: MainWindow, tmp_path: Path) -> Path:
     """A run that makes mistakes."""
-    path = window.session.runs_root / "20261101-101010-reviews"
+    path = window.session.runs.root / "20261101-101010-reviews"
     config = tiny_config(tmp_path, validation_share=0.4, num_epochs=1, learning_rate=5e-4)
     for _ in fine_tune(config, path):
         pass
@@ -38,7 +38,7 @@ def hand(window: MainWindow, qtbot: QtBot) -> LookingHand:
 def test_a_cell_leads_to_its_sentences_and_a_sentence_to_its_words(
     window: MainWindow, run: Path, hand: LookingHand, qtbot: QtBot, no_models_ship: None
 ) -> None:
-    window.session.find_runs()
+    window.session.runs.find()
     hand.click("rail_evaluate")
     page = window.page("evaluate")
     hand.wait(lambda: page.opened is not None and not page.is_asking)
@@ -69,7 +69,7 @@ def test_a_cell_leads_to_its_sentences_and_a_sentence_to_its_words(
 def test_the_keyboard_alone_walks_from_the_score_to_a_sentence(
     window: MainWindow, run: Path, hand: LookingHand, qtbot: QtBot, no_models_ship: None
 ) -> None:
-    window.session.find_runs()
+    window.session.runs.find()
     qtbot.keyClick(window, Qt.Key.Key_7, Qt.KeyboardModifier.ControlModifier)
     page = window.page("evaluate")
     hand.wait(lambda: page.opened is not None and not page.is_asking)
@@ -95,7 +95,7 @@ def test_the_keyboard_alone_walks_from_the_score_to_a_sentence(
 def test_a_cell_of_a_finished_run_leads_to_the_evaluate_page(
     window: MainWindow, run: Path, hand: LookingHand, no_models_ship: None
 ) -> None:
-    window.session.find_runs()
+    window.session.runs.find()
     hand.click("rail_runs")
     runs = window.page("runs")
     hand.wait(lambda: bool(runs.shown.rows) and window.session.workers.is_idle)

@@ -35,13 +35,13 @@ def test_plain_text_becomes_a_model_to_fine_tune(
     qtbot.waitUntil(lambda: hand.find("outlook_steps").text() == "40", timeout=60_000)
 
     hand.click("start")
-    qtbot.waitUntil(lambda: session.training.step is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: session.training.state.step is not None, timeout=30_000)
     hand.click("pause")
     hand.click("go_on")
     qtbot.keyClicks(hand.find("question"), "The [MASK] opened the window.")
     qtbot.keyClick(hand.find("question"), Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: not session.is_training, timeout=120_000)
-    assert session.training.outcome == "finished", session.training.error
+    qtbot.waitUntil(lambda: not session.training.is_running, timeout=120_000)
+    assert session.training.state.outcome == "finished", session.training.state.error
     loss = hand.find("pretrain_loss_plot")
     assert loss.num_points == 40 and loss.last_validation is not None
     assert hand.find("pinned_plot").shown == ("The river crossed the [bridge] in winter.",)
@@ -49,5 +49,5 @@ def test_plain_text_becomes_a_model_to_fine_tune(
 
     hand.click("try_it")
     assert window.current_page == "finetune"
-    qtbot.waitUntil(lambda: session.model is not None, timeout=20_000)
-    assert session.model is not None and session.model.config.vocab_size == 200
+    qtbot.waitUntil(lambda: session.model.chosen is not None, timeout=20_000)
+    assert session.model.chosen is not None and session.model.chosen.config.vocab_size == 200

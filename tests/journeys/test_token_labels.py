@@ -23,8 +23,8 @@ def test_a_conll_file_becomes_a_model_that_finds_names(
 
     hand.click("rail_data")
     hand.open_dialog("empty_open", data)
-    qtbot.waitUntil(lambda: session.summary is not None, timeout=20_000)
-    assert session.task_name == "token-labels"
+    qtbot.waitUntil(lambda: session.data.summary is not None, timeout=20_000)
+    assert session.data.task_name == "token-labels"
     listed = hand.find("texts_of_file")
     assert listed.model().rowCount() == 60
     listed.selectRow(3)
@@ -36,17 +36,21 @@ def test_a_conll_file_becomes_a_model_that_finds_names(
     hand.choose("tag_scheme", "Scheme: as found")
     qtbot.waitUntil(lambda: "as chosen" not in hand.find("token_how").text(), timeout=20_000)
     assert hand.find("tag_column").currentData() == "2" and hand.find("tag_column").count() == 2
-    qtbot.waitUntil(lambda: session.summary is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: session.data.summary is not None, timeout=20_000)
     hand.click("finetune_with_this")
     assert window.current_page == "finetune"
 
     hand.choose("model_choice", "Random weights")
-    qtbot.waitUntil(lambda: session.model is not None and session.summary is not None, timeout=20_000)
+    qtbot.waitUntil(
+        lambda: session.model.chosen is not None and session.data.summary is not None, timeout=20_000
+    )
     hand.type("setting_learning_rate", "3e-3")
     hand.type("setting_num_epochs", "12")
     hand.click("start")
-    qtbot.waitUntil(lambda: not session.is_training and session.training.outcome != "", timeout=180_000)
-    assert session.training.outcome == "finished", session.training.error
+    qtbot.waitUntil(
+        lambda: not session.training.is_running and session.training.state.outcome != "", timeout=180_000
+    )
+    assert session.training.state.outcome == "finished", session.training.state.error
     assert "Entity F1" in hand.find("token_figures").text()
     assert "conlleval" in hand.find("token_figures").text()
     for view, text in (

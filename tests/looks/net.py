@@ -37,7 +37,7 @@ from PySide6.QtWidgets import (
     QTabBar, QWidget,
 )  # fmt: skip
 
-from app import session as session_module
+from app.work import training as training_module
 from app.look import theme
 from app.application import make_application
 from app.main_window import MainWindow
@@ -107,8 +107,8 @@ class Stage:
             wait(until)
 
     def close(self) -> None:
-        self.session.stop_training()
-        wait(lambda: not self.session.is_training)
+        self.session.training.stop()
+        wait(lambda: not self.session.training.is_running)
         self.window.close()
         assert self.session.wait_idle()
         self.window.deleteLater()
@@ -135,8 +135,8 @@ def empty(stage: Stage) -> Iterator[str]:
 
 
 def with_data(stage: Stage) -> Iterator[str]:
-    stage.session.open_table(write_table(stage.root / "news.csv", FIVE, rows_a_label=7))
-    stage.session.set_model("new:tiny", str(write_vocabulary(stage.root / "vocab.txt")))
+    stage.session.data.open(write_table(stage.root / "news.csv", FIVE, rows_a_label=7))
+    stage.session.model.choose("new:tiny", str(write_vocabulary(stage.root / "vocab.txt")))
     for key in ("welcome", "data", "tokenizer", "finetune", "predict"):
         stage.page(key)
         stage.rest()
@@ -166,8 +166,8 @@ def looking(stage: Stage) -> Iterator[str]:
         stage.page(key)
         stage.rest()
         yield f"{key}-classifier"
-    stage.session.last_model = stage.root / "classifier"
-    stage.session.result_changed.emit()
+    stage.session.training.last_model = stage.root / "classifier"
+    stage.session.training.result_changed.emit()
     stage.page("predict")
     stage.rest()
     yield "predict"
@@ -175,11 +175,11 @@ def looking(stage: Stage) -> Iterator[str]:
 
 def judged(stage: Stage) -> Iterator[str]:
     """Two runs: listed, opened, their table looked through; the family that ships."""
-    runs = [stage.session.runs_root / f"run-{seed}" for seed in (1, 2)]
+    runs = [stage.session.runs.root / f"run-{seed}" for seed in (1, 2)]
     for seed, run in enumerate(runs, start=1):
         more = {"seed": seed, "validation_share": 0.3, "test_share": 0.2, "num_epochs": 2}
         list(fine_tune(tiny_config(stage.root, **more), run))
-    stage.session.open_table(stage.root / "reviews.csv")
+    stage.session.data.open(stage.root / "reviews.csv")
     stage.rest()
     for key in ("data", "runs", "welcome", "models", "family", "anatomy"):
         stage.page(key)
@@ -192,8 +192,8 @@ def judged(stage: Stage) -> Iterator[str]:
 
 def fine_tuning(stage: Stage) -> Iterator[str]:
     run = InventedRun(FIVE, hold_at=HOLD_AT)
-    stage.session.open_table(write_table(stage.root / "news.csv", FIVE, rows_a_label=7))
-    stage.session.set_model("new:tiny", str(write_vocabulary(stage.root / "vocab.txt")))
+    stage.session.data.open(write_table(stage.root / "news.csv", FIVE, rows_a_label=7))
+    stage.session.model.choose("new:tiny", str(write_vocabulary(stage.root / "vocab.txt")))
     page = stage.page("finetune")
     stage.rest()
     yield from _a_run(stage, page, run, "fine_tune", run.fine_tune)
@@ -211,26 +211,26 @@ def pretraining(stage: Stage) -> Iterator[str]:
 
 def _a_run(stage: Stage, page: Any, run: Any, name: str, task: Callable[..., Any]) -> Iterator[str]:
     """Start an invented run, hold it, pause it, let it end."""
-    session, real = stage.session, getattr(session_module, name)
-    setattr(session_module, name, task)
+    session, real = stage.session, getattr(training_module, name)
+    setattr(training_module, name, task)
     try:
         wait(page.start_button.isEnabled)
         page.start_button.click()
-        held = lambda: session.training.step is not None and session.training.step.step == HOLD_AT  # noqa: E731
+        held = lambda: session.training.state.step is not None and session.training.state.step.step == HOLD_AT  # noqa: E731
         wait(held)
         QTest.qWait(1_500)  # curves and the status bar are drawn on timers
         yield "running"
-        session.pause_training()
+        session.training.pause()
         QTest.qWait(500)
         yield "paused"
-        session.continue_training()
+        session.training.go_on()
         run.let_go()
-        wait(lambda: not session.is_training)
+        wait(lambda: not session.training.is_running)
         QTest.qWait(1_500)
         stage.rest()
         yield "ended"
     finally:
-        setattr(session_module, name, real)
+        setattr(training_module, name, real)
 
 
 def refused(stage: Stage) -> Iterator[str]:
@@ -242,10 +242,10 @@ def refused(stage: Stage) -> Iterator[str]:
     (broken / "config.json").write_text("{", encoding="utf-8")
     for name, path in (("no-table", page), ("one-label", one)):
         stage.page("data")
-        stage.session.open_table(path)
+        stage.session.data.open(path)
         stage.rest()
         yield f"data-{name}"
-    stage.session.set_model(str(broken))
+    stage.session.model.choose(str(broken))
     stage.page("finetune")
     stage.rest()
     yield "finetune"

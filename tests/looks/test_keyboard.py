@@ -37,7 +37,7 @@ from app.plots.figure import Figure
 from app.plots.save_dialog import SaveDialog
 from app.session import Session
 from app.settings import AppSettings
-from app.work.training import TrainingState
+from app.work.training_state import TrainingState
 from tests.engine.made_runs import made_run
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.looking_scenes import SENTENCE, language_model
@@ -216,11 +216,11 @@ def test_tab_reaches_every_control_and_shows_where_it_is(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     hand = LookingHand(window, qtbot)
-    made_run(window.session.runs_root, "films")
-    window.session.open_table(write_table(tmp_path / "reviews.csv", TWO))
+    made_run(window.session.runs.root, "films")
+    window.session.data.open(write_table(tmp_path / "reviews.csv", TWO))
     hand.inspector.choose(language_model(tmp_path / "model"))
     hand.inspector.set_text(SENTENCE, "")
-    hand.wait(lambda: hand.inspector.about is not None and window.session.table is not None)
+    hand.wait(lambda: hand.inspector.about is not None and window.session.data.table is not None)
     faults, looked_at = [], set()
     for state in states(hand):
         page = window.page(window.current_page)

@@ -13,11 +13,11 @@ import pytest
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
-from app import session as session_module
 from app.look import theme
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
+from app.work import training as training_module
 from tests.looks.pictures import SIZES, clipped, picture, share_of
 from tests.looks.scenes import (
     CHINESE,
@@ -45,9 +45,9 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     made.show()
     made.show_page("finetune")
     yield made
-    if made.session.is_training:
-        made.session.stop_training()
-        qtbot.waitUntil(lambda: not made.session.is_training)
+    if made.session.training.is_running:
+        made.session.training.stop()
+        qtbot.waitUntil(lambda: not made.session.training.is_running)
     made.close()
     assert made.session.wait_idle()
 
@@ -58,7 +58,7 @@ def train(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.
 
     def start(labels: Sequence[str], run: InventedRun | None) -> MainWindow:
         session, page = window.session, window.page("finetune")
-        session.open_table(write_table(tmp_path / "news.csv", labels, rows_a_label=7))
+        session.data.open(write_table(tmp_path / "news.csv", labels, rows_a_label=7))
         assert session.wait_idle()
         page.setup.chooser.start_from_random_weights()  # type: ignore[attr-defined]
         assert session.wait_idle()
@@ -73,21 +73,23 @@ def train(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.
 def begin(window: MainWindow, run: InventedRun, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Press Start and wait until the run holds or ends."""
     session = window.session
-    monkeypatch.setattr(session_module, "fine_tune", run.fine_tune)
+    monkeypatch.setattr(training_module, "fine_tune", run.fine_tune)
     window.page("finetune").start_button.click()  # type: ignore[attr-defined]
     if run.hold_at:
         qtbot.waitUntil(
-            lambda: session.training.step is not None and session.training.step.step == run.hold_at
+            lambda: (
+                session.training.state.step is not None and session.training.state.step.step == run.hold_at
+            )
         )
     else:
-        qtbot.waitUntil(lambda: not session.is_training)
+        qtbot.waitUntil(lambda: not session.training.is_running)
 
 
 def end(window: MainWindow, run: InventedRun, qtbot: QtBot) -> None:
     """End the training, so that the window closes without a question."""
     run.let_go()
-    window.session.stop_training()
-    qtbot.waitUntil(lambda: not window.session.is_training)
+    window.session.training.stop()
+    qtbot.waitUntil(lambda: not window.session.training.is_running)
 
 
 def test_a_window_without_data_says_what_comes_first(window: MainWindow) -> None:
@@ -139,7 +141,7 @@ def test_a_run_can_be_read_before_it_begins_while_it_waits_and_once_it_is_stoppe
     page.pause_button.click()  # type: ignore[attr-defined]
     judge(window, "paused")
     page.stop_button.click()  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: not window.session.is_training)
+    qtbot.waitUntil(lambda: not window.session.training.is_running)
     judge(window, "stopped")
 
 

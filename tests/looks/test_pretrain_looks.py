@@ -11,11 +11,11 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import session as session_module
 from app.look import theme
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
+from app.work import training as training_module
 from tests.looks.language_scenes import InventedReading, invented_forecast, write_text
 from tests.looks.pictures import SIZES, clipped, picture, share_of
 
@@ -35,9 +35,9 @@ def window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     made.show()
     made.show_page("pretrain")
     yield made
-    if made.session.is_training:
-        made.session.stop_training()
-        qtbot.waitUntil(lambda: not made.session.is_training)
+    if made.session.training.is_running:
+        made.session.training.stop()
+        qtbot.waitUntil(lambda: not made.session.training.is_running)
     made.close()
     assert made.session.wait_idle()
 
@@ -54,14 +54,17 @@ def read(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.M
             assert session.wait_idle()
             QApplication.processEvents()
         if run is not None:
-            monkeypatch.setattr(session_module, "pretrain", run.pretrain)
+            monkeypatch.setattr(training_module, "pretrain", run.pretrain)
             page.start_button.click()
             if run.hold_at:
                 qtbot.waitUntil(
-                    lambda: session.training.step is not None and session.training.step.step == run.hold_at
+                    lambda: (
+                        session.training.state.step is not None
+                        and session.training.state.step.step == run.hold_at
+                    )
                 )
             else:
-                qtbot.waitUntil(lambda: not session.is_training)
+                qtbot.waitUntil(lambda: not session.training.is_running)
         return window
 
     return start
@@ -74,8 +77,8 @@ def page_of(window: MainWindow) -> Any:
 def end(window: MainWindow, run: InventedReading, qtbot: QtBot) -> None:
     """End the training, so that the window closes without a question."""
     run.let_go()
-    window.session.stop_training()
-    qtbot.waitUntil(lambda: not window.session.is_training)
+    window.session.training.stop()
+    qtbot.waitUntil(lambda: not window.session.training.is_running)
 
 
 def test_a_page_without_text_says_what_comes_first(window: MainWindow) -> None:
@@ -135,7 +138,7 @@ def test_a_run_can_be_read_while_it_waits_and_once_it_is_stopped(read: Read, qtb
     page_of(window).pause_button.click()
     judge(window, "paused")
     page_of(window).stop_button.click()
-    qtbot.waitUntil(lambda: not window.session.is_training)
+    qtbot.waitUntil(lambda: not window.session.training.is_running)
     judge(window, "stopped")
 
 

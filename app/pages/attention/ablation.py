@@ -268,7 +268,7 @@ class HeadAblation(QObject):
 
     @Slot()
     def _score_table(self) -> None:
-        table, roles, about = self._session.table, self._session.roles, self._about
+        table, roles, about = self._session.data.table, self._session.data.roles, self._about
         if table is None or roles is None or not roles.text or about is None:
             said = self.tr("Open a table on the Data page first; one of its columns must be the text.")
             self._card.say_of_table(said)

@@ -211,7 +211,7 @@ class AttributionCard(QWidget):
     @Slot()
     def _ask_over_table(self) -> None:
         """Open the window that asks the same of many texts."""
-        table, roles, about = self._session.table, self._session.roles, self._about
+        table, roles, about = self._session.data.table, self._session.data.roles, self._about
         if about is None or table is None or roles is None or not roles.text:
             self._refuse(self.tr("Open a table on the Data page first; one of its columns must be the text."))
             return

@@ -90,7 +90,7 @@ class HeadSearch(QObject):
         self._stop_but(None)
 
     def _measure_table(self, maps: AttentionMaps) -> None:
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         if table is None or roles is None or not roles.text:
             self._stop_but(None)
             self._card.show_values(None, self._chosen)

@@ -149,7 +149,7 @@ class AttentionPage(LookingPage):
         for asker in (self.search, self.ablation):
             asker.refused.connect(self._refuse)
         self._patience.timeout.connect(self._say_busy)
-        self.session.table_changed.connect(self._show_chosen)
+        self.session.data.opened.connect(self._show_chosen)
         self.inspector.model_changed.connect(self._show_chosen)
         self.inspector.explanation_wanted.connect(self.explain)
 
@@ -292,7 +292,7 @@ class AttentionPage(LookingPage):
         self._right.setVisible(chosen.picture != "attribution")
         self.heads.set_listed(chosen.picture == "heads")
         self.picture.show_comparison(captions.difference_words(chosen))
-        table = self.session.table
+        table = self.session.data.table
         self.heads.set_can_measure(has_pair=has_pair, table=table.path.name if table is not None else "")
         self.ablation.set_chosen(self._about, maps, chosen, self._seconds)
         for action in (self.save_button, self.compare_button, self.copy_button):

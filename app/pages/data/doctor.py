@@ -43,7 +43,7 @@ class DoctorCard(Card):
         self._session = session
         self._saving = Channel(self, session.workers.files)
         self.undo_button = button(self.tr("Undo"), "link", name="undo_mend")
-        self.undo_button.clicked.connect(session.doctor.undo)
+        self.undo_button.clicked.connect(session.data.mends.undo)
         self.add_corner(self.undo_button)
         self.advice = Advice()
         self.advice.setObjectName("data_advice")
@@ -74,7 +74,7 @@ class DoctorCard(Card):
         self.body.addLayout(row(self.against_button, STRETCH, self.save_button, gap=6))
         session.doctor.changed.connect(self.refresh)
         session.doctor.progressed.connect(self.refresh)
-        session.doctor.recipe_changed.connect(self.refresh)
+        session.data.mends.changed.connect(self.refresh)
         self.refresh()
 
     def count(self, remarks: Sequence[Remark]) -> None:
@@ -82,7 +82,7 @@ class DoctorCard(Card):
         num_mends = sum(remark.taken is not None for remark in remarks)
         count = len(remarks) - num_mends
         self.set_hint(words.counted(count, self.tr("{count} remark"), self.tr("{count} remarks")))
-        self.undo_button.setVisible(self._session.doctor.can_undo)
+        self.undo_button.setVisible(self._session.data.mends.can_undo)
         said = words.counted(
             num_mends,
             self.tr("Take back the last change (Ctrl+Z); there is one mend, listed last"),
@@ -99,8 +99,8 @@ class DoctorCard(Card):
     @Slot()
     def refresh(self) -> None:
         """Show what can be asked for, and what is under way."""
-        doctor, summary = self._session.doctor, self._session.table_summary
-        is_table = self._session.table is not None
+        doctor, summary = self._session.doctor, self._session.data.table_summary
+        is_table = self._session.data.table is not None
         can = summary is not None and summary.chooses_one and summary.refusal is None and bool(summary.labels)
         is_looking = doctor.is_suspecting
         self.suspect_button.setVisible(is_table and not is_looking and doctor.suspected is None)
@@ -113,7 +113,7 @@ class DoctorCard(Card):
         self.closer_button.setToolTip(self._closer_tip())
         self.against_button.setVisible(is_table)
         self.save_button.setVisible(is_table)
-        self.save_button.setEnabled(bool(doctor.path()))
+        self.save_button.setEnabled(bool(self._session.data.mends.path()))
         self.bar.setVisible(doctor.done is not None)
         self.bar.setValue(int(100 * (doctor.done or 0)))
         self.told.setText(self._told_words(can=can))
@@ -158,13 +158,13 @@ class DoctorCard(Card):
             about = self.tr("Every mend is recorded and can be undone. Wrong labels take about {time}.")
             return about.format(time=words.duration(seconds))
         said = self.tr("Every mend is recorded and can be undone.")
-        if self._session.table_summary is None:
+        if self._session.data.table_summary is None:
             return said
         return f"{said} {self.tr('Wrong labels are looked for where each row has one label.')}"
 
     def _seconds(self, *, closely: bool = False) -> float:
         """Return about how long it takes to look for wrong labels."""
-        summary = self._session.table_summary
+        summary = self._session.data.table_summary
         if summary is None:
             return 0.0
         tokens = int(summary.lengths.sum()) if summary.num_examples <= MOST_READ else 0
@@ -173,7 +173,7 @@ class DoctorCard(Card):
 
     def _can_be_closer(self) -> bool:
         """Whether a model can be taught so many rows, and has not been."""
-        summary = self._session.table_summary
+        summary = self._session.data.table_summary
         few = summary is not None and summary.num_examples <= MOST_READ
         return few and not self._session.doctor.is_close and self._folder() is not None
 
@@ -188,7 +188,7 @@ class DoctorCard(Card):
 
     def _folder(self) -> Path | None:
         """Return the model that looks for wrong labels."""
-        chosen = self._session.model
+        chosen = self._session.model.chosen
         return Path(chosen.model) if chosen is not None and not chosen.is_new else starter_model()
 
     @Slot()
@@ -200,14 +200,13 @@ class DoctorCard(Card):
         self._look(closely=True)
 
     def _look(self, *, closely: bool) -> None:
-        folder, roles, doctor = self._folder(), self._session.roles, self._session.doctor
-        if roles is not None:
-            by = folder.name if folder is not None else self.tr("nothing else")
-            doctor.suspect(roles, folder, self._session.max_length, by=by, closely=closely)
+        folder = self._folder()
+        by = folder.name if folder is not None else self.tr("nothing else")
+        self._session.doctor.suspect(folder, by=by, closely=closely)
 
     @Slot()
     def _ask_against(self) -> None:
-        table = self._session.table
+        table = self._session.data.table
         tables = self.tr("Tables (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json)")
         ask_file(
             self,
@@ -220,21 +219,18 @@ class DoctorCard(Card):
 
     def compare_with(self, path: str | Path) -> None:
         """Look for what stands in another file, too."""
-        doctor, roles = self._session.doctor, self._session.roles
-        doctor.compare_with(Path(path))
-        if roles is not None:
-            doctor.examine(roles, self._session.model, self._session.max_length)
+        self._session.doctor.compare_with(Path(path))
 
     @Slot()
     def _ask_save(self) -> None:
-        table = self._session.table
+        table = self._session.data.table
         if table is not None:
             start = table.path.with_name(f"{table.path.stem}-mended.csv")
             title = self.tr("Save the mended table as")
             ask_save(self, title, self._save, name="mended_dialog", suggested=start)
 
     def _save(self, path: str) -> None:
-        table, recipe = self._session.table, self._session.doctor.recipe
+        table, recipe = self._session.data.table, self._session.data.mends.recipe
         if table is not None and recipe is not None:
             self._saving.ask(
                 (path, recipe),
@@ -247,7 +243,7 @@ class DoctorCard(Card):
         said = words.counted(
             count, self.tr("One row written to {file}"), self.tr("{count} rows written to {file}")
         )
-        summary = self._session.table_summary
+        summary = self._session.data.table_summary
         lacking = len(summary.reported) if summary is not None else 0
         if lacking:
             kept = words.counted(

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app import words
 from app.look.labels import label, tip
 from app.look.widgets import Card, button
-from app.session import Session, sample_data_path
+from app.session import Session
+from app.shipped import sample_data_path
 
 MOST_RECENT = 5
 
@@ -48,9 +49,9 @@ class DataEmpty(Card):
         self._recent_layout.setSpacing(2)
         self._add_centred(self._recent)
         self.body.addStretch(3)
-        session.busy_changed.connect(self._show_busy)
+        session.busy.changed.connect(self._show_busy)
         self._idle_hint = hint
-        self._show_busy(session.busy_words)
+        self._show_busy(session.busy.words)
         self.show_recent()
 
     def show_recent(self) -> None:
@@ -67,7 +68,7 @@ class DataEmpty(Card):
         for place, path in enumerate(paths[:MOST_RECENT]):
             entry = button(words.shorten(Path(path).name, 60), "link", name=f"recent_{place + 1}")
             entry.setToolTip(tip(path))
-            entry.clicked.connect(lambda _checked=False, path=path: self._session.open_table(path))
+            entry.clicked.connect(lambda _checked=False, path=path: self._session.data.open(path))
             self._recent_layout.addWidget(entry, 0, Qt.AlignmentFlag.AlignHCenter)
         self._recent.setVisible(bool(paths))
 
@@ -80,4 +81,4 @@ class DataEmpty(Card):
 
     @Slot()
     def _open_sample(self) -> None:
-        self._session.open_table(sample_data_path())
+        self._session.data.open(sample_data_path())

@@ -15,8 +15,8 @@ from PySide6.QtCore import QCoreApplication
 from app import words
 from app.pages.advice.remark import Remark
 from app.work.doctor import Doctor
+from app.work.open_data import OpenData
 from app.work.table_rows import Rows
-from app.work.tables import TableSummary
 from engine.doctor.labels import on_similar
 from engine.text.recipe import DROP, KEEP, MERGE, RELABEL, TOGETHER, Step
 
@@ -66,16 +66,17 @@ def rows_words(kind: str) -> str:
     }.get(kind, translate("findings", "what was found"))
 
 
-def with_findings(remarks: Sequence[Remark], doctor: Doctor, summary: TableSummary | None) -> list[Remark]:
+def with_findings(remarks: Sequence[Remark], doctor: Doctor, data: OpenData) -> list[Remark]:
     """Return remarks with what the doctor found among them and the mends that there are."""
+    summary, steps = data.table_summary, data.mends.steps
     counted = [each for each in doctor.findings if each.kind in COUNTED and doctor.is_own(each)]
     found = {finding.kind: finding for finding in reversed(counted)}
-    said = [_with_mends(remark, found, doctor.steps) for remark in remarks]
+    said = [_with_mends(remark, found, steps) for remark in remarks]
     merged = {each.label for each in summary.spellings} if summary is not None else set()
     for finding in doctor.findings:
         if finding not in counted:
-            said += _of_finding(finding, doctor, merged)
-    said += _of_steps(doctor)
+            said += _of_finding(finding, doctor, steps, merged)
+    said += _of_steps(steps)
     return said
 
 
@@ -88,8 +89,9 @@ def _with_mends(remark: Remark, found: Mapping[str, Finding], steps: Sequence[St
     return replace(remark, more=_more(finding), steps=offered)
 
 
-def _of_finding(finding: Finding, doctor: Doctor, merged: set[str]) -> Iterator[Remark]:
-    steps = doctor.steps
+def _of_finding(
+    finding: Finding, doctor: Doctor, steps: Sequence[Step], merged: set[str]
+) -> Iterator[Remark]:
     offered = [step for step in finding.mends if step not in steps]
     if finding.kind == "similar_labels" and finding.mends:
         others = _without(finding, doctor, merged)
@@ -124,9 +126,9 @@ def _more(finding: Finding) -> str:
     return f"{words.say(finding.why)} {words.say(finding.advice)}"
 
 
-def _of_steps(doctor: Doctor) -> Iterator[Remark]:
+def _of_steps(steps: Sequence[Step]) -> Iterator[Remark]:
     """Say each mend, with the way back."""
-    for step in doctor.steps:
+    for step in steps:
         text = translate("findings", "Mended: {what}{reason}.")
         if step.do == KEEP:
             text = translate("findings", "Looked at: {what}{reason}.")

@@ -77,17 +77,17 @@ class TableHand(QObject):
         menu.insertActions(first, own.actions()) if first is not None else menu.addActions(own.actions())
 
     def _decided(self) -> dict[int, Step]:
-        recipe = self._session.doctor.recipe
+        recipe = self._session.data.mends.recipe
         return recipe.decided() if recipe is not None else {}
 
     def _label_column(self) -> str:
         """Return the column whose cells are labels; "" where there is none, or several are one."""
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         return roles.label if table is not None and roles is not None and roles.label in table.columns else ""
 
     def _labels(self) -> list[str]:
         """Return the labels of the table where each row has one, the commonest first."""
-        summary = self._session.table_summary
+        summary = self._session.data.table_summary
         if summary is None or not summary.chooses_one or summary.refusal is not None:
             return []
         return [summary.labels[place] for place in (-summary.counts).argsort(kind="stable").tolist()]
@@ -96,7 +96,7 @@ class TableHand(QObject):
         self._decide(rows, Step(RELABEL, label=label, column=column_))
 
     def _decide(self, rows: Sequence[int], step: Step | None) -> None:
-        self._session.doctor.decide_all(rows, step)
+        self._session.data.mends.decide_all(rows, step)
 
     def _merging(self, label: str) -> Callable[[str], None]:
         """Return what reads a label as another one from now on."""
@@ -104,16 +104,16 @@ class TableHand(QObject):
         def merge(other: str) -> None:
             if other != label:
                 step = Step(MERGE, label=other, labels=(label,), column=self._label_column())
-                self._session.doctor.mend(step)
+                self._session.data.mends.add(step)
 
         return merge
 
     def _drop(self, label: str) -> None:
-        table, recipe = self._session.table, self._session.doctor.recipe
+        table, recipe = self._session.data.table, self._session.data.mends.recipe
         if table is None or recipe is None:
             return
         self._looking.ask(
-            (id(table), recipe, label),
+            (table, recipe, label),
             partial(rows_with_label, table, self._label_column(), label, recipe),
             heard=self._drop_rows,
         )

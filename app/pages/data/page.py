@@ -36,7 +36,8 @@ from app.pages.tasks.known import views_of
 from app.pages.tasks.views import TaskPreview
 from app.plots.bars import BarsPlot
 from app.plots.histogram import HistogramPlot
-from app.session import Session, sample_data_path
+from app.session import Session
+from app.shipped import sample_data_path
 from app.work.table_rows import Rows
 from app.work.tables import TableSummary
 from app.work.task_files import FileSummary, TaskFile
@@ -74,30 +75,31 @@ class DataPage(Page):
         undo.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         undo.activated.connect(self._undo)
         session.doctor.changed.connect(self._show_advice)
-        session.doctor.recipe_changed.connect(self._show_advice)
+        session.data.mends.changed.connect(self._show_advice)
         session.doctor.refused.connect(self._show_problem)
-        session.table_changed.connect(self._show_table)
-        session.roles_changed.connect(self._show_state)
-        session.summary_changed.connect(self._show_summary)
-        session.model_changed.connect(self._show_length)
-        session.max_length_changed.connect(self._show_length)
-        session.table_problem.connect(self._show_problem)
+        session.data.mends.refused.connect(self._show_problem)
+        session.data.opened.connect(self._show_table)
+        session.data.roles_changed.connect(self._show_state)
+        session.data.summary_changed.connect(self._show_summary)
+        session.model.changed.connect(self._show_length)
+        session.model.max_length_changed.connect(self._show_length)
+        session.data.refused.connect(self._show_problem)
         self.model_question = FolderQuestion(session, self, name="data_model_dialog")
-        self.model_question.chosen.connect(session.set_model)
+        self.model_question.chosen.connect(session.model.choose)
         self.model_question.refused.connect(self._refuse_model)
         self._show_table()
-        if session.table_path is not None:
+        if session.data.path is not None:
             self._show_summary()
-        if session.table_refusal is not None:
-            self._show_problem(session.table_refusal)
+        if session.data.refusal is not None:
+            self._show_problem(session.data.refusal)
 
     @Slot()
     def _undo(self) -> None:
         """Take back the last mend; where there is none, the last change of roles."""
-        if self.session.doctor.can_undo:
-            self.session.doctor.undo()
+        if self.session.data.mends.can_undo:
+            self.session.data.mends.undo()
         else:
-            self.session.undo_roles()
+            self.session.data.undo_roles()
 
     def _add_actions(self) -> None:
         self.recent_button = button(self.tr("Recent"), name="open_recent")
@@ -118,7 +120,7 @@ class DataPage(Page):
         self.files.addWidget(self.table_card)
         self.found_card = FoundCard()
         self.found_card.ended.connect(self._show_table_card)
-        self.found_card.mended.connect(self.session.doctor.mend)
+        self.found_card.mended.connect(self.session.data.mends.add)
         self.files.addWidget(self.found_card)
         self._previews: dict[str, TaskPreview] = {}  # by task, made when first needed
         figures = QWidget()
@@ -212,7 +214,7 @@ class DataPage(Page):
         self.max_length_box.setAccessibleName(words.label_of("max_length"))
         self.max_length_box.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.max_length_box.setFixedWidth(64)
-        self.max_length_box.valueChanged.connect(self.session.set_max_length)
+        self.max_length_box.valueChanged.connect(self.session.model.set_max_length)
         self.model_button = button(self.tr("choose a model"), "link", name="choose_model")
         self.model_button.setToolTip(
             self.tr("Count in the WordPieces of a model's vocabulary instead of words")
@@ -229,22 +231,23 @@ class DataPage(Page):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         if not event.spontaneous():  # another page; what is wrong with a file has been read
+            self.session.doctor.watch(False)
             self.banner.hide()
 
     @Slot()
     def _show_table(self) -> None:
         self.banner.hide()
         self.below.setCurrentIndex(0)
-        is_open = self.session.table_path is not None
+        is_open = self.session.data.path is not None
         self.stack.setCurrentIndex(int(is_open))
         for action in (self.recent_button, self.open_button, self.next_button):
             action.setVisible(is_open)
-        if self.session.task_file is not None:
-            self._show_task_file(self.session.task_file)
+        if self.session.data.task_file is not None:
+            self._show_task_file(self.session.data.task_file)
         else:
             self.files.setCurrentWidget(self.table_card)
         self._show_state()
-        before, self._shown = self._shown, self.session.table_path
+        before, self._shown = self._shown, self.session.data.path
         if self._shown != before and self.isVisible() and self.next_button.isEnabled():
             self.next_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -259,8 +262,8 @@ class DataPage(Page):
 
     @Slot()
     def _show_state(self) -> None:
-        table, roles = self.session.table, self.session.roles
-        if self.session.task_file is not None:
+        table, roles = self.session.data.table, self.session.data.roles
+        if self.session.data.task_file is not None:
             self.next_button.setEnabled(True)
             self.next_button.setToolTip(self.tr("Go on to training with this file"))
             self._show_advice()
@@ -268,8 +271,8 @@ class DataPage(Page):
         if table is None or roles is None:
             return
         reason = "" if roles.text else self.tr("Say first which column holds the text.")
-        summary = self.session.summary
-        if roles.text and not self.session.has_label:
+        summary = self.session.data.summary
+        if roles.text and not self.session.data.has_label:
             reason = self.tr("Say first which column holds the label.")
         elif summary is not None and summary.refusal is not None:
             reason = words.say(summary.refusal)
@@ -291,23 +294,21 @@ class DataPage(Page):
 
     def _label_at(self, place: int) -> str:
         """Return the label of a bar; "" where it is none of a table."""
-        summary = self.session.table_summary
+        summary = self.session.data.table_summary
         if summary is None or place >= len(self.labels_plot.bars):
             return ""
         shown = self.labels_plot.bars[place][0]
         return dict(zip(summary.shown_labels, summary.labels, strict=True)).get(shown, shown)
 
     def _show_advice(self) -> None:
-        table, roles, file = self.session.table, self.session.roles, self.session.task_file
+        table, roles, file = self.session.data.table, self.session.data.roles, self.session.data.task_file
         found: list[Remark] | None = None
         if file is not None:
-            found = on_file(file, self.session.summary_of_file)
+            found = on_file(file, self.session.data.file_summary)
         elif table is not None and roles is not None:
-            summary = self.session.table_summary
-            found = on_table(table, roles, summary, self.session.max_length)
-            found = in_order(with_findings(found, self.session.doctor, summary))
-            if summary is not None and self.isVisible():
-                self.session.doctor.examine(roles, self.session.model, self.session.max_length)
+            data = self.session.data
+            found = on_table(table, roles, data.table_summary, self.session.model.max_length)
+            found = in_order(with_findings(found, self.session.doctor, data))
         if found is not None:
             actions = {remark.text: self._actions(remark) for remark in found}
             more = {remark.text: remark.more for remark in found if remark.more}
@@ -317,6 +318,7 @@ class DataPage(Page):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self.session.doctor.watch(True)
         self._show_advice()
 
     def _actions(self, remark: Remark) -> list[Action]:
@@ -344,7 +346,7 @@ class DataPage(Page):
                 "whole_labels": self.tr("Take as classes"),
                 "max_labels": self.tr("Learn all {count}").format(count=words.number(value)),
             }[name]
-            choose = partial(self.session.choose_for_labels, name, value)
+            choose = partial(self.session.data.choose_for_labels, name, value)
             found.append((said if value else self.tr("Undo"), lambda: choose()))
         return found
 
@@ -363,18 +365,18 @@ class DataPage(Page):
         self.files.setCurrentWidget(self.table_card)
 
     def _mend(self, step: Step, _checked: bool = False) -> None:
-        self.session.doctor.mend(step)
+        self.session.data.mends.add(step)
 
     def _take_back(self, step: Step, _checked: bool = False) -> None:
-        self.session.doctor.take_back(step)
+        self.session.data.mends.take_back(step)
 
     @Slot()
     def _show_summary(self) -> None:
-        summary = self.session.summary
+        summary = self.session.data.summary
         if summary is None:
             waiting = (
                 self.tr("Counting…")
-                if self.session.is_summarizing
+                if self.session.data.is_counting
                 else self.tr("Choose the text column above.")
             )
             for plot in (self.labels_plot, self.lengths_plot):
@@ -382,12 +384,12 @@ class DataPage(Page):
                 plot.set_empty_text(waiting)
             self.labels_card.set_hint("")
         else:
-            path = self.session.table_path
+            path = self.session.data.path
             for plot in (self.labels_plot, self.lengths_plot):
                 plot.set_caption([(self.tr("table"), path.name)] if path else [])
             self._show_state()
-            of_table = self.session.table_summary
-            views = views_of(self.session.task_name)
+            of_table = self.session.data.table_summary
+            views = views_of(self.session.data.task_name)
             bars = views.bars(summary)
             self.labels_card.set_title(views.bars_title())
             self.labels_plot.set_title(views.bars_title())
@@ -417,13 +419,17 @@ class DataPage(Page):
 
     @Slot()
     def _show_length(self) -> None:
-        summary, model, maximum = self.session.summary, self.session.model, self.session.max_length
+        summary, model, maximum = (
+            self.session.data.summary,
+            self.session.model.chosen,
+            self.session.model.max_length,
+        )
         in_pieces = model is not None
         self._show_length_title()
         self.max_length_box.setVisible(in_pieces)
         self.model_button.setVisible(not in_pieces)
         with QSignalBlocker(self.max_length_box):
-            self.max_length_box.setMaximum(self.session.max_length_limit)
+            self.max_length_box.setMaximum(self.session.model.max_length_limit)
             self.max_length_box.setValue(maximum)
         hint = ""
         if summary is not None:
@@ -434,7 +440,7 @@ class DataPage(Page):
         self._show_advice()
 
     def _show_length_title(self) -> None:
-        in_pieces = self.session.model is not None
+        in_pieces = self.session.model.chosen is not None
         title = self.tr("Length in WordPieces") if in_pieces else self.tr("Length in words")
         self.lengths_plot.set_title(title)
         short = self.tr("WordPieces") if in_pieces else self.tr("Words")
@@ -442,9 +448,9 @@ class DataPage(Page):
 
     def _cut_words(self, summary: TableSummary | FileSummary) -> str:
         """Return words that the box with the maximum length ends as a sentence."""
-        if self.session.task_file is not None:
+        if self.session.data.task_file is not None:
             return self.tr("windows of")
-        cut = summary.cut_share(self.session.max_length)
+        cut = summary.cut_share(self.session.model.max_length)
         if not cut:
             return self.tr("none cut at")
         return self.tr("{share} cut at").format(share=words.share(cut, 0 if cut >= 0.095 else 1))
@@ -453,16 +459,16 @@ class DataPage(Page):
     def _show_problem(self, error: BaseException) -> None:
         """Say in place what could not be read; a fault of ours goes to the error dialog."""
         if not isinstance(error, UserError):
-            self.session.problem.emit(error)
+            self.session.workers.problem.emit(error)
             return
         text = words.say_error(error)
-        if self.session.table_path is not None:
-            kept = self.tr("{name} stays open.").format(name=self.session.table_path.name)
+        if self.session.data.path is not None:
+            kept = self.tr("{name} stays open.").format(name=self.session.data.path.name)
             text = f"{text} {kept}"
         values = error.sentence.values
         actions: list[tuple[str, Callable[[], None]]] = []
         if "unless" in values and "path" in values:  # it may be a table after all
-            read = partial(self.session.open_table, values["path"], quoting="none")
+            read = partial(self.session.data.open, values["path"], quoting="none")
             actions.append((self.tr("Read as a table"), lambda: read()))
         self.banner.show_text("wrong", text, actions)
 
@@ -479,7 +485,7 @@ class DataPage(Page):
             self.tr("Open a table"),
             self.open_path,
             name="table_dialog",
-            start=self.session.table_path.parent if self.session.table_path else "",
+            start=self.session.data.path.parent if self.session.data.path else "",
             filters=[tables, self.tr("All files (*)")],
         )
 
@@ -490,7 +496,7 @@ class DataPage(Page):
             self.empty.show_recent()
             self._show_problem(UserError(marked("engine", "{path} is not there any more."), path=path))
         else:
-            self.session.open_table(path)
+            self.session.data.open(path)
 
     @Slot()
     def _fill_recent(self) -> None:
@@ -538,7 +544,7 @@ def _example() -> int:
     page = DataPage(session)
     page.resize(1104, 772)
     page.show()
-    session.open_table(sys.argv[1] if len(sys.argv) > 1 else sample_data_path())
+    session.data.open(sys.argv[1] if len(sys.argv) > 1 else sample_data_path())
     return app.exec()
 
 

@@ -66,7 +66,7 @@ class ReviewCard(Card):
             row((self.text, 3), (column(self.like, self._grid, STRETCH, gap=2), 4), gap=16), 1
         )
         self.body.addLayout(self._build_buttons())
-        session.doctor.recipe_changed.connect(self._show)
+        session.data.mends.changed.connect(self._show)
 
     def _build_buttons(self) -> QHBoxLayout:
         self.relabel_button = button("", "primary", name="review_relabel")
@@ -152,7 +152,7 @@ class ReviewCard(Card):
         decided = self._decisions()
         place = self._place if int(self._found.rows[self._place]) in decided else self._place - 1
         if place >= 0 and int(self._found.rows[place]) in decided:
-            self._session.doctor.decide(int(self._found.rows[place]), None)
+            self._session.data.mends.decide(int(self._found.rows[place]), None)
             self.moved.emit(place - self._place)
 
     def _relabel_as(self, place: int) -> None:
@@ -171,20 +171,20 @@ class ReviewCard(Card):
         self._relabel_as(place)
 
     def _column(self) -> str:
-        return self._session.roles.label if self._session.roles is not None else ""
+        return self._session.data.roles.label if self._session.data.roles is not None else ""
 
     def _decide(self, step: Step) -> None:
         assert self._found is not None
-        self._session.doctor.decide(int(self._found.rows[self._place]), step)
+        self._session.data.mends.decide(int(self._found.rows[self._place]), step)
         self.moved.emit(1)
 
     def _decisions(self) -> dict[int, Step]:
-        recipe = self._session.doctor.recipe
+        recipe = self._session.data.mends.recipe
         return recipe.decided() if recipe is not None else {}
 
     @Slot()
     def _show(self) -> None:
-        found, table, roles = self._found, self._session.table, self._session.roles
+        found, table, roles = self._found, self._session.data.table, self._session.data.roles
         if found is None or table is None or roles is None or not len(found.rows):
             return
         place, at = self._place, int(found.rows[self._place])
@@ -211,7 +211,7 @@ class ReviewCard(Card):
         self._show_decided(at)
 
     def _show_neighbours(self, place: int) -> None:
-        found, table, roles = self._found, self._session.table, self._session.roles
+        found, table, roles = self._found, self._session.data.table, self._session.data.roles
         assert found is not None and table is not None and roles is not None
         near = found.neighbours(place, NEIGHBOURS).tolist()
         self.like.setVisible(bool(near))

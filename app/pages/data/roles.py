@@ -16,7 +16,8 @@ from app import words
 from app.look.boxes import ElidedBox
 from app.look.labels import label, tip
 from app.look.widgets import button
-from app.session import ROLES, Session
+from app.session import Session
+from app.work.open_data import ROLES
 from engine.text.examples import Roles
 
 _WALKING = (
@@ -45,10 +46,10 @@ def role_menu(session: Session, column: str, parent: QWidget) -> QMenu:
     menu.setObjectName("role_menu")
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     group = QActionGroup(menu)
-    held = next((role for role in ROLES if getattr(session.roles, role, "") == column), "")
+    held = next((role for role in ROLES if getattr(session.data.roles, role, "") == column), "")
     for role in (*ROLES, ""):
         action = QAction(role_words(role), menu, checkable=True, checked=role == held)
-        action.triggered.connect(lambda _checked=False, role=role: session.set_role(column, role))
+        action.triggered.connect(lambda _checked=False, role=role: session.data.set_role(column, role))
         group.addAction(action)
         menu.addAction(action)
     return menu
@@ -101,16 +102,20 @@ class RolesStrip(QWidget):
             layout.addWidget(name)
             layout.addWidget(box, 100)
         self.undo = button(self.tr("Undo"), "link", name="undo_roles")
-        self.undo.clicked.connect(session.undo_roles)
+        self.undo.clicked.connect(session.data.undo_roles)
         layout.addWidget(self.undo)
         layout.addStretch(1)
-        session.table_changed.connect(self._show)
-        session.roles_changed.connect(self._show)
+        session.data.opened.connect(self._show)
+        session.data.roles_changed.connect(self._show)
         self._show()
 
     @Slot()
     def _show(self) -> None:
-        table, roles, before = self._session.table, self._session.roles, self._session.roles_before
+        table, roles, before = (
+            self._session.data.table,
+            self._session.data.roles,
+            self._session.data.roles_before,
+        )
         self.undo.setVisible(before is not None)
         if before is not None:
             self.undo.setToolTip(tip(self.tr("Back to {roles} (Ctrl+Z)").format(roles=_told(before))))
@@ -130,7 +135,7 @@ class RolesStrip(QWidget):
                 box.addItem(words.shorten(column, 60), column)
 
     def _choose(self, role: str, place: int) -> None:
-        self._session.set_role(str(self._boxes[role].itemData(place) or ""), role)
+        self._session.data.set_role(str(self._boxes[role].itemData(place) or ""), role)
 
 
 def _told(roles: Roles) -> str:

@@ -119,12 +119,12 @@ class TableCard(Card):
         self.add_layout(row(self.search, STRETCH, self.rows_button, gap=12))
         self.add(self.shown_rows)
         self.add(self.view, 1)
-        session.table_changed.connect(self.show_table)
-        session.roles_changed.connect(self._show_roles)
-        session.roles_changed.connect(self.show_all)
-        session.doctor.recipe_changed.connect(self._show_mends)
-        session.summary_changed.connect(self._show_hint)
-        session.busy_changed.connect(self._show_hint)
+        session.data.opened.connect(self.show_table)
+        session.data.roles_changed.connect(self._show_roles)
+        session.data.roles_changed.connect(self.show_all)
+        session.data.mends.changed.connect(self._show_mends)
+        session.data.summary_changed.connect(self._show_hint)
+        session.busy.changed.connect(self._show_hint)
         self.show_table()
         self._show_roles()
         self._show_selected()
@@ -132,7 +132,7 @@ class TableCard(Card):
     @Slot()
     def show_table(self) -> None:
         """Show the session's table from its first row."""
-        table = self._session.table
+        table = self._session.data.table
         self.model.set_table(table)
         self._filter, self._order, self._beside = (None, ""), None, {}
         self.search.clear()
@@ -147,12 +147,12 @@ class TableCard(Card):
 
     @Slot()
     def _show_roles(self) -> None:
-        self.model.set_roles(self._session.roles or Roles(text=""))
+        self.model.set_roles(self._session.data.roles or Roles(text=""))
         self._fit_columns()
 
     def show_only(self, rows: Rows, what: str, beside: Mapping[str, Sequence[str]] | None = None) -> None:
         """Show these rows alone, in this order, and say what they are. Args: beside: more columns of them."""
-        if self._session.table is not None:
+        if self._session.data.table is not None:
             self._filter, self._order, self._beside = (rows, what), None, dict(beside or {})
             self.search.clear()
             self._typed.stop()
@@ -160,14 +160,14 @@ class TableCard(Card):
 
     def show_label(self, label: str) -> None:
         """Show the rows of a label alone."""
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         if table is None or roles is None or roles.label not in table.columns:
             return
         what = self.tr("label {label}").format(label=words.shorten(label, 40))
         self._looking.drop()
         self._looking.ask(
-            (id(table), label, self._session.doctor.recipe),
-            partial(rows_with_label, table, roles.label, label, self._session.doctor.recipe),
+            (table, label, self._session.data.mends.recipe),
+            partial(rows_with_label, table, roles.label, label, self._session.data.mends.recipe),
             heard=lambda rows: self.show_only(rows, what),
         )
 
@@ -198,7 +198,7 @@ class TableCard(Card):
     @Slot()
     def _look_for(self) -> None:
         """Find the rows that are to be shown, on a worker where anything has to be looked for."""
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         rows, _what = self._filter
         query = self.search.text().strip()
         self._looking.drop()
@@ -216,7 +216,7 @@ class TableCard(Card):
         )
 
     def _show_found(self, rows: Rows | None) -> None:
-        table = self._session.table
+        table = self._session.data.table
         if table is None:
             return
         base, what = self._filter
@@ -237,7 +237,7 @@ class TableCard(Card):
 
     def _alike_from(self, rows: Rows) -> set[int]:
         """Return where another text begins among rows of which those of one text lie together; else none."""
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         if table is None or roles is None or not roles.text or len(rows) > MOST_LINES:
             return set()
         texts = list(map(str.strip, table.frame[roles.text].array.take(rows).tolist()))
@@ -247,12 +247,12 @@ class TableCard(Card):
     @Slot()
     def _show_mends(self) -> None:
         """Show what becomes of rows and labels by the recipe."""
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         if table is None or roles is None:
             return
         left_out: set[int] = set()
         self._labels = {}
-        for step in self._session.doctor.steps:
+        for step in self._session.data.mends.steps:
             if step.do == DROP:
                 left_out.update(step.rows)
             elif step.do == RELABEL:
@@ -263,14 +263,14 @@ class TableCard(Card):
     @Slot()
     def show_lines(self) -> None:
         """Open the list of lines and rows that are left out."""
-        if self._session.table is not None:
-            doctor = self._session.doctor
-            mended = reported_lines(self._session.table, doctor.recipe.left_out()) if doctor.recipe else ()
-            LinesDialog(self._session.table, self._session.table_summary, mended, self).open()
+        data, recipe = self._session.data, self._session.data.mends.recipe
+        if data.table is not None:
+            mended = reported_lines(data.table, recipe.left_out()) if recipe else ()
+            LinesDialog(data.table, data.table_summary, mended, self).open()
 
     @Slot()
     def _show_hint(self) -> None:
-        table, summary = self._session.table, self._session.table_summary
+        table, summary = self._session.data.table, self._session.data.table_summary
         if table is None:
             return
         num_unread, num_unused = len(table.reported), len(summary.reported) if summary else 0
@@ -289,7 +289,7 @@ class TableCard(Card):
 
     def _fit_columns(self) -> None:
         """Give the text columns the room and the others what their first rows need."""
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         if table is None or roles is None:
             return
         header = self.view.horizontalHeader()
@@ -352,7 +352,7 @@ class TableCard(Card):
     @Slot(QPoint)
     def _open_line_menu(self, place: QPoint) -> None:
         """Offer to make a line the header."""
-        table, row = self._session.table, self.view.verticalHeader().logicalIndexAt(place)
+        table, row = self._session.data.table, self.view.verticalHeader().logicalIndexAt(place)
         if table is None or table.format.kind != "csv" or row < 0:
             return
         line = str(self.model.headerData(row, Qt.Orientation.Vertical))
@@ -360,7 +360,7 @@ class TableCard(Card):
         menu.setObjectName("line_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         action = menu.addAction(self.tr("Line {line} names the columns").format(line=line))
-        action.triggered.connect(lambda: self._session.reread_table(header=line))
+        action.triggered.connect(lambda: self._session.data.reread(header=line))
         menu.popup(self.view.verticalHeader().mapToGlobal(place))
 
     def selected_rows(self) -> list[int]:
@@ -390,7 +390,7 @@ class TableCard(Card):
 
     @Slot(int)
     def _open_role_menu(self, section: int) -> None:
-        table = self._session.table
+        table = self._session.data.table
         if table is None or not 0 <= section < len(table.columns):
             return
         header = self.view.horizontalHeader()
@@ -447,8 +447,8 @@ class ReadingStrip(QWidget):
         self._place("encoding", self.first)
         for name in ("separator", "quoting", "header"):
             self._add(name)
-        session.table_changed.connect(self._show)
-        session.table_problem.connect(self._show)
+        session.data.opened.connect(self._show)
+        session.data.refused.connect(self._show)
         self._show()
 
     def _add(self, name: str) -> None:
@@ -471,10 +471,10 @@ class ReadingStrip(QWidget):
 
     @Slot()
     def _show(self) -> None:
-        table = self._session.table
+        table = self._session.data.table
         if table is None:
             return
-        overrides = self._session.table_overrides
+        overrides = self._session.data.overrides
         self.first.show_read(overrides["encoding"], table.format.encoding)
         detected = {
             "separator": words.choice_word("separator", table.format.separator)
@@ -503,12 +503,12 @@ class ReadingStrip(QWidget):
 
     @Slot()
     def _choose(self) -> None:
-        if self._session.table is None:
+        if self._session.data.table is None:
             return
         chosen = {name: str(box.currentData() or "") for name, box in self._boxes.items()}
         chosen["encoding"] = self.first.value
-        if chosen != self._session.table_overrides:
-            self._session.reread_table(**chosen)
+        if chosen != self._session.data.overrides:
+            self._session.data.reread(**chosen)
 
 
 class LinesDialog(QDialog):

@@ -128,7 +128,7 @@ class EmbeddingsPage(LookingPage):
         self._show_state()
         if self.vectors is not None:  # another checkpoint: the same texts again
             self._compute(self.vectors.source)
-        elif self.session.table is None and not self.source_card.has_typed and self._to_show is None:
+        elif self.session.data.table is None and not self.source_card.has_typed and self._to_show is None:
             self.source_card.show_topics()  # something to see at once
 
     @Slot()
@@ -229,7 +229,7 @@ class EmbeddingsPage(LookingPage):
         """Return what to colour by at first: the label, or the groups that were typed."""
         if vectors.source.table is None:
             return next(iter(vectors.columns), "")
-        return self.session.roles.label if self.session.roles else ""
+        return self.session.data.roles.label if self.session.data.roles else ""
 
     @Slot()
     def _pooling_changed(self) -> None:

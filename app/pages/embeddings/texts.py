@@ -83,7 +83,7 @@ class SourceCard(Card):
             return Source(
                 TYPED, lines=lines, max_length=self.length.value(), words=self.tr("typed sentences")
             )
-        table, word = self._session.table, " ".join(self.word.text().split())
+        table, word = self._session.data.table, " ".join(self.word.text().split())
         if self.kind == WORD and self.place_box.currentData() == TYPED:
             lines = typed_lines(self.contexts.toPlainText())
             return Source(WORD, lines=lines, word=word, words=self.tr("typed sentences"))
@@ -95,7 +95,7 @@ class SourceCard(Card):
         return Source(
             self.kind,
             table=table,
-            overrides=dict(self._session.table_overrides),
+            overrides=dict(self._session.data.overrides),
             column=str(self.column_box.currentData()),
             rows=rows,
             word=word if self.kind == WORD else "",
@@ -111,7 +111,7 @@ class SourceCard(Card):
             return self.tr("Type a word at the left, and the sentences to look for it in.")
         if wants_typed and not typed.toPlainText().strip():
             return self.tr("Type sentences at the left, one a line.")
-        if not wants_typed and (self._session.table is None or not self.column_box.count()):
+        if not wants_typed and (self._session.data.table is None or not self.column_box.count()):
             return self.tr("No table is open. Open one on the Data page, or type sentences.")
         return ""
 
@@ -234,21 +234,21 @@ class SourceCard(Card):
         self.topics_button.clicked.connect(self.show_topics)
         self.senses_button.clicked.connect(self.show_senses)
         self.open_button.clicked.connect(self.table_wanted)
-        self._session.table_changed.connect(self._show_table)
-        self._session.table_changed.connect(self._leave_example)
-        self._session.roles_changed.connect(self._show_table)
+        self._session.data.opened.connect(self._show_table)
+        self._session.data.opened.connect(self._leave_example)
+        self._session.data.roles_changed.connect(self._show_table)
 
     @Slot()
     def _leave_example(self) -> None:
         """Turn to the table that was opened, unless the person has typed texts."""
         is_example = self._topics is not None and self.typed.toPlainText() == _lines(self._topics.sentences)
-        if self._session.table is not None and self.kind == TYPED and is_example:
+        if self._session.data.table is not None and self.kind == TYPED and is_example:
             self._choose(self.kind_box, TABLE)
 
     @Slot()
     def _show_table(self) -> None:
         """Offer the columns of the open table, the text's first."""
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         before = self.column_box.currentData()
         self.column_box.clear()
         for name in table.columns if table else ():
@@ -274,7 +274,7 @@ class SourceCard(Card):
         in_table = self.place_box.currentData() == TABLE
         self.contexts.setVisible(not in_table)
         self.word_words.setVisible(in_table)
-        table = self._session.table
+        table = self._session.data.table
         if table is None:
             self.word_words.setText(self.tr("No table is open."))
         else:
@@ -285,7 +285,7 @@ class SourceCard(Card):
         self.changed.emit()
 
     def _table_words(self, count: int, seed: int | None) -> str:
-        table = self._session.table
+        table = self._session.data.table
         assert table is not None
         values = {
             "name": table.path.name,

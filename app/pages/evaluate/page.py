@@ -174,10 +174,10 @@ class EvaluatePage(Page):
         self.no_model.activated.connect(partial(self.session.page_requested.emit, "finetune"))
         self.no_texts.activated.connect(self.part_box.choose_file)
         self.newer.clicked.connect(self._take_newer)
-        self.session.result_changed.connect(self._result_changed)
+        self.session.training.result_changed.connect(self._result_changed)
         self.session.evaluation_wanted.connect(self._take_wish)
         self.session.library.changed.connect(self._take_first)
-        self.session.table_changed.connect(self._fill_parts)
+        self.session.data.opened.connect(self._fill_parts)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -209,7 +209,7 @@ class EvaluatePage(Page):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self.session.find_runs()
+        self.session.runs.find()
         self._take_first()
 
     @Slot()
@@ -222,7 +222,7 @@ class EvaluatePage(Page):
     @Slot()
     def _result_changed(self) -> None:
         """Offer the model of a training that has ended; what is being read stays."""
-        newest = self.session.last_model
+        newest = self.session.training.last_model
         if newest is not None and self.source is not None:
             self._show_newer(newest)
         elif newest is not None:

@@ -41,7 +41,7 @@ class PartBox(ChoiceBox):
             title = (own if split in parts.own else parted)[split]
             name = words.shorten(parts.names[split], 40)
             self.add_choice(title.format(name=name), Source(folder, part=split))
-        path = self._session.table_path
+        path = self._session.data.path
         sources = [self.source_of(folder, path)] if path is not None else []
         if source is not None and source.data and source.data != str(path):
             sources.append(Source(folder, data=source.data, how=source.how))
@@ -54,15 +54,15 @@ class PartBox(ChoiceBox):
 
     def source_of(self, folder: Path, path: Path) -> Source:
         """Return a file to score a model on: as a person reads it, where it is the one that is open."""
-        is_own = self._session.table_path is not None and path == self._session.table_path
+        is_own = self._session.data.path is not None and path == self._session.data.path
         return Source(folder, data=str(path.absolute()), how=self._how() if is_own else {})
 
     def _how(self) -> dict[str, str]:
         """Return how the open file is read, and its columns where a person has chosen them."""
         session = self._session
-        roles = session.roles
-        found = {**session.table_overrides, **session.file_settings}
-        if roles is not None and session.table is not None and roles.label:
+        roles = session.data.roles
+        found = {**session.data.overrides, **session.data.file_settings}
+        if roles is not None and session.data.table is not None and roles.label:
             found |= {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label}
         return {name: value for name, value in found.items() if value}
 

@@ -84,7 +84,7 @@ class Reading(QObject):
             return
         listed, each, row = opened.scored.listed, opened.scored.each, int(opened.scored.listed.rows[place])
         name = opened.file.name if opened.file is not None else self.tr("the file")
-        table, roles = session.table, session.roles
+        table, roles = session.data.table, session.data.roles
         if table is None or roles is None or not roles.label or table.path != opened.file:
             said = self.tr("Open {name} on the Data page first: mends are kept with the open table.")
             self._tell(said.format(name=name))
@@ -96,17 +96,17 @@ class Reading(QObject):
             return
         answered = each.names[each.predicted[place]]
         line, is_same = words.number(int(table.lines[row])), each.predicted[place] == each.true[place]
-        recipe = session.doctor.recipe
+        recipe = session.data.mends.recipe
         if recipe is not None and row in recipe.decided():
-            session.doctor.decide(row, None)
+            session.data.mends.decide(row, None)
             self._tell(self.tr("Line {line}: taken back.").format(line=line))
         elif is_same:
-            session.doctor.decide(row, Step(DROP, reason=SUSPECTED))
+            session.data.mends.decide(row, Step(DROP, reason=SUSPECTED))
             said = self.tr("Line {line} is left out: the model gives it the same label.")
             self._tell(said.format(line=line))
         else:
             step = Step(RELABEL, label=answered, column=roles.label, reason=SUSPECTED)
-            session.doctor.decide(row, step)
+            session.data.mends.decide(row, step)
             said = self.tr("Line {line} is {label} from now on; the file stays as it is.")
             self._tell(said.format(line=line, label=words.shorten(answered, 40)))
 

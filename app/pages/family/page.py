@@ -193,8 +193,8 @@ class FamilyPage(Page):
         self.train_button.clicked.connect(self.open_dialog)
         self.empty.activated.connect(self.open_dialog)
         self.examples.clicked.connect(self._offer_examples)
-        self.session.training_heard.connect(self._show_progress)
-        self.session.training_ended.connect(self._training_ended)
+        self.session.training.heard.connect(self._show_progress)
+        self.session.training.ended.connect(self._training_ended)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -218,7 +218,7 @@ class FamilyPage(Page):
     @Slot()
     def refresh(self) -> None:
         """Look which families there are, and ask the chosen one."""
-        root = self.session.runs_root
+        root = self.session.runs.root
         self._found.ask(object(), partial(families, root), heard=self._show_families)
         self._patience.start()
         self._show_progress()
@@ -313,7 +313,7 @@ class FamilyPage(Page):
             return None
         text = self.question.text().replace(GAP_WORD, " [MASK] ").strip()
         if self.kind == TASK:
-            table, roles = self.session.table, self.session.roles
+            table, roles = self.session.data.table, self.session.data.roles
             return Question(folder, TASK, "", table=table, roles=roles, fine_tune=self._is_tuned(folder))
         if self.kind in WITHOUT_WORDS:
             return Question(folder, self.kind, "", files=self._files.get(self.kind, ()))
@@ -322,7 +322,7 @@ class FamilyPage(Page):
         return Question(folder, self.kind, text, answers.get(self.kind, ""), texts)
 
     def _is_tuned(self, folder: Path) -> bool:
-        return self._tuned == (folder, id(self.session.table))
+        return self._tuned == (folder, id(self.session.data.table))
 
     @Slot()
     def ask(self) -> None:
@@ -448,14 +448,14 @@ class FamilyPage(Page):
     def _show_action(self) -> None:
         """Say what can be done beside the question now."""
         is_missing = self.kind == TASK and not self.banner.isHidden() and not self._asked.is_asking
-        table = "" if self.session.table is None or is_missing else self.session.table.path.name
+        table = "" if self.session.data.table is None or is_missing else self.session.data.table.path.name
         self.action.show_of(self.kind, self.told, table, is_busy=self._asked.is_asking)
 
     @Slot()
     def _act(self) -> None:
         if self.kind == TASK:
             if self.told is not None and self.told.question.kind == TASK:
-                self._tuned = (self.box.currentData(), id(self.session.table))
+                self._tuned = (self.box.currentData(), id(self.session.data.table))
             self.ask()
         else:
             title = self.tr("Questions about words") if self.kind == FILES else self.tr("Pairs of sentences")
@@ -605,7 +605,7 @@ class FamilyPage(Page):
     def train(self, config: FamilyConfig) -> None:
         """Train a family, in the window's one training."""
         try:
-            self.session.start_training(config)
+            self.session.training.start(config)
         except UserError as error:
             self._say_above(error)
         self._show_progress()
@@ -616,11 +616,11 @@ class FamilyPage(Page):
 
     @Slot()
     def _show_progress(self) -> None:
-        is_ours = self.session.is_training and isinstance(self.session.training_config, FamilyConfig)
-        self.train_button.setEnabled(not self.session.is_training)
+        is_ours = self.session.training.is_running and isinstance(self.session.training.config, FamilyConfig)
+        self.train_button.setEnabled(not self.session.training.is_running)
         if not is_ours:
             return
-        state = self.session.training
+        state = self.session.training.state
         started = state.started
         name = started.run_dir.name if started is not None else ""
         said = ABOUT[name].said if name in ABOUT else self.tr("The text is prepared")
@@ -631,9 +631,9 @@ class FamilyPage(Page):
     @Slot()
     def _training_ended(self) -> None:
         self.train_button.setEnabled(True)
-        if not isinstance(self.session.training_config, FamilyConfig):
+        if not isinstance(self.session.training.config, FamilyConfig):
             return
-        error = self.session.training.error
+        error = self.session.training.state.error
         if error is not None:
             self._say_above(error)
         else:

@@ -35,23 +35,23 @@ class BeforeRun(EmptyState):
         self.activated.connect(self._go_on)
         self._random.clicked.connect(chooser.start_from_random_weights)
         self._starter.clicked.connect(chooser.start_from_starter)
-        session.table_problem.connect(self._data_failed)
-        session.summary_changed.connect(self._data_changed)
-        if session.table_refusal is not None:
-            self._data_failed(session.table_refusal)
+        session.data.refused.connect(self._data_failed)
+        session.data.summary_changed.connect(self._data_changed)
+        if session.data.refusal is not None:
+            self._data_failed(session.data.refusal)
 
     def missing(self) -> str:
         """Return what a run still lacks: "data", "roles", "labels", "model"; "" for nothing."""
         session = self._session
-        if session.table_path is None:
+        if session.data.path is None:
             return "data"
-        if session.task_file is not None:
-            return "model" if session.model is None else ""
-        if session.roles is None or not session.roles.text or not session.has_label:
+        if session.data.task_file is not None:
+            return "model" if session.model.chosen is None else ""
+        if session.data.roles is None or not session.data.roles.text or not session.data.has_label:
             return "roles"
         if self._data_refusal():
             return "labels"
-        return "model" if session.model is None else ""
+        return "model" if session.model.chosen is None else ""
 
     def missing_words(self) -> str:
         """Return what is lacking in a sentence; "" where a run can be started."""
@@ -65,7 +65,7 @@ class BeforeRun(EmptyState):
                     "Choose what to start from: a pretrained BERT learns your labels soonest; "
                     "random weights know nothing yet."
                 )
-            case "" if self._session.summary is not None:
+            case "" if self._session.data.summary is not None:
                 return ""
         return self._data_refusal() or self.tr("The texts are still being counted.")
 
@@ -81,7 +81,7 @@ class BeforeRun(EmptyState):
 
     def _data_refusal(self) -> str:
         """Return why nothing can be learned from the table as it is; "" where it can, or is not known yet."""
-        summary = self._session.summary
+        summary = self._session.data.summary
         if summary is not None:
             return words.say(summary.refusal) if summary.refusal is not None else ""
         return words.say_error(self._data_problem) if self._data_problem is not None else ""
@@ -95,7 +95,7 @@ class BeforeRun(EmptyState):
 
     @Slot(object)
     def _data_failed(self, error: BaseException) -> None:
-        if self._session.table_path is not None and self._session.summary is None:
+        if self._session.data.path is not None and self._session.data.summary is None:
             self._data_problem = error  # it was read, but nothing can be learned from it
             self.changed.emit()
 

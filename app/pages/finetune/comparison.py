@@ -73,12 +73,12 @@ class ComparisonCard(Card):
         self.go_on_button = button(self.tr("Go on"), "primary", name="go_on_comparison")
         self.close_button = button(self.tr("Back to the form"), "link", name="close_comparison")
         self._lay_out()
-        self.stop_button.clicked.connect(session.stop_training)
+        self.stop_button.clicked.connect(session.training.stop)
         self.go_on_button.clicked.connect(self._go_on)
         self.close_button.clicked.connect(self.closed)
-        session.training_heard.connect(self._hear)
-        session.training_changed.connect(self._show_progress)
-        session.training_ended.connect(self._end)
+        session.training.heard.connect(self._hear)
+        session.training.changed.connect(self._show_progress)
+        session.training.ended.connect(self._end)
         self._show()
 
     def _lay_out(self) -> None:
@@ -134,7 +134,7 @@ class ComparisonCard(Card):
 
     @property
     def _is_mine(self) -> bool:
-        return self.is_running and isinstance(self._session.training_config, ComparisonConfig)
+        return self.is_running and isinstance(self._session.training.config, ComparisonConfig)
 
     @Slot(list)
     def _hear(self, events: list[Event]) -> None:
@@ -151,14 +151,14 @@ class ComparisonCard(Card):
     @Slot()
     def _show_progress(self) -> None:
         if self._is_mine:
-            self.progress.show_state(self._session.training)
+            self.progress.show_state(self._session.training.state)
 
     @Slot()
     def _end(self) -> None:
         if not self._is_mine:
             return
         self.is_running = False
-        state, folder = self._session.training, self.folder
+        state, folder = self._session.training.state, self.folder
         if state.outcome == "finished" and folder is not None:
             self._read.ask(
                 folder, partial(read_report, folder), heard=self._take_report, refused=self._refuse
@@ -170,7 +170,7 @@ class ComparisonCard(Card):
     @Slot()
     def _go_on(self) -> None:
         if self.folder is not None:
-            self._session.resume_comparison(self.folder)
+            self._session.training.resume_comparison(self.folder)
             self.is_running = True
             self._show()
 
@@ -196,7 +196,7 @@ class ComparisonCard(Card):
         is_done = any(one.seconds is not None for one in self._reached.values())
         can_go_on = not self.is_running and not is_done and self.folder is not None
         self.go_on_button.setVisible(can_go_on and is_comparison(self.folder or Path()))
-        self.go_on_button.setEnabled(not self._session.is_training)
+        self.go_on_button.setEnabled(not self._session.training.is_running)
         if not self.is_running:
             self.set_hint(run_title(self.folder) if self.folder is not None else "")
 
@@ -210,7 +210,7 @@ class ComparisonCard(Card):
                 "The same rows, split and seeds are learned from in each way: all weights fine-tuned, or the "
                 "encoder frozen and only what stands on it learned (feature-based)."
             )
-        views = views_of(self._session.task_name)
+        views = views_of(self._session.data.task_name)
         seeds = max(len(one.values) for one in self._reached.values())
         split = {"test": self.tr("test rows"), "validation": self.tr("validation rows")}[self._split]
         said = self.tr("{metric} on the {split}; a dot is a seed, the line the 95 % interval of their mean.")
@@ -291,7 +291,7 @@ class CompareButton(QWidget):
     @Slot()
     def _look(self) -> None:
         self._asked.drop()
-        root = self._session.runs_root
+        root = self._session.runs.root
         self._asked.ask(root, partial(earlier_comparisons, root), heard=self._offer)
 
     def _offer(self, found: list[Path]) -> None:

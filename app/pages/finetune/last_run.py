@@ -44,8 +44,8 @@ class LastRun(QWidget):
         self.show_button.setToolTip(self.tr("Show the last run that learned from this table"))
         self.show_button.clicked.connect(self._show)
         row((self.said, 1), (self.show_button, Qt.AlignmentFlag.AlignTop), gap=8, parent=self)
-        session.table_changed.connect(self.look)
-        session.training_ended.connect(self.look)
+        session.data.opened.connect(self.look)
+        session.training.ended.connect(self.look)
         session.queue.ended.connect(self.look)
         self.hide()
         self.look()
@@ -53,10 +53,10 @@ class LastRun(QWidget):
     @Slot()
     def look(self) -> None:
         """Look for the last run of the open table."""
-        path = self._session.table_path
+        path = self._session.data.path
         self._take(None)
         if path is not None:
-            root = self._session.runs_root
+            root = self._session.runs.root
             self._asked.drop()  # there may be another by now
             self._asked.ask(path, partial(last_run, root, path), heard=self._take)
 

@@ -27,7 +27,7 @@ class Meanwhile(Card):
         self.advice = Advice()
         self.add(self.said)
         self.add(self.advice, 1)
-        session.training_changed.connect(self.refresh)
+        session.training.changed.connect(self.refresh)
         session.queue.changed.connect(self.refresh)
         self.refresh()
 
@@ -45,7 +45,7 @@ class Meanwhile(Card):
             "“{name}” is in training. A run that you add to the queue begins when it has ended, even if the "
             "window is closed."
         )
-        said = text.format(name=self._session.training.name)
+        said = text.format(name=self._session.training.state.name)
         if count := self._session.queue.state.num_waiting:
             waits = words.counted(count, self.tr("1 run waits."), self.tr("{count} runs wait."))
             said = f"{said}\n{waits}"

@@ -47,11 +47,11 @@ class ModelChooser(QObject):
         self.box.chosen.connect(self._chosen)
         self.size_box.activated.connect(self._size_chosen)
         self.vocab_box.chosen.connect(self._vocab_chosen)
-        session.model_changed.connect(self.refresh)
-        session.model_problem.connect(self._problem)
+        session.model.changed.connect(self.refresh)
+        session.model.refused.connect(self._problem)
         self.refresh()
-        if session.model_refusal is not None:
-            self._problem(session.model_refusal)
+        if session.model.refusal is not None:
+            self._problem(session.model.refusal)
 
     def rows(self) -> list[tuple[QLabel | None, QWidget]]:
         """Return the rows in order, each a caption and its widget; a sentence has no caption."""
@@ -83,7 +83,7 @@ class ModelChooser(QObject):
         self.box.show_refusal(text)
 
     def _show_current(self) -> None:
-        info = self._session.model
+        info = self._session.model.chosen
         self.box.set_choice(
             None if info is None else NEW if info.is_new else info.model, info.words if info else ""
         )
@@ -142,5 +142,5 @@ class ModelChooser(QObject):
 
     def _ask(self, model: str, vocab: str) -> None:
         self.refusal.hide()
-        self._session.set_model(model, vocab)
+        self._session.model.choose(model, vocab)
         self.asked.emit()

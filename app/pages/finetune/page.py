@@ -23,8 +23,10 @@ from app.pages.finetune.meanwhile import Meanwhile
 from app.pages.finetune.setup import APART, FineTuneSetup
 from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
-from app.session import FILE_SETTINGS, LABEL_CHOICES, Session, sample_data_path
+from app.session import Session
 from app.settings import AppSettings
+from app.shipped import sample_data_path
+from app.work.open_data import FILE_SETTINGS, LABEL_CHOICES
 from app.work.tables import NEW
 from app.work.text_filter import Filter
 from engine.commands.command_line import finetune_command
@@ -71,7 +73,7 @@ class FineTunePage(TrainingPage):
         self.setup.changed.connect(self._setup_changed)
         self.before.changed.connect(self._setup_changed)
         self.charts.texts_wanted.connect(self._show_texts)
-        session.training_ended.connect(self.restore_own)
+        session.training.ended.connect(self.restore_own)
         self._hear_session()
 
     def reason(self) -> str:
@@ -87,11 +89,11 @@ class FineTunePage(TrainingPage):
             self.stack.setCurrentWidget(self.comparison)
         elif self._has_run and at_form and not self.before.missing():
             self.stack.setCurrentWidget(self.meanwhile)
-        self.setup.compare.start.setEnabled(not self.reason() and not self.session.is_training)
+        self.setup.compare.start.setEnabled(not self.reason() and not self.session.training.is_running)
         if had_focus and not self.before.isVisible():
             self.setup.chooser.box.setFocus()  # what was chosen; Qt would go on to the rail
         if not self._has_run:
-            self.charts.set_task(self.session.task_name)
+            self.charts.set_task(self.session.data.task_name)
         remarks = self.setup.remarks() if at_form else []
         self.charts.show_before([] if self._has_run else remarks)
         self.meanwhile.show_remarks(remarks)
@@ -113,7 +115,7 @@ class FineTunePage(TrainingPage):
         self._set_failure(None)
         self.setup.clear_refusals()
         try:
-            folder = self.session.start_training(ComparisonConfig(self.setup.config()))
+            folder = self.session.training.start(ComparisonConfig(self.setup.config()))
         except UserError as error:
             self._refuse(error)
             return
@@ -134,7 +136,7 @@ class FineTunePage(TrainingPage):
         self.refresh()
 
     def command(self, config: FineTuneConfig) -> str:
-        return finetune_command(config, new_run_dir(self.session.runs_root, Path(config.data.data).stem))
+        return finetune_command(config, new_run_dir(self.session.runs.root, Path(config.data.data).stem))
 
     def facts(self, config: FineTuneConfig, started: Started | None) -> list[Fact]:
         return facts_of(config, started)
@@ -160,19 +162,19 @@ class FineTunePage(TrainingPage):
         values = values_of(config)
         self.setup.take_apart(data.data, *(values.pop(name) for name in APART))
         self.setup.form.set_values(values)
-        overrides = {name: getattr(data, name) for name in session.table_overrides}
+        overrides = {name: getattr(data, name) for name in session.data.overrides}
         if Path(data.data).is_file():
             roles = Roles(data.text, data.text_pair, data.label)
             choices = {name: getattr(data, name) for name in LABEL_CHOICES}
             said = {name: str(getattr(data, name)) for name in FILE_SETTINGS if getattr(data, name)}
-            session.open_table(
+            session.data.open(
                 data.data, roles=roles, label_choices=choices, task=data.task, said=said, **overrides
             )
         else:
             gone.append(data.data)
         model = config.model
         if model.model.startswith(NEW) or Path(model.model).is_dir():
-            session.set_model(model.model, model.vocab, model.lowercase)
+            session.model.choose(model.model, model.vocab, model.lowercase)
         else:
             gone.append(model.model)
         return gone
@@ -189,7 +191,7 @@ def main() -> int:
         page = FineTunePage(session)
         page.resize(1104, 780)
         page.show()
-        session.open_table(sample_data_path())
+        session.data.open(sample_data_path())
         page.setup.chooser.start_from_random_weights()
         result = app.exec()
         session.close()

@@ -84,7 +84,7 @@ class FineTuneSetup(SetupCard):
         self._take_kept()
         self._fill_data()
         self._model_changed()
-        self._length_changed(session.max_length)
+        self._length_changed(session.model.max_length)
         self.check()
 
     def _lay_out(self) -> None:
@@ -111,20 +111,20 @@ class FineTuneSetup(SetupCard):
         session = self._session
         self.data_box.activated.connect(self._data_chosen)
         self.roles_link.clicked.connect(self._lead_to_data)
-        self.task_box.chosen.connect(session.set_task)
+        self.task_box.chosen.connect(session.data.set_task)
         self.form.changed.connect(self._form_changed)
         self.test_file.changed.connect(self._timer.start)
         session.doctor.compared.connect(self._compared)
-        session.table_problem.connect(self._file_refused)
-        session.table_changed.connect(self.file_refusal.hide)
-        session.table_changed.connect(self._fill_data)
-        session.roles_changed.connect(self._timer.start)
-        session.summary_changed.connect(self._timer.start)
-        session.model_changed.connect(self._model_changed)
-        session.max_length_changed.connect(self._length_changed)
-        session.busy_changed.connect(self._busy_changed)
-        session.training_started.connect(self._begin_run)
-        session.training_ended.connect(self._learn_pace)
+        session.data.refused.connect(self._file_refused)
+        session.data.opened.connect(self.file_refusal.hide)
+        session.data.opened.connect(self._fill_data)
+        session.data.roles_changed.connect(self._timer.start)
+        session.data.summary_changed.connect(self._timer.start)
+        session.model.changed.connect(self._model_changed)
+        session.model.max_length_changed.connect(self._length_changed)
+        session.busy.changed.connect(self._busy_changed)
+        session.training.started.connect(self._begin_run)
+        session.training.ended.connect(self._learn_pace)
 
     def _take_kept(self) -> None:
         """Show what was set when the last window closed."""
@@ -179,7 +179,7 @@ class FineTuneSetup(SetupCard):
 
     def remarks(self) -> list[Remark]:
         """Return what to know of the data before training; nothing while it is not known."""
-        table, summary = self._session.table, self._session.table_summary
+        table, summary = self._session.data.table, self._session.data.table_summary
         if self.plan is None or self._known is None:
             return []
         if table is None or summary is None:
@@ -193,7 +193,7 @@ class FineTuneSetup(SetupCard):
             num_duplicates=summary.num_duplicates,
             is_own_table=is_own,
         )
-        counted = Counted(table, summary, self._session.max_length)
+        counted = Counted(table, summary, self._session.model.max_length)
         told = [*self._known, *on_steps(self.plan.num_steps)]
         return before_a_run(counted, validation, told)
 
@@ -206,18 +206,20 @@ class FineTuneSetup(SetupCard):
         config, session = self.config(), self._session
         own = (str(getattr(config.data, name)) for name in APART)
         session.doctor.set_apart(tuple(Path(path) for path in own if path))
-        is_labelled = session.task_file is not None or session.has_label
-        is_usable = session.summary is not None and session.summary.refusal is None and is_labelled
-        if session.summary is not None and session.model is not None and is_usable:
-            tokens = session.summary.num_tokens(session.max_length)
-            examples = session.summary.num_examples
+        is_labelled = session.data.task_file is not None or session.data.has_label
+        is_usable = session.data.summary is not None and session.data.summary.refusal is None and is_labelled
+        if session.data.summary is not None and session.model.chosen is not None and is_usable:
+            tokens = session.data.summary.num_tokens(session.model.max_length)
+            examples = session.data.summary.num_examples
             self.plan = plan(
                 config,
                 num_examples=examples,
                 num_tokens=tokens,
-                model=session.model.config,
-                label_counts=session.summary.counts.tolist(),
-                least_rate=TASKS[session.task_name].least_rate if session.task_name in TASKS else 0.0,
+                model=session.model.chosen.config,
+                label_counts=session.data.summary.counts.tolist(),
+                least_rate=TASKS[session.data.task_name].least_rate
+                if session.data.task_name in TASKS
+                else 0.0,
             )
             self.told = self._tell(self.plan, config)
             self.form.set_auto("learning_rate", self._auto_words(self.plan.learning_rate))
@@ -226,16 +228,16 @@ class FineTuneSetup(SetupCard):
     def _ask_known(self, config: FineTuneConfig) -> None:
         """Ask what the model to start from has already learned of the data."""
         session = self._session
-        assert session.model is not None
-        if not has_learned(session.model.info):
+        assert session.model.chosen is not None
+        if not has_learned(session.model.chosen.info):
             self._asked_known.drop()
             self._known = []
             return
         of_rows = DataConfig()
         data = replace(config.data, max_length=of_rows.max_length, truncation=of_rows.truncation)
-        stamp = session.table.sha256 if session.table is not None else ""
+        stamp = session.data.table.sha256 if session.data.table is not None else ""
         if self._asked_known.ask(
-            (config.model.model, str(session.model.info.get("trained")), data, stamp),
+            (config.model.model, str(session.model.chosen.info.get("trained")), data, stamp),
             partial(known_before, config),
             heard=self._hear_known,
             refused=lambda _error: self._hear_known([]),  # the run says why
@@ -250,12 +252,12 @@ class FineTuneSetup(SetupCard):
     def _tell(self, found: Plan, config: FineTuneConfig) -> Told:
         from engine.device import busy
 
-        around = 0.0 if self._session.is_training else busy()  # a run under way is waited for
+        around = 0.0 if self._session.training.is_running else busy()  # a run under way is waited for
         return told(found.seconds, around, self._session.settings.value(_pace_key(config), 0.0))
 
     @Slot()
     def _begin_run(self) -> None:
-        config = self._session.training_config
+        config = self._session.training.config
         is_told = isinstance(config, FineTuneConfig) and not config.training.minutes
         self._begun = self.plan.seconds if self.plan is not None and is_told else 0.0
 
@@ -265,7 +267,7 @@ class FineTuneSetup(SetupCard):
         from engine.device import busy
 
         session, planned, self._begun = self._session, self._begun, 0.0
-        training, config = session.training, session.training_config
+        training, config = session.training.state, session.training.config
         step, started = training.step, training.started
         is_whole = started is not None and started.first_step == 1  # not gone on with
         if planned < LEARNED_S or step is None or not is_whole or training.share < LEARNED_SHARE:
@@ -280,9 +282,9 @@ class FineTuneSetup(SetupCard):
 
     def prediction_words(self) -> str:
         """Return how many steps there will be, and on which rows; what is under way until that is known."""
-        summary, found = self._session.summary, self.plan
+        summary, found = self._session.data.summary, self.plan
         if found is None or summary is None:
-            return self._session.busy_words
+            return self._session.busy.words
         from engine.device import describe_device
 
         minutes = float(self.form.values()["minutes"])
@@ -298,11 +300,11 @@ class FineTuneSetup(SetupCard):
         lines = [said, *self._parts_words(found)]
         if self.told is not None and self.told.is_busy and not minutes:
             lines.insert(1, self.tr("Other programs keep this computer busy."))
-        cut = summary.cut_share(self._session.max_length)
+        cut = summary.cut_share(self._session.model.max_length)
         if cut > 0 and summary.unit == "pieces":
             share = words.share(cut, 0 if cut >= 0.01 else 1)
             text = self.tr("{share} of texts are longer than {length} pieces and will be cut")
-            lines.append(text.format(share=share, length=words.number(self._session.max_length)))
+            lines.append(text.format(share=share, length=words.number(self._session.model.max_length)))
         return "\n".join(lines)
 
     def time_words(self) -> str:
@@ -328,48 +330,48 @@ class FineTuneSetup(SetupCard):
 
     def _task_words(self) -> str:
         session = self._session
-        summary, roles = session.summary, session.roles
-        if session.task_file is None:
+        summary, roles = session.data.summary, session.data.roles
+        if session.data.task_file is None:
             if roles is None:
                 return "–"
             if not roles.text:
                 return self.tr("No text column yet")
-            if summary is not None and not session.has_label:
+            if summary is not None and not session.data.has_label:
                 return self.tr("No label column yet")
         if summary is None:
             return self.tr("Counting…")
-        return views_of(session.task_name).words(summary)
+        return views_of(session.data.task_name).words(summary)
 
     def _fill_tasks(self) -> None:
         """List the tasks; first what the data look like, with the reason where the mouse rests."""
-        session, summary = self._session, self._session.table_summary
-        file, found = session.task_file, session.task_name
+        session, summary = self._session, self._session.data.table_summary
+        file, found = session.data.task_file, session.data.task_name
         reason = file.reason if file is not None else summary.reason if summary is not None else None
         self.task_box.clear()
-        guessed = self.tr("{task} (guessed)") if not session.task and found else ""
+        guessed = self.tr("{task} (guessed)") if not session.data.task and found else ""
         if guessed:
             self.task_box.add_choice(guessed.format(task=views_of(found).title()), "")
         for name, views in VIEWS.items():
-            if name != found or session.task:
+            if name != found or session.data.task:
                 self.task_box.add_choice(views.title(), name)
-        if session.task:
+        if session.data.task:
             self.task_box.add_choice(self.tr("What the data look like"), "")
-        self.task_box.setCurrentIndex(self.task_box.findData(session.task) if found else -1)
+        self.task_box.setCurrentIndex(self.task_box.findData(session.data.task) if found else -1)
         self.task_box.setPlaceholderText("–")
-        self.task_box.setEnabled(session.table_path is not None)
+        self.task_box.setEnabled(session.data.path is not None)
         said = words.say(reason) if reason is not None else words.tr_engine(words.settings()["task"].help)
         self.task_box.setToolTip(tip(said))
 
     @Slot(object)
     def _file_refused(self, error: BaseException) -> None:
         """Say why a task or file that was chosen here cannot be; what was open stays, with its task."""
-        if self._session.summary is not None:
+        if self._session.data.summary is not None:
             set_or_hide(self.file_refusal, words.say_error(error))
         self._fill_tasks()
 
     @Slot()
     def _fill_data(self) -> None:
-        shown = self._session.table_path
+        shown = self._session.data.path
         self._show_apart(str(shown or ""))
         self.data_box.clear()
         if shown is not None:
@@ -411,11 +413,11 @@ class FineTuneSetup(SetupCard):
     @Slot(int)
     def _data_chosen(self, index: int) -> None:
         path = self.data_box.itemData(index)
-        shown = self._session.table_path
+        shown = self._session.data.path
         if not path:
             self._lead_to_data()
         elif path != str(shown):
-            self._session.open_table(path)
+            self._session.data.open(path)
         self.data_box.setCurrentIndex(0 if shown is not None else -1)
 
     @Slot()
@@ -425,14 +427,14 @@ class FineTuneSetup(SetupCard):
     @Slot()
     def _form_changed(self) -> None:
         length = self.form.values().get("max_length")
-        if isinstance(length, int) and 3 <= length <= self._session.max_length_limit:
-            self._session.set_max_length(length)
+        if isinstance(length, int) and 3 <= length <= self._session.model.max_length_limit:
+            self._session.model.set_max_length(length)
         self._timer.start()
 
     @Slot()
     def _model_changed(self) -> None:
-        self.form.set_limits("max_length", maximum=self._session.max_length_limit)
-        if self._session.model is None:
+        self.form.set_limits("max_length", maximum=self._session.model.max_length_limit)
+        if self._session.model.chosen is None:
             self.form.set_auto("learning_rate", "")
         self._timer.start()
 

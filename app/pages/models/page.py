@@ -134,7 +134,7 @@ class ModelsPage(Page):
         self.look_button.clicked.connect(self.look_inside)
         self.export_button.clicked.connect(self.export)
         self.pretrain_button.clicked.connect(self._pretrain)
-        self.session.training_changed.connect(self._show_state)
+        self.session.training.changed.connect(self._show_state)
 
     # ---- the list
 
@@ -148,7 +148,7 @@ class ModelsPage(Page):
     def refresh(self) -> None:
         """Look again for the models of this computer."""
         self._show_list()
-        self.session.find_runs()
+        self.session.runs.find()
 
     @Slot()
     def _show_list(self) -> None:
@@ -431,7 +431,7 @@ class ModelsPage(Page):
     def finetune(self) -> None:
         """Make it the model to fine-tune."""
         if self.entry is not None and self.entry.problem is None:
-            self.session.set_model(str(self.entry.path))
+            self.session.model.choose(str(self.entry.path))
             self.session.page_requested.emit("finetune")
 
     @Slot()
@@ -461,7 +461,7 @@ class ModelsPage(Page):
             action.setEnabled(entry is not None and (entry.problem is None or action is self.folder_button))
         self.export_button.setEnabled(entry is not None and entry.problem is None)
         self.pretrain_button.setVisible(self._is_planned and not is_getting)
-        is_training = self.session.is_training
+        is_training = self.session.training.is_running
         self.finetune_button.setToolTip(
             self.tr("A model is in training; this one can follow it.")
             if is_training

@@ -91,7 +91,7 @@ class FileCard(Card):
         self.free_button.clicked.connect(self._take_free_name)
         self.out_edit.textChanged.connect(self._out_changed)
         self.out_button.clicked.connect(self._browse_out)
-        self._session.table_changed.connect(self._fill_files)
+        self._session.data.opened.connect(self._fill_files)
 
     def _lay_out(self) -> None:
         out = QHBoxLayout()
@@ -289,7 +289,7 @@ class FileCard(Card):
     @Slot()
     def _fill_files(self) -> None:
         current = str(self.preview.table.path) if self.preview else ""
-        table = self._session.table
+        table = self._session.data.table
         known = [current, str(table.path) if table else "", *self._session.settings.recent_files]
         self.file_box.clear()
         for path in dict.fromkeys(known):

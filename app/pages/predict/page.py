@@ -40,8 +40,9 @@ from app.pages.predict.task_file import TaskFileCard
 from app.pages.predict.text import TextCard
 from app.pages.tasks.known import CLASSIFICATION, views_of
 from app.pages.tasks.views import TaskAnswers
-from app.session import Session, sample_data_path
+from app.session import Session
 from app.settings import AppSettings
+from app.shipped import sample_data_path
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.commands.command_line import predict_command
@@ -163,7 +164,7 @@ class PredictPage(Page):
         self.task_file_card.changed.connect(self._task_file_changed)
         self.empty.activated.connect(self._lead_to_finetune)
         self.no_file.activated.connect(self.file_card.browse)
-        self._session.result_changed.connect(self._result_changed)
+        self._session.training.result_changed.connect(self._result_changed)
         self._session.library.changed.connect(self._take_first)
 
     @property
@@ -191,7 +192,7 @@ class PredictPage(Page):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         QTimer.singleShot(0, self, self._take_caret)  # Qt gives the keyboard to the first box, a moment later
-        self._session.find_runs()
+        self._session.runs.find()
         if self._folder is None:
             self._take_first()
         elif self._described is None and not self.model_card.is_refused:
@@ -225,8 +226,8 @@ class PredictPage(Page):
 
     @Slot()
     def _result_changed(self) -> None:
-        if self._session.last_model is not None:
-            self.set_model(self._session.last_model)
+        if self._session.training.last_model is not None:
+            self.set_model(self._session.training.last_model)
 
     def _hear_description(self, described: Described) -> None:
         if self._described is None:
@@ -259,7 +260,7 @@ class PredictPage(Page):
         if answers is not None:
             answers.set_model(described.folder)
             if described.task != self._task_before:  # a file of another task means nothing to it
-                self._task_before, file = described.task, self._session.task_file
+                self._task_before, file = described.task, self._session.data.task_file
                 fits = file is not None and file.task == described.task
                 self.task_file_card.set_path(file.path if fits and file is not None else None)
             self.task_file_card.set_suffixes(answers.suffixes)
@@ -398,8 +399,8 @@ class PredictPage(Page):
             "?" if self._described and self._described.wants_pair else ""
         )
         wanted = Roles(text=str(trained.get("text") or ""), text_pair=pair)
-        same = self._session.table is not None and self._session.table.path == path
-        overrides = dict(self._session.table_overrides) if same else {}
+        same = self._session.data.table is not None and self._session.data.table.path == path
+        overrides = dict(self._session.data.overrides) if same else {}
         if encoding is not None:
             overrides["encoding"] = encoding
         self._ask_preview(partial(preview, path, wanted, overrides))

@@ -55,7 +55,7 @@ class TaskFileCard(Card):
         self.out_edit.textChanged.connect(self._out_changed)
         self.out_button.clicked.connect(self._browse_out)
         self.free_button.clicked.connect(self._take_free_name)
-        session.table_changed.connect(self._fill_files)
+        session.data.opened.connect(self._fill_files)
         self._fill_files()
 
     def _lay_out(self) -> None:
@@ -146,7 +146,7 @@ class TaskFileCard(Card):
 
     @Slot()
     def _fill_files(self) -> None:
-        current, opened = str(self.path or ""), str(self._session.table_path or "")
+        current, opened = str(self.path or ""), str(self._session.data.path or "")
         self.file_box.clear()
         for path in dict.fromkeys((current, opened, *self._session.settings.recent_files)):
             if path and Path(path).is_file():

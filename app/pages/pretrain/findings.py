@@ -130,8 +130,8 @@ class Findings(QObject):
         self.outlook = Finding(files, _forecast, measured, self)
         for finding in (self.text, self.examples):
             finding.settled.connect(self._go_on)
-        session.training_started.connect(self._pause)
-        session.training_ended.connect(self._go_on)
+        session.training.started.connect(self._pause)
+        session.training.ended.connect(self._go_on)
 
     @property
     def report(self) -> CorpusReport | None:
@@ -172,7 +172,7 @@ class Findings(QObject):
     @Slot()
     def _go_on(self) -> None:
         config = self._config
-        if self._session.is_training:
+        if self._session.training.is_running:
             return
         if self._text is not None:
             self.text.ask(self._text)

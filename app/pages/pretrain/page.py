@@ -161,7 +161,7 @@ class PretrainPage(TrainingPage):
         self._ask_workers()
 
     def command(self, config: PretrainConfig) -> str:
-        return pretrain_command(config, new_run_dir(self.session.runs_root, run_name(config)))
+        return pretrain_command(config, new_run_dir(self.session.runs.root, run_name(config)))
 
     def facts(self, config: PretrainConfig, started: Started | None) -> list[Fact]:
         return facts_of(config, started)
@@ -188,7 +188,7 @@ class PretrainPage(TrainingPage):
     def use_model(self) -> None:
         """Take the model to where it learns labels."""
         if self.model_folder is not None:
-            self.session.set_model(str(self.model_folder))
+            self.session.model.choose(str(self.model_folder))
         self.session.page_requested.emit("finetune")
 
     def show_config(self, config: PretrainConfig) -> None:
@@ -200,10 +200,10 @@ class PretrainPage(TrainingPage):
     @Slot(str)
     def _ask(self, sentence: str) -> None:
         """Put a question to the model in training, or to the one that the run has left."""
-        pinned, questions = self.charts.pinned, self.session.questions
+        pinned, questions = self.charts.pinned, self.session.training.questions
         if self.is_running and questions is not None:
             questions.ask(sentence)
-            paused = self.session.training.state == "paused"
+            paused = self.session.training.state.state == "paused"
             pinned.say(
                 self.tr("It answers when training goes on.")
                 if paused
@@ -230,8 +230,8 @@ class PretrainPage(TrainingPage):
     @Slot(list)
     def _pin(self, sentences: list[str]) -> None:
         self._pins = sentences
-        if self.session.questions is not None:
-            self.session.questions.pin(sentences)
+        if self.session.training.questions is not None:
+            self.session.training.questions.pin(sentences)
 
 
 def main() -> int:

@@ -12,7 +12,8 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.files import ask_files, ask_folder
 from app.look.labels import label, tip
-from app.session import Session, sample_data_path
+from app.session import Session
+from app.shipped import sample_data_path
 from engine.errors import bare_column
 from engine.settings.pretrain import TextConfig
 from engine.settings.setting import settings_of
@@ -39,8 +40,8 @@ class TextChooser(QObject):
         self.refusal.setObjectName("refusal_text")
         self.refusal.hide()
         self.box.activated.connect(self._chosen)
-        session.table_changed.connect(self.refresh)
-        session.roles_changed.connect(self._roles_changed)
+        session.data.opened.connect(self.refresh)
+        session.data.roles_changed.connect(self._roles_changed)
         self.refresh()
 
     def rows(self) -> list[tuple[QLabel | None, QWidget]]:
@@ -79,7 +80,7 @@ class TextChooser(QObject):
         tables = [path for path in paths if path.lower().endswith(TABLES)]
         if tables and len(paths) == 1:
             self._awaits_table = True
-            self._session.open_table(tables[0])
+            self._session.data.open(tables[0])
         elif paths:
             self.choose(paths)
 
@@ -118,7 +119,7 @@ class TextChooser(QObject):
         box.setCurrentIndex(0 if self.has_text else -1)
 
     def _add_columns(self) -> None:
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         if table is None:
             return
         first = [roles.text] if roles is not None and roles.text else []
@@ -137,7 +138,7 @@ class TextChooser(QObject):
     def _chosen(self, index: int) -> None:
         kind, value = self.box.itemData(index) or (None, "")
         self.box.setCurrentIndex(0 if self.has_text else -1)
-        table = self._session.table
+        table = self._session.data.table
         if kind == FILES:
             self.browse_files()
         elif kind == MORE:
@@ -188,7 +189,7 @@ class TextChooser(QObject):
 
     @Slot()
     def _roles_changed(self) -> None:
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         if self._awaits_table and table is not None and roles is not None:
             self._awaits_table = False
             if roles.text:

@@ -65,8 +65,8 @@ class OverTableView(QWidget):
         self._found: Found | None = None
         self._order: list[int] = []
         column(self._make_question(), (self._make_texts(), 1), gap=GAP, parent=self)
-        session.table_changed.connect(self._fill)
-        session.roles_changed.connect(self._fill)
+        session.data.opened.connect(self._fill)
+        session.data.roles_changed.connect(self._fill)
         self._fill()
 
     def _make_question(self) -> Card:
@@ -153,7 +153,7 @@ class OverTableView(QWidget):
     @property
     def asked(self) -> OverTable | None:
         """What Measure would ask; None where it cannot be asked."""
-        table = self._session.table
+        table = self._session.data.table
         columns = [str(self.first.currentData() or "")]
         if self.kind.current == PAIRS:
             columns.append(str(self.second.currentData() or ""))
@@ -171,7 +171,7 @@ class OverTableView(QWidget):
     @Slot()
     def _fill(self) -> None:
         """Offer the columns of the open table."""
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         names = list(table.columns) if table is not None else []
         text = roles.text if roles is not None and roles.text else (names[0] if names else "")
         others = [name for name in names if name != text]
@@ -200,7 +200,7 @@ class OverTableView(QWidget):
         self._show_busy(False)
         self.run.setEnabled(self.asked is not None)
         self.value.hide()
-        if self._session.table is None:
+        if self._session.data.table is None:
             said = self.tr("Open a table on the Data page first.")
         elif self.asked is None:
             said = self.tr("Choose two columns: the sentence that should be likelier, and the other.")
@@ -294,7 +294,7 @@ class OverTableView(QWidget):
         self._show_rows()
 
     def _show_rows(self) -> None:
-        found, table = self._found, self._session.table
+        found, table = self._found, self._session.data.table
         self.save.setEnabled(found is not None)
         if found is None or table is None:
             self._order = []
@@ -357,7 +357,7 @@ class OverTableView(QWidget):
     @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
         """Look at one text alone."""
-        table, found = self._session.table, self._found
+        table, found = self._session.data.table, self._found
         if table is not None and found is not None and index.isValid():
             at = int(found.rows[self._order[index.row()]])
             self.sentence_wanted.emit(str(table.frame[self._text_columns()[0]].array[at]))
@@ -377,7 +377,7 @@ class OverTableView(QWidget):
     @Slot(str)
     def save_file(self, path: str) -> None:
         """Write every text's numbers into a CSV file, in the order of the table."""
-        found, table = self._found, self._session.table
+        found, table = self._found, self._session.data.table
         if found is None or table is None:
             return
         names, numbers = found.columns()

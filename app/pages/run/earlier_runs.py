@@ -34,7 +34,7 @@ class EarlierRuns(QObject):
     @Slot()
     def _look(self) -> None:
         self._asked.drop()  # there may be more by now
-        root = self._session.runs_root
+        root = self._session.runs.root
         self._asked.ask(root, partial(earlier_runs, root, self._kind, MOST_EARLIER), heard=self._offer)
 
     def _offer(self, found: list[tuple[RunInfo, Any]]) -> None:

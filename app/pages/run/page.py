@@ -141,10 +141,10 @@ class TrainingPage(Page):
         self.run_card.form_wanted.connect(self.leave_run)
         self.earlier.chosen.connect(self.show_run)
         self.copy_button.clicked.connect(self.copy_command)
-        self.pause_button.clicked.connect(self.session.pause_training)
+        self.pause_button.clicked.connect(self.session.training.pause)
         self.go_on_button.clicked.connect(self._go_on)
         self.start_button.clicked.connect(self.start)
-        self.stop_button.clicked.connect(self.session.stop_training)
+        self.stop_button.clicked.connect(self.session.training.stop)
         self.try_button.clicked.connect(self._try)
         self.back_button.clicked.connect(self._show_running)
 
@@ -157,25 +157,25 @@ class TrainingPage(Page):
     def _hear_session(self) -> None:
         """Connect to the session, once the page is whole; show the run that is under way."""
         session = self.session
-        session.training_started.connect(self._run_started)
-        session.training_heard.connect(self._hear)
-        session.training_changed.connect(self.refresh)
-        session.training_failed.connect(self._run_failed)
-        session.training_ended.connect(self._run_ended)
+        session.training.started.connect(self._run_started)
+        session.training.heard.connect(self._hear)
+        session.training.changed.connect(self.refresh)
+        session.training.failed.connect(self._run_failed)
+        session.training.ended.connect(self._run_ended)
         session.page_requested.connect(self._page_requested)
-        if session.run_dir is not None:
-            self._run_started(session.run_dir)
+        if session.training.run_dir is not None:
+            self._run_started(session.training.run_dir)
         self.refresh()
 
     @property
     def is_mine(self) -> bool:
         """Whether the running or last training job is of this page's kind."""
-        return isinstance(self.session.training_config, self.kind)
+        return isinstance(self.session.training.config, self.kind)
 
     @property
     def is_running(self) -> bool:
         """Whether a run of this page is under way, pauses included."""
-        return self.is_mine and self.session.is_training
+        return self.is_mine and self.session.training.is_running
 
     @property
     def shows_run(self) -> bool:
@@ -204,8 +204,8 @@ class TrainingPage(Page):
         session, reason = self.session, self.reason()
         keyboard = QApplication.focusWidget()
         running, can_resume, finished = self.is_running, self.can_resume, self.is_finished
-        elsewhere = session.is_training and not running
-        state = session.training.state if running else ""
+        elsewhere = session.training.is_running and not running
+        state = session.training.state.state if running else ""
         paused, stopping = state == "paused", state == "stopping"
         shows_run = self.shows_run
         self.left.setCurrentIndex(1 if shows_run else 0)
@@ -219,13 +219,15 @@ class TrainingPage(Page):
         self.stop_button.setText(self.tr("Stopping…") if stopping else self.tr("Stop and keep"))
         self.start_button.setVisible(not shows_run)
         self.start_button.setEnabled(not reason)
-        self.start_button.setText(self.tr("Add to the queue") if session.is_training else self.tr("Start"))
+        self.start_button.setText(
+            self.tr("Add to the queue") if session.training.is_running else self.tr("Start")
+        )
         self.back_button.setVisible(self._at_form)
         self.try_button.setVisible(finished)
         self.copy_button.setEnabled(shows_run or not reason)
         waiting = self.tr("Another model is in training. It can start when that has ended.")
         queued = self.tr("It begins when the training under way has ended, even if the window is closed.")
-        self.start_button.setToolTip(tip(reason or (queued if session.is_training else "")))
+        self.start_button.setToolTip(tip(reason or (queued if session.training.is_running else "")))
         self.go_on_button.setToolTip(waiting if elsewhere else "")
         self.run_card.controls.setVisible(running or can_resume)
         self.new_button.setVisible(self._has_run and not running)
@@ -256,8 +258,8 @@ class TrainingPage(Page):
         card, state = self.run_card, self._outcome
         assert self.run_dir is not None
         if self.is_running:
-            state = self.session.training.state
-            card.progress.show_state(self.session.training)
+            state = self.session.training.state.state
+            card.progress.show_state(self.session.training.state)
         else:
             card.progress.show_end(self._step, self._started.num_steps if self._started else 0, state)
         card.show_run(self.run_dir, self.tr("in training") if state == "running" else state_words(state))
@@ -270,12 +272,12 @@ class TrainingPage(Page):
         """
         self._set_failure(None)
         self.setup.clear_refusals()
-        is_second = self.session.is_training
+        is_second = self.session.training.is_running
         try:
             if is_second:
-                self.session.queue_training(self.setup.config())
+                self.session.training.put_in_queue(self.setup.config())
             else:
-                self.session.start_training(self.setup.config())
+                self.session.training.start(self.setup.config())
         except UserError as error:
             self._refuse(error)
         else:
@@ -287,18 +289,18 @@ class TrainingPage(Page):
     @Slot()
     def _go_on(self) -> None:
         if self.is_running:
-            self.session.continue_training()
+            self.session.training.go_on()
         elif self.run_dir is not None:
             self._set_failure(None)
             try:
-                self.session.resume_training(self.run_dir)
+                self.session.training.resume(self.run_dir)
             except UserError as error:
                 self._refuse(error)
 
     @Slot(object)
     def _run_started(self, run_dir: Path) -> None:
         if self.is_mine:
-            self._take_run(run_dir, "", self.session.training_config)
+            self._take_run(run_dir, "", self.session.training.config)
         self.refresh()
 
     @Slot(object, object)
@@ -354,7 +356,7 @@ class TrainingPage(Page):
         else:
             self._following, self._outcome = None, heard.state
             self._show_end(self._step.elapsed_s if self._step is not None else 0.0)
-            self.session.find_runs()
+            self.session.runs.find()
         self.refresh()
 
     @Slot()
@@ -477,7 +479,7 @@ class TrainingPage(Page):
     @Slot()
     def _run_ended(self) -> None:
         if self.is_mine:
-            training = self.session.training
+            training = self.session.training.state
             self._outcome = training.outcome
             step = training.step
             if step is None and not self._left_something():

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app.look.labels import ElidedLabel, label
 from app.words import decimal, duration, number, scientific, share, time_left, tr_engine, translate
-from app.work.training import TrainingState
+from app.work.training_state import TrainingState
 from engine.events import Step
 
 SCALE = 1000

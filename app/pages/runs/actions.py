@@ -72,7 +72,7 @@ class RunActions(QObject):
         can_resume = (
             only is not None
             and only.state in ENDED
-            and not self.session.is_training
+            and not self.session.training.is_running
             and (Path(only.path) / CHECKPOINTS).is_dir()
         )
         entries: list[tuple[str, Callable[[], object], bool, str]] = [
@@ -173,7 +173,7 @@ class RunActions(QObject):
         self._binning.drop()
         self._binning.ask(
             paths,
-            partial(requests.slim_runs, self.session.runs_root, paths),
+            partial(requests.slim_runs, self.session.runs.root, paths),
             heard=self._tell_slim,
             refused=self.refused.emit,
             ended=self.changed.emit,
@@ -200,7 +200,7 @@ class RunActions(QObject):
             self.tr("{count} runs are in the bin, from where they can be taken back."),
         )
         self.done.emit(text)
-        self.session.find_runs()
+        self.session.runs.find()
 
     @Slot()
     def resume(self) -> None:
@@ -209,7 +209,7 @@ class RunActions(QObject):
         if len(runs) != 1:
             return
         try:
-            self.session.resume_training(Path(runs[0].path))
+            self.session.training.resume(Path(runs[0].path))
         except UserError as error:
             self.refused.emit(error)
             return
@@ -281,7 +281,7 @@ class RunActions(QObject):
     @Slot()
     def export_scalars(self) -> None:
         """Ask for a folder, and write a folder of scalars for each chosen run into it."""
-        title, start = self.tr("Folder for TensorBoard"), self.session.runs_root.parent
+        title, start = self.tr("Folder for TensorBoard"), self.session.runs.root.parent
         ask_folder(self._page, title, self.export_scalars_to, name="runs_scalars_dialog", start=start)
 
     @Slot(str)
@@ -351,7 +351,7 @@ class RunActions(QObject):
         try:
             for one in self.chosen:
                 config = read_config(Path(one.facts.path))
-                place = new_run_dir(self.session.runs_root, name_of(one.runs))
+                place = new_run_dir(self.session.runs.root, name_of(one.runs))
                 if isinstance(config, PretrainConfig):
                     lines.append(pretrain_command(config, place))
                 else:

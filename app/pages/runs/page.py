@@ -153,8 +153,8 @@ class RunsPage(Page):
         acting.changed.connect(self.refresh)
         acting.done.connect(self._tell)
         acting.refused.connect(self._refuse)
-        session.training_started.connect(self.refresh)
-        session.training_ended.connect(self.refresh)
+        session.training.started.connect(self.refresh)
+        session.training.ended.connect(self.refresh)
         self.search.textChanged.connect(self._search)
         self.data.activated.connect(self._filter)
         self.grouping.activated.connect(self._filter)
@@ -199,7 +199,7 @@ class RunsPage(Page):
         """Look at the folders again; only what has changed is read."""
         if not self.isVisible():
             return
-        root = self.session.runs_root
+        root = self.session.runs.root
         self._listing.drop()
         self._listing.ask(
             root,
@@ -228,7 +228,7 @@ class RunsPage(Page):
     def _show_elsewhere(self, under_way: Sequence[RunFacts]) -> None:
         """Say what is trained beside the window and its queue: the two wait for each other, not for that."""
         job = self.session.queue.state.running
-        known = {self.session.run_dir, self.session.runs_root / job.run if job is not None else None}
+        known = {self.session.training.run_dir, self.session.runs.root / job.run if job is not None else None}
         names = [
             name_of([facts])
             for facts in under_way

@@ -56,7 +56,7 @@ class TableMeasures(QWidget):
         self.progress = QProgressBar(textVisible=False)
         self.stop_button = button(self.tr("Stop"), name="tokenizer_stop")
         self.again_button = button(self.tr("Measure"), name="tokenizer_measure")
-        self.max_length = SpinBox(minimum=3, maximum=4096, value=session.max_length)
+        self.max_length = SpinBox(minimum=3, maximum=4096, value=session.model.max_length)
         self.histogram = HistogramPlot(self.tr("Lengths of the rows"), x_label=self.tr("pieces"))
         self.unknown = BarsPlot(self.tr("Unknown words"))
         self.cut = LinesModel(
@@ -74,7 +74,7 @@ class TableMeasures(QWidget):
     @Slot()
     def catch_up(self) -> None:
         """Measure, if this is on screen and something is new."""
-        table, roles, first = self._session.table, self._session.roles, self._bar.first
+        table, roles, first = self._session.data.table, self._session.data.roles, self._bar.first
         self._show_state()
         if not self.isVisible() or table is None or roles is None or not roles.text or first is None:
             return
@@ -138,7 +138,7 @@ class TableMeasures(QWidget):
         self._show_cut()
 
     def _show_state(self) -> None:
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         has_text = table is not None and roles is not None and bool(roles.text)
         self._stack.setCurrentIndex(1 if has_text else 0)
         self.empty.set_text(
@@ -251,7 +251,7 @@ class TableMeasures(QWidget):
         self.cut_card.set_hint(self.tr("the longest first") if len(self._cut) else none)
 
     def _cut_cell(self, line: int, column: int) -> str:
-        table, roles = self._session.table, self._session.roles
+        table, roles = self._session.data.table, self._session.data.roles
         row, length = int(self._cut[line]), int(self.found[0].lengths[self._cut[line]])
         if table is None or roles is None or row >= table.num_rows:
             return ""
@@ -261,7 +261,7 @@ class TableMeasures(QWidget):
 
     @Slot(int)
     def _length_changed(self, most: int) -> None:
-        self._session.set_max_length(most)
+        self._session.model.set_max_length(most)
         self._show_figures()
         self._show_cut()
 
@@ -281,9 +281,9 @@ class TableMeasures(QWidget):
         self.stop_button.clicked.connect(self.stop)
         self.again_button.clicked.connect(self.measure_again)
         self.max_length.valueChanged.connect(self._length_changed)
-        session.max_length_changed.connect(self._take_length)
-        session.table_changed.connect(self.catch_up)
-        session.roles_changed.connect(self.catch_up)
+        session.model.max_length_changed.connect(self._take_length)
+        session.data.opened.connect(self.catch_up)
+        session.data.roles_changed.connect(self.catch_up)
 
     def _lay_out(self) -> None:
         self.histogram.setObjectName("tokenizer_lengths")

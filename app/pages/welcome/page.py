@@ -27,7 +27,8 @@ from app.pages.welcome.found import (
     run_words,
 )
 from app.pages.welcome.parts import CLAUSE, NEW_LINE, Entry, ListCard, Piece, WayCard
-from app.session import Session, sample_data_path
+from app.session import Session
+from app.shipped import sample_data_path
 from app.work.inspector import FIRST_TEXT
 from app.work.library import ModelEntry, entry_words
 from app.work.titles import model_title, shape_words
@@ -186,8 +187,8 @@ class WelcomePage(Page):
         self.text_button.clicked.connect(self._try_text)
         self.own_text_button.clicked.connect(partial(self._lead, "pretrain"))
         self.models_link.clicked.connect(partial(self._lead, "models"))
-        session.crashed_runs_changed.connect(self.look_again)
-        session.training_ended.connect(self.look_again)
+        session.runs.crashed_changed.connect(self.look_again)
+        session.training.ended.connect(self.look_again)
         session.library.changed.connect(self._show)
         self.question = FolderQuestion(session, self, name="model_dialog")
         self.question.chosen.connect(self._model_chosen)
@@ -197,7 +198,7 @@ class WelcomePage(Page):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self.session.find_runs()
+        self.session.runs.find()
         self.look_again()
 
     @Slot()
@@ -208,7 +209,7 @@ class WelcomePage(Page):
         settings = self.session.settings
         samples = {str(sample.path) for sample in shipped.samples()} | {str(sample_data_path())}
         wanted = Wanted(
-            runs_root=self.session.runs_root,
+            runs_root=self.session.runs.root,
             tables=tuple(path for path in settings.recent_files if path not in samples),
             kept_run=shipped.history_run(),
         )
@@ -394,11 +395,11 @@ class WelcomePage(Page):
         session, starter = self.session, shipped.starter_model()
         sample = next((one for one in shipped.samples() if one.key == POLARITY), None)
         if sample is None:
-            session.open_table(sample_data_path())
+            session.data.open(sample_data_path())
         else:
-            session.open_table(sample.path, roles=sample.roles)
-        if session.model is None and starter is not None:
-            session.set_model(str(starter))
+            session.data.open(sample.path, roles=sample.roles)
+        if session.model.chosen is None and starter is not None:
+            session.model.choose(str(starter))
         self._lead("finetune")
 
     @Slot()
@@ -411,17 +412,17 @@ class WelcomePage(Page):
     def _open_run(self, run: FoundRun, _checked: bool = False) -> None:
         """Show a run on its page; while one of its kind is in training, that one."""
         session = self.session
-        is_taken = session.is_training and type(session.training_config) is type(run.config)
+        is_taken = session.training.is_running and type(session.training.config) is type(run.config)
         self._lead(run.page)
         if not is_taken:
             self.run_wanted.emit(run.info, run.config)
 
     def _open_table(self, path: Path, _checked: bool = False) -> None:
-        self.session.open_table(path)
+        self.session.data.open(path)
         self._lead("data")
 
     def _open_sample(self, sample: shipped.Sample, _checked: bool = False) -> None:
-        self.session.open_table(sample.path, roles=sample.roles)
+        self.session.data.open(sample.path, roles=sample.roles)
         self._lead("data")
 
     def _open_model(self, model: ModelEntry, _checked: bool = False) -> None:

@@ -316,7 +316,7 @@ def test_the_editor_renames_moves_deletes_and_what_is_not_saved_outlives_the_win
     qtbot.waitUntil(lambda: not desk.is_changed)
     rest(again.session, qtbot)
     assert read_lecture(tmp_path / "saved.json") == desk.lecture and desk.recent == (tmp_path / "saved.json",)
-    assert not list(again.session.runs_root.parent.glob("unsaved*"))
+    assert not list(again.session.runs.root.parent.glob("unsaved*"))
 
 
 def test_a_page_without_a_state_says_which_pages_have_one(

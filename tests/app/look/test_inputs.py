@@ -31,8 +31,8 @@ from app.look.boxes import ChoiceBox
 from app.look.inputs import ComboBox, DoubleSpinBox, LineEdit, Slider, SpinBox
 from app.main_window import MainWindow
 from app.page_stack import PAGES
-from app.session import sample_data_path
 from app.settings import AppSettings
+from app.shipped import sample_data_path
 from tests.app.hand import OpenWindow
 
 INPUTS = (QAbstractSpinBox, QComboBox, QAbstractSlider)
@@ -41,7 +41,7 @@ INPUTS = (QAbstractSpinBox, QComboBox, QAbstractSlider)
 @pytest.fixture
 def window(settings: AppSettings, open_window: OpenWindow) -> MainWindow:
     made = open_window(settings)
-    made.session.open_table(sample_data_path())
+    made.session.data.open(sample_data_path())
     assert made.session.wait_idle()
     return made
 

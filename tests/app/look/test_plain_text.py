@@ -42,8 +42,8 @@ def window(settings: AppSettings, open_window: OpenWindow, tmp_path: Path) -> Ma
     settings.add_recent_file(table)
     settings.add_recent_model(model)
     made = open_window(settings)
-    made.session.open_table(table)
-    made.session.set_model(str(model))
+    made.session.data.open(table)
+    made.session.model.choose(str(model))
     assert made.session.wait_idle()
     return made
 

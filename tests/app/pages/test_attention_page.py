@@ -78,7 +78,7 @@ def test_without_the_look_of_the_model_that_was_chosen_nothing_is_asked_of_the_o
     save_model(tmp_path / "small", model, tiny_wordpiece(), {})
     failed, told = [], []
     looking.ablation.refused.connect(failed.append)
-    looking.session.problem.connect(told.append)
+    looking.session.workers.problem.connect(told.append)
     old, small = looking.maps, LoadedModel.open(tmp_path / "small").about
     chosen = looking.chosen.fitted((1, 2)).choose(0, 1)
     looking.ablation.set_chosen(small, old, chosen, 0.0)  # as when the model has just changed
@@ -362,8 +362,8 @@ def test_the_head_that_matters_most_is_at_the_top(looking: AttentionPage, qtbot:
 def test_heads_are_measured_over_the_open_table(looking: AttentionPage, qtbot: QtBot, tmp_path: Path) -> None:
     with (tmp_path / "films.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([["text", "label"], *([f"good film {c}", c] for c in "abcdefg")])
-    looking.session.open_table(tmp_path / "films.csv")
-    qtbot.waitUntil(lambda: looking.session.summary is not None)
+    looking.session.data.open(tmp_path / "films.csv")
+    qtbot.waitUntil(lambda: looking.session.data.summary is not None)
     choose(looking, qtbot, "attention_sort", "entropy")
     choose(looking, qtbot, "attention_over", "table")
     held = looking.heads.list.head_values
@@ -379,8 +379,8 @@ def test_heads_are_weighed_and_switched_off_over_the_open_table(
     told = looking.effects.table_words
     assert "Open a table" in told.text()
     (tmp_path / "films.csv").write_text("text\n" + "good bad film playing\n" * 9, encoding="utf-8")
-    looking.session.open_table(tmp_path / "films.csv")
-    qtbot.waitUntil(lambda: looking.session.summary is not None)
+    looking.session.data.open(tmp_path / "films.csv")
+    qtbot.waitUntil(lambda: looking.session.data.summary is not None)
     choose(looking, qtbot, "attention_sort", "importance")
     held = looking.heads.list.head_values
     assert held is not None and held.half is not None and "9 texts" in looking.heads.help.text()

@@ -22,9 +22,9 @@ SETTINGS = {"max_length": 23, "num_epochs": 1, "batch_size": 16, "device": "cpu"
 def page(show_page: ShowPage[FineTunePage], tmp_path: Path) -> FineTunePage:
     """The page with reviews and a small model to adapt."""
     page, config = show_page(FineTunePage), tiny_config(tmp_path)
-    page.session.set_runs_root(tmp_path / "runs")
-    page.session.open_table(config.data.data)
-    page.session.set_model(config.model.model)
+    page.session.runs.set_root(tmp_path / "runs")
+    page.session.data.open(config.data.data)
+    page.session.model.choose(config.model.model)
     assert page.session.wait_idle()
     page.setup.set_values(SETTINGS)
     return page
@@ -35,7 +35,7 @@ def test_one_click_compares_all_ways_and_says_after_reopening_what_it_said(
     page: FineTunePage, hand: Hand, qtbot: QtBot, tmp_path: Path
 ) -> None:
     hand.click("compare_ways")
-    qtbot.waitUntil(lambda: not page.session.is_training, timeout=120_000)
+    qtbot.waitUntil(lambda: not page.session.training.is_running, timeout=120_000)
     assert page.session.wait_idle()
     (folder,) = (one for one in (tmp_path / "runs").iterdir() if one.is_dir())
     report = read_report(folder)
@@ -60,10 +60,10 @@ def test_a_comparison_that_is_stopped_goes_on_where_it_was(
     hand.click("compare_ways")
     qtbot.waitUntil(lambda: len(page.comparison.plot.numbers()) > 1, timeout=60_000)
     hand.click("stop_comparison")
-    qtbot.waitUntil(lambda: not page.session.is_training, timeout=60_000)
+    qtbot.waitUntil(lambda: not page.session.training.is_running, timeout=60_000)
     assert hand.shown("stop_comparison", "go_on_comparison") == ["go_on_comparison"]
     hand.click("go_on_comparison")
-    qtbot.waitUntil(lambda: not page.session.is_training, timeout=120_000)
+    qtbot.waitUntil(lambda: not page.session.training.is_running, timeout=120_000)
     assert page.session.wait_idle()
     (folder,) = (one for one in (tmp_path / "runs").iterdir() if one.is_dir())
     means = [way["mean"] for way in read_report(folder)["ways"]]
@@ -75,5 +75,5 @@ def test_what_cannot_be_compared_is_said_before_anything_is_written(
 ) -> None:
     page.setup.set_values({"encoder": "frozen"})
     hand.click("compare_ways")
-    qtbot.waitUntil(lambda: not page.session.is_training, timeout=20_000)
+    qtbot.waitUntil(lambda: not page.session.training.is_running, timeout=20_000)
     assert "is what is compared" in hand.said("comparison_words")

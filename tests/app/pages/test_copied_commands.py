@@ -130,7 +130,7 @@ def template_file(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
 
 def vectors(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     Path("films.tsv").write_text("text\tmy label\ngood film\ta\n\tb\n-bad 'play'\tb\nplaying\ta\n")
-    session.open_table("films.tsv", separator="\t", quoting="none", header="yes")
+    session.data.open("films.tsv", separator="\t", quoting="none", header="yes")
     page = shown(EmbeddingsPage(session), qtbot)
     choose(page.source_card.kind_box, "table")
     page.vectors_card.kind_box.setCurrentIndex(page.vectors_card.kind_box.findData("max"))
@@ -154,7 +154,7 @@ def word_in_sentences(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
 
 def word_in_table(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     Path("films.tsv").write_text("text\tmy label\ngood film\ta\n\tb\n-bad 'film'\tb\nplaying\ta\n")
-    session.open_table("films.tsv", separator="\t", quoting="none", header="yes")
+    session.data.open("films.tsv", separator="\t", quoting="none", header="yes")
     page = shown(EmbeddingsPage(session), qtbot)
     page.source_card.word.setText("film")
     choose(page.source_card.place_box, "table")

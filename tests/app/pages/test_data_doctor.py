@@ -61,7 +61,7 @@ def rows(tmp_path: Path) -> list[tuple[str, str]]:
 
 def open_table(page: DataPage, path: Path) -> Session:
     session: Session = page.session
-    session.open_table(path)
+    session.data.open(path)
     assert session.wait_idle()
     return session
 
@@ -89,7 +89,7 @@ def test_copies_are_left_out_by_one_click_and_come_back_by_another(
     assert "No text appears twice" in said(page) and "One row left out (copies)" in said(page)
     assert "98 of 99 rows can be used" in page.table_card.hint_label.text()
     recipe = Path(session.values()["recipe"])
-    session.doctor.save()
+    session.data.mends.save()
     assert read_recipe(recipe).steps[0].rows == (96,)
     links(page, "One row left out")["Undo"].click()
     assert session.wait_idle()
@@ -107,7 +107,7 @@ def test_it_looks_again_after_a_mend_and_at_the_files_that_a_training_keeps_apar
     assert "rows of films.csv also stand in apart.csv" in said(page) and "other.csv" not in said(page)
     links(page, "also stand in apart.csv")["Leave out"].click()
     qtbot.waitUntil(lambda: not any(one.kind == "leaks" for one in session.doctor.findings), timeout=20_000)
-    session.doctor.undo()
+    session.data.mends.undo()
     qtbot.waitUntil(lambda: any(one.kind == "leaks" for one in session.doctor.findings), timeout=20_000)
 
 
@@ -123,7 +123,7 @@ def test_near_copies_stand_beside_what_they_repeat_and_go_from_a_likeness_on(
     hand.find("found_share").setValue(100)
     assert hand.said("found_drop") == "Leave out one row"
     hand.click("found_drop")
-    assert session.doctor.steps[0].rows == (97,) and page.table_card.isVisible()
+    assert session.data.mends.steps[0].rows == (97,) and page.table_card.isVisible()
 
 
 def test_what_is_found_in_another_file_shows_its_rows_and_mends_nothing_here(
@@ -146,7 +146,7 @@ def test_what_is_found_in_another_file_shows_its_rows_and_mends_nothing_here(
             model = page.found_card.model
             numbers = range(model.rowCount())
             assert [model.headerData(row, Qt.Orientation.Vertical) for row in numbers] == lines
-    assert "Rows of test.csv" in page.found_card.title_label.text() and not session.doctor.steps
+    assert "Rows of test.csv" in page.found_card.title_label.text() and not session.data.mends.steps
 
 
 def test_a_leak_is_shown_beside_the_row_of_the_other_file(
@@ -181,7 +181,7 @@ def test_the_last_mend_is_taken_back_beside_the_title_and_mends_are_no_remarks(
     assert page.advice_card.hint_label.text() == before and "One row left out" in said(page)
     hand.click("undo_mend")
     assert session.wait_idle()
-    assert not session.doctor.steps and page.advice_card.hint_label.text() == before
+    assert not session.data.mends.steps and page.advice_card.hint_label.text() == before
 
 
 def test_a_mistyped_label_is_merged_and_the_mend_is_there_when_the_file_is_opened_again(
@@ -192,7 +192,7 @@ def test_a_mistyped_label_is_merged_and_the_mend_is_there_when_the_file_is_opene
     links(page, "may be another one")["Merge"].click()
     assert session.wait_idle()
     assert {name for name, _count in page.labels_plot.bars} == {"good", "bad"}
-    qtbot.waitUntil(lambda: any(session.recipes_dir().glob("*.json")))
+    qtbot.waitUntil(lambda: any(session.runs.recipes_dir().glob("*.json")))
     open_table(page, tmp_path / "films.csv")
     assert {name for name, _count in page.labels_plot.bars} == {"good", "bad"}
     assert "“goood” read as “good”" in said(page)
@@ -214,10 +214,10 @@ def test_labels_in_doubt_are_decided_by_keys_and_the_mended_table_is_saved(
     for key in (Qt.Key.Key_R, Qt.Key.Key_D, Qt.Key.Key_K):
         qtbot.keyClick(view, key)
     assert session.wait_idle()
-    assert [step.do for step in session.doctor.steps] == ["relabel", "drop", "keep"]
+    assert [step.do for step in session.data.mends.steps] == ["relabel", "drop", "keep"]
     assert view.currentIndex().row() == 3 and "4 of" in page.review.hint_label.text()
     qtbot.keyClick(view, Qt.Key.Key_U)
-    assert [step.do for step in session.doctor.steps] == ["relabel", "drop"]
+    assert [step.do for step in session.data.mends.steps] == ["relabel", "drop"]
     qtbot.keyClick(view, Qt.Key.Key_Up)
     assert f"Line {second}:" in hand.said("review_reason") and third not in (7, second)
     hand.open_dialog("save_mended", tmp_path / "better.csv")
@@ -260,7 +260,7 @@ def test_what_stands_in_a_test_file_too_is_named_and_left_out(
     assert session.wait_idle()
     links(page, "in test.csv, word for word")["Leave out"].click()
     assert session.wait_idle()
-    assert session.doctor.steps[0].rows[0] == 20 and "left out (leaks)" in said(page)
+    assert session.data.mends.steps[0].rows[0] == 20 and "left out (leaks)" in said(page)
 
 
 def test_rows_are_searched_put_in_order_and_filtered_by_a_label(

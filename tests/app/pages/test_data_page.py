@@ -75,7 +75,7 @@ def lines_shown(page: DataPage) -> list[int]:
 
 def open_file(page: DataPage, path: Path, **overrides: str) -> Session:
     session: Session = page.session
-    session.open_table(path, **overrides)
+    session.data.open(path, **overrides)
     assert session.wait_idle()
     return session
 
@@ -111,15 +111,15 @@ def test_reported_rows_are_listed_with_their_reason(qtbot: QtBot, page: DataPage
 @pytest.mark.slow
 def test_changing_the_encoding_reads_the_file_again(page: DataPage, table_file: Path) -> None:
     session = open_file(page, table_file, encoding="cp1252")
-    assert session.table is not None and "café" in session.table.frame["story"].iloc[0]
+    assert session.data.table is not None and "café" in session.data.table.frame["story"].iloc[0]
     page.table_card.change_button.click()
     box = page.findChild(QComboBox, "reading_encoding")
     assert box is not None and box.isVisible() and box.currentText() == "cp1252"
     box.setCurrentIndex(box.findData("cp1251"))
     box.activated.emit(box.currentIndex())
     assert session.wait_idle()
-    assert session.table_overrides["encoding"] == "cp1251"
-    assert "cafй" in session.table.frame["story"].iloc[0]
+    assert session.data.overrides["encoding"] == "cp1251"
+    assert "cafй" in session.data.table.frame["story"].iloc[0]
 
 
 def test_walking_through_how_a_file_is_read_reads_it_no_other_way(
@@ -133,15 +133,15 @@ def test_walking_through_how_a_file_is_read_reads_it_no_other_way(
         qtbot.keyClick(box, Qt.Key.Key_Down)
         assert box.view().isVisible()
         box.hidePopup()
-    assert session.table_overrides == {"encoding": "cp1252", "separator": "", "quoting": "", "header": ""}
-    assert not session.busy_words
+    assert session.data.overrides == {"encoding": "cp1252", "separator": "", "quoting": "", "header": ""}
+    assert not session.busy.words
 
 
 def test_an_unknown_encoding_is_refused_in_place_and_the_table_stays(
     page: DataPage, table_file: Path
 ) -> None:
     session = open_file(page, table_file, encoding="cp1252")
-    session.reread_table(encoding="klingon")
+    session.data.reread(encoding="klingon")
     assert session.wait_idle()
     assert "klingon" in page.banner.text() and "stays open" in page.banner.text()
     assert page.table_card.view.model().rowCount() == 38
@@ -157,7 +157,7 @@ def test_the_label_can_be_chosen_and_training_asks_for_it(
     box.setCurrentIndex(0)
     box.activated.emit(0)
     assert session.wait_idle()
-    assert session.roles == Roles("story", "", "")
+    assert session.data.roles == Roles("story", "", "")
     assert not page.next_button.isEnabled() and "label" in page.next_button.toolTip()
     box.setCurrentIndex(box.findData("topic"))
     box.activated.emit(box.currentIndex())
@@ -177,17 +177,17 @@ def test_two_columns_change_their_roles_and_undo_changes_them_back(
     box.setCurrentIndex(box.findData("topic"))
     box.activated.emit(box.currentIndex())
     assert session.wait_idle()
-    assert session.roles == Roles("topic", "", "story"), "neither column is left without a role"
+    assert session.data.roles == Roles("topic", "", "story"), "neither column is left without a role"
     assert undo.isVisible() and "Text: story · Label: topic" in undo.toolTip()
     qtbot.mouseClick(undo, Qt.MouseButton.LeftButton)
     assert session.wait_idle()
-    assert session.roles == Roles("story", "", "topic") and not undo.isVisible()
-    session.set_role("story", "")
+    assert session.data.roles == Roles("story", "", "topic") and not undo.isVisible()
+    session.data.set_role("story", "")
     page.activateWindow()
     page.table_card.view.setFocus()
     qtbot.keyClick(page.table_card.view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert session.wait_idle()
-    assert session.roles == Roles("story", "", "topic")
+    assert session.data.roles == Roles("story", "", "topic")
 
 
 def test_walking_through_a_role_box_with_the_keyboard_takes_no_column(
@@ -201,14 +201,14 @@ def test_walking_through_a_role_box_with_the_keyboard_takes_no_column(
         qtbot.keyClick(box, key)
         assert box.view().isVisible(), "the list is open to choose from"
         box.hidePopup()
-        assert session.roles == Roles("story", "", "topic") and box.currentText() == "topic"
+        assert session.data.roles == Roles("story", "", "topic") and box.currentText() == "topic"
     wheel(box)
-    assert session.roles == Roles("story", "", "topic")
+    assert session.data.roles == Roles("story", "", "topic")
     qtbot.keyClick(box, Qt.Key.Key_Down)
     qtbot.keyClick(box.view(), Qt.Key.Key_Down)
     qtbot.keyClick(box.view(), Qt.Key.Key_Return)
     assert session.wait_idle()
-    assert session.roles == Roles("topic", "", "story"), "what is chosen from the list counts"
+    assert session.data.roles == Roles("topic", "", "story"), "what is chosen from the list counts"
 
 
 def test_the_maximum_length_is_set_here_and_the_cut_share_follows(
@@ -218,11 +218,11 @@ def test_the_maximum_length_is_set_here_and_the_cut_share_follows(
     vocab.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nnumber\n", encoding="utf-8")
     session = open_file(page, table_file, encoding="cp1252")
     assert not page.max_length_box.isVisible() and page.model_button.isVisible()
-    session.set_model("new:tiny", str(vocab))
+    session.model.choose("new:tiny", str(vocab))
     assert session.wait_idle()
     assert page.max_length_box.isVisible() and not page.model_button.isVisible()
     page.max_length_box.setValue(5)
-    assert session.max_length == 5
+    assert session.model.max_length == 5
     assert page.lengths_card.hint_label.text() == "100 % cut at"
     assert "[UNK]" in " ".join(page.advice.texts())
 
@@ -294,7 +294,7 @@ def test_what_is_said_of_rows_is_what_a_script_counts_and_a_click_shows_those_ro
     assert lines_shown(page) == [*range(2, len(rows) + 2)] and not back.isVisible()
     assert f"{len(usable)} of {len(rows)} rows can be used" in page.table_card.hint_label.text()
     assert page.table_card.reported_button.text() == f"{len(rows) - len(usable)} left out"
-    assert session.summary is not None and session.summary.counts.sum() == len(usable)
+    assert session.data.summary is not None and session.data.summary.counts.sum() == len(usable)
 
 
 @pytest.mark.slow
@@ -313,12 +313,12 @@ def test_one_click_merges_nearly_equal_labels_and_one_takes_it_back(
     merged = dict(page.labels_plot.bars)
     assert set(merged) == {"good", "bad", "dull"} and sum(merged.values()) == sum(before.values())
     assert "6 rows changed" in remark(page, "count as one")
-    session.set_model("new:nowhere")  # whatever else is studied anew, it stays
-    session.reread_table(quoting="csv")
-    assert session.wait_idle() and session.label_choices["merge_labels"]
+    session.model.choose("new:nowhere")  # whatever else is studied anew, it stays
+    session.data.reread(quoting="csv")
+    assert session.wait_idle() and session.data.label_choices["merge_labels"]
     qtbot.mouseClick(links(page, "count as one")["Undo"], Qt.MouseButton.LeftButton)
     assert session.wait_idle()
-    assert dict(page.labels_plot.bars) == before and not session.label_choices["merge_labels"]
+    assert dict(page.labels_plot.bars) == before and not session.data.label_choices["merge_labels"]
 
 
 def test_two_labels_that_look_alike_are_told_apart_wherever_one_is_named(
@@ -338,18 +338,18 @@ def test_a_merge_was_said_of_one_table_and_one_label_column(
 ) -> None:
     planted(tmp_path / "planted.csv")
     session = open_file(page, tmp_path / "planted.csv")
-    session.choose_for_labels("merge_labels", True)
-    session.set_roles(Roles("text"))
-    assert session.wait_idle() and not session.label_choices["merge_labels"]
+    session.data.choose_for_labels("merge_labels", True)
+    session.data.set_roles(Roles("text"))
+    assert session.wait_idle() and not session.data.label_choices["merge_labels"]
     assert remark(page, "3 rows lack a text and are left out")
-    session.undo_roles()
-    assert session.roles == Roles("text", "", "label") and session.label_choices["merge_labels"]
+    session.data.undo_roles()
+    assert session.data.roles == Roles("text", "", "label") and session.data.label_choices["merge_labels"]
     open_file(page, table_file, encoding="cp1252")
-    assert not session.label_choices["merge_labels"]
+    assert not session.data.label_choices["merge_labels"]
     choices, roles = {"merge_labels": True}, Roles("text", "", "label")
-    session.open_table(tmp_path / "planted.csv", roles=roles, label_choices=choices)  # as a run was made
-    assert session.wait_idle() and session.label_choices["merge_labels"]
-    assert session.summary is not None and session.summary.labels == ("bad", "dull", "good")
+    session.data.open(tmp_path / "planted.csv", roles=roles, label_choices=choices)  # as a run was made
+    assert session.wait_idle() and session.data.label_choices["merge_labels"]
+    assert session.data.summary is not None and session.data.summary.labels == ("bad", "dull", "good")
 
 
 def test_a_label_that_cannot_be_one_is_said_everywhere_and_training_waits(
@@ -361,7 +361,7 @@ def test_a_label_that_cannot_be_one_is_said_everywhere_and_training_waits(
     )
     session = open_file(page, path)
     assert page.next_button.isEnabled()
-    session.set_role("id", "label")
+    session.data.set_role("id", "label")
     assert session.wait_idle()
     assert "30 different values in 30 rows" in remark(page, "different values")
     assert not page.next_button.isEnabled() and "different values" in page.next_button.toolTip()
@@ -392,8 +392,11 @@ def test_labels_are_called_balanced_only_where_they_are(
         "text,label\n" + "".join(f"film {n},{label}\n" for n, label in enumerate(labels)), encoding="utf-8"
     )
     session = open_file(page, path)
-    assert session.table is not None and session.roles is not None
-    found = {each.text: each.level for each in on_table(session.table, session.roles, session.summary, 128)}
+    assert session.data.table is not None and session.data.roles is not None
+    found = {
+        each.text: each.level
+        for each in on_table(session.data.table, session.data.roles, session.data.summary, 128)
+    }
     assert [found[text] for text in found if said in text] == [level], found
 
 
@@ -435,9 +438,9 @@ def test_the_text_column_is_wide_whether_or_not_it_has_its_role(
     )
     session = open_file(page, path)
     with_role = page.table_card.view.columnWidth(0)
-    session.set_role("question", "")
+    session.data.set_role("question", "")
     assert session.wait_idle()
-    assert session.roles == Roles("", "", "topic")
+    assert session.data.roles == Roles("", "", "topic")
     assert page.table_card.view.columnWidth(0) == with_role > 400
 
 
@@ -447,9 +450,9 @@ def test_five_thousand_columns_do_not_hold_the_window(page: DataPage, tmp_path: 
     lines = [",".join(f"{cell}{n}" for n in range(4998)) + f",{text},{label}" for cell, text, label in WIDE]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     session = open_file(page, path)
-    assert session.table is not None and session.roles == Roles("text", "", "label")
+    assert session.data.table is not None and session.data.roles == Roles("text", "", "label")
     start = time.thread_time()
-    session.set_role("x7", "label")
+    session.data.set_role("x7", "label")
     assert time.thread_time() - start < 2, "seconds of the window's thread; 12 when each width moves the rest"
     assert page.table_card.view.columnWidth(4998) >= 200
 
@@ -479,8 +482,8 @@ def test_the_line_of_the_header_can_be_chosen_and_is_shown(page: DataPage, tmp_p
     box.setCurrentIndex(box.findData("4"))
     box.activated.emit(box.currentIndex())
     assert session.wait_idle() and box.currentText() == "Line 4"
-    assert session.values()["header"] == "4" and session.table is not None
-    assert session.table.columns == tuple(ROWS.split("\n")[0].split(";"))
+    assert session.values()["header"] == "4" and session.data.table is not None
+    assert session.data.table.columns == tuple(ROWS.split("\n")[0].split(";"))
 
 
 @pytest.mark.slow
@@ -495,7 +498,11 @@ def test_a_right_click_on_a_line_makes_it_the_header(qtbot: QtBot, page: DataPag
     [action] = menu.actions()
     assert action.text() == "Line 3 names the columns"
     action.trigger()
-    assert session.wait_idle() and session.table is not None and session.table.columns == ("topic", "story")
+    assert (
+        session.wait_idle()
+        and session.data.table is not None
+        and session.data.table.columns == ("topic", "story")
+    )
     menu.close()
 
 
@@ -503,8 +510,8 @@ def test_a_file_of_tagged_words_is_opened_as_one(page: DataPage, tmp_path: Path)
     path = tmp_path / "words.txt"
     path.write_text("EU\tB-ORG\nrejects\tO\nGerman\tB-MISC\ncall\tO\n\nPeter\tB-PER\n", encoding="utf-8")
     session = open_file(page, path)
-    assert session.table is None and session.task_name == "token-labels"
-    assert session.task_file is not None and session.task_file.content.num_examples == 2
+    assert session.data.table is None and session.data.task_name == "token-labels"
+    assert session.data.task_file is not None and session.data.task_file.content.num_examples == 2
     assert "IOB2" in page.findChild(QWidget, "token_how").text()  # type: ignore[union-attr]
 
 
@@ -517,7 +524,7 @@ def test_combinations_of_labels_are_refused_until_they_are_taken_as_classes(
     rows = [f"text number {number},{label}\n" for number, label in enumerate(labels)]
     path.write_text("text,label\n" + "".join(rows), encoding="utf-8")
     session = open_file(page, path)
-    session.set_task("classification")
+    session.data.set_task("classification")
     assert session.wait_idle()
     said = "look like several in one"
     assert session.wait_idle() and said in remark(page, said)
@@ -536,7 +543,7 @@ def test_more_labels_than_are_usual_are_learned_at_a_click(
     session = open_file(page, tmp_path / "many.csv")
     qtbot.mouseClick(links(page, "1,001 different labels")["Learn all 1,001"], Qt.MouseButton.LeftButton)
     assert session.wait_idle()
-    assert session.values()["max_labels"] == 1001 and len(session.table_summary.labels) == 1001
+    assert session.values()["max_labels"] == 1001 and len(session.data.table_summary.labels) == 1001
     assert page.next_button.isEnabled()
 
 
@@ -545,7 +552,7 @@ def test_a_header_that_does_not_fit_the_cells_is_told(page: DataPage, tmp_path: 
     path = tmp_path / "atec.tsv"
     path.write_text("label\tquestion\tsyn_question\n" + "\n".join(lines), encoding="utf-8")
     session = open_file(page, path)
-    assert session.roles == Roles("label", "question", "syn_question")
+    assert session.data.roles == Roles("label", "question", "syn_question")
     said = remark(page, "The header does not fit the cells")
     assert "column label holds sentences" in said and "column syn_question the 2 values that repeat" in said
 
@@ -556,7 +563,7 @@ def test_the_keyboard_is_on_the_way_on_once_a_file_is_open_and_stays_while_it_is
     session = open_file(page, table_file, encoding="cp1252")
     assert page.focusWidget() is page.next_button
     page.table_card.search.setFocus()
-    session.reread_table(quoting="none")
+    session.data.reread(quoting="none")
     assert session.wait_idle() and page.focusWidget() is page.table_card.search
 
 
@@ -588,7 +595,7 @@ def test_rows_are_relabelled_and_left_out_by_hand_and_both_can_be_undone(
     ask_menu(view.viewport(), view.visualRect(view.currentIndex()).center())
     choose(shown_menu(page, "rows_menu"), "Give it another label", "good")
     assert session.wait_idle()
-    assert session.doctor.steps == (Step(RELABEL, (2,), label="good", column="label"),)
+    assert session.data.mends.steps == (Step(RELABEL, (2,), label="good", column="label"),)
     assert dict(page.labels_plot.bars) == {"good": 11, "bad": 10, "gud": 9}
     view.selectionModel().select(
         QItemSelection(view.model().index(3, 0), view.model().index(5, 1)),
@@ -597,14 +604,14 @@ def test_rows_are_relabelled_and_left_out_by_hand_and_both_can_be_undone(
     ask_menu(view, QPoint(0, 0), by_key=True)
     choose(shown_menu(page, "rows_menu"), "Leave 3 rows out")
     assert session.wait_idle()
-    assert session.doctor.steps[1] == Step(DROP, (3, 4, 5)) and session.summary.num_examples == 27
+    assert session.data.mends.steps[1] == Step(DROP, (3, 4, 5)) and session.data.summary.num_examples == 27
     qtbot.mouseClick(page.table_card.rows_button, Qt.MouseButton.LeftButton)
     choose(shown_menu(page, "rows_menu"), "Take 3 rows as they were")
-    assert session.wait_idle() and len(session.doctor.steps) == 1
+    assert session.wait_idle() and len(session.data.mends.steps) == 1
     page.table_card.view.setFocus()
     for _ in range(3):
         qtbot.keyClick(page.table_card.view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert session.wait_idle() and not session.doctor.steps
+    assert session.wait_idle() and not session.data.mends.steps
 
 
 def test_a_label_is_renamed_merged_and_left_out_by_hand(qtbot: QtBot, page: DataPage, tmp_path: Path) -> None:
@@ -630,8 +637,8 @@ def test_a_label_is_renamed_merged_and_left_out_by_hand(qtbot: QtBot, page: Data
     qtbot.waitUntil(lambda: not page.table_card.is_looking)
     assert len(lines_shown(page)) == 20, "those that are called good now"
     on("poor", "Leave out the rows of “poor”")
-    qtbot.waitUntil(lambda: len(session.doctor.steps) == 3)
-    assert session.wait_idle() and session.doctor.steps[2].rows == tuple(range(1, 30, 3))
+    qtbot.waitUntil(lambda: len(session.data.mends.steps) == 3)
+    assert session.wait_idle() and session.data.mends.steps[2].rows == tuple(range(1, 30, 3))
 
 
 def test_copies_in_a_file_of_tagged_words_are_told(page: DataPage, tmp_path: Path) -> None:
@@ -648,7 +655,7 @@ def test_what_is_left_out_is_counted_and_listed_with_mends_told_apart(
     rows = [(f"film {n}", "ab"[n % 2]) for n in range(30)]
     write(tmp_path / "films.csv", [*rows, ("", "a"), ("", "b")])
     session = open_file(page, tmp_path / "films.csv")
-    session.doctor.mend(Step(DROP, (3, 4), reason="exact_duplicates"), Step(DROP, (7,)))
+    session.data.mends.add(Step(DROP, (3, 4), reason="exact_duplicates"), Step(DROP, (7,)))
     assert session.wait_idle()
     assert page.table_card.hint_label.text().startswith("27 of 32 rows can be used")
     assert page.table_card.reported_button.text() == "5 left out"
@@ -679,7 +686,7 @@ def test_texts_that_a_vocabulary_does_not_hold_lead_to_other_models(
     write(tmp_path / "films.csv", [(f"这部电影很好看 {n}", "ab"[n % 2]) for n in range(20)])
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n1\n2\n3\n", encoding="utf-8")
     session = open_file(page, tmp_path / "films.csv")
-    session.set_model("new:tiny", str(tmp_path / "vocab.txt"))
+    session.model.choose("new:tiny", str(tmp_path / "vocab.txt"))
     assert session.wait_idle()
     with qtbot.waitSignal(session.page_requested) as asked:
         qtbot.mouseClick(links(page, "of pieces are [UNK]")["Get a model…"], Qt.MouseButton.LeftButton)

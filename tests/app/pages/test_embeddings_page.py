@@ -32,8 +32,8 @@ def page(show_page: ShowPage[EmbeddingsPage]) -> EmbeddingsPage:
 def ready(page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> EmbeddingsPage:
     """The page with a model and a table of eight rows, one of them empty."""
     (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
-    page.session.open_table(tmp_path / "films.csv")
-    qtbot.waitUntil(lambda: page.session.table is not None)
+    page.session.data.open(tmp_path / "films.csv")
+    qtbot.waitUntil(lambda: page.session.data.table is not None)
     page.inspector.choose(model_folder(tmp_path / "model"))
     qtbot.waitUntil(lambda: page.inspector.about is not None)
     qtbot.waitUntil(lambda: page.compute_button.isEnabled())
@@ -58,7 +58,7 @@ def test_without_a_table_examples_are_shown_until_one_is_opened(
     page.inspector.choose(model_folder(tmp_path / "model"))
     qtbot.waitUntil(lambda: len(page.views.map_card.plot.numbers()) == 37)
     (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
-    page.session.open_table(tmp_path / "films.csv")
+    page.session.data.open(tmp_path / "films.csv")
     qtbot.waitUntil(lambda: page.source_card.kind == "table")
     assert page.source_card.typed.toPlainText()
 

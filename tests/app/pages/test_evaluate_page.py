@@ -53,9 +53,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(
     made: Path, session: Session, show_page: ShowPage[EvaluatePage], no_models_ship: None
 ) -> EvaluatePage:
-    shutil.copytree(made / "runs", session.runs_root)
+    shutil.copytree(made / "runs", session.runs.root)
     page = show_page(EvaluatePage)
-    page.set_model(session.runs_root / "run-1" / "model")
+    page.set_model(session.runs.root / "run-1" / "model")
     settle(page)
     return page
 
@@ -124,9 +124,9 @@ def test_a_click_on_a_cell_lists_its_texts_and_again_lists_all(
 def test_a_temperature_is_kept_by_a_click_said_and_taken_back(page: EvaluatePage, hand: Hand) -> None:
     hand.click("evaluate_by_confidence")
     assert page.by.keep.isHidden()  # 16 texts are too few
-    keep_temperature(page.session.runs_root / "run-1" / "model", 2.0, 50)
+    keep_temperature(page.session.runs.root / "run-1" / "model", 2.0, 50)
     before = scored_of(page).each.probabilities
-    page.set_model(page.session.runs_root / "run-1" / "model")
+    page.set_model(page.session.runs.root / "run-1" / "model")
     settle(page)
     assert scored_of(page).each.probabilities == pytest.approx(tempered(before, 2.0), abs=1e-5)
     assert "temperature of 2" in hand.said("evaluate_mended")
@@ -153,9 +153,9 @@ def test_a_test_is_not_called_unseen_by_the_temperature_that_half_of_it_has_chos
     hand.click("evaluate_keep_temperature")
     settle(page)
     monkeypatch.setattr("engine.evaluation.calibration.LEAST_TO_FIT", 8)
-    copy = page.session.runs_root / "copy"
-    shutil.copytree(page.session.runs_root / "run-1" / "model", copy)
-    path = write_table(page.session.runs_root / "new.csv", new_reviews(30))
+    copy = page.session.runs.root / "copy"
+    shutil.copytree(page.session.runs.root / "run-1" / "model", copy)
+    path = write_table(page.session.runs.root / "new.csv", new_reviews(30))
     page.set_model(copy)
     settle(page)
     page.open_file(path)
@@ -298,9 +298,9 @@ def test_the_distance_is_told_from_the_largest_class_of_these_texts(
 
 def test_a_second_model_is_asked_about_the_same_texts(page: EvaluatePage, hand: Hand, qtbot: QtBot) -> None:
     hand.click("evaluate_compare")
-    page.compare(page.session.runs_root / "run-2" / "model")
+    page.compare(page.session.runs.root / "run-2" / "model")
     settle(page)
-    other = result_of(scoring_part(page.session.runs_root / "run-2", "validation")).each
+    other = result_of(scoring_part(page.session.runs.root / "run-2", "validation")).each
     own = scored_of(page).each
     assert hand.said("evaluate_verdict").endswith(".") and page.both is not None
     only = np.flatnonzero((own.right == 1) & (other.right == 0))
@@ -439,11 +439,11 @@ def test_a_wrong_label_is_marked_by_a_key_and_taken_back_by_it(
     qtbot.keyClick(page.texts.view, Qt.Key.Key_W)
     assert "on the Data page first" in page.state.text()  # the recipe is kept with the open table
     assert page.opened is not None and page.opened.file is not None
-    page.session.open_table(page.opened.file)
+    page.session.data.open(page.opened.file)
     settle(page)
     page.texts.view.setCurrentIndex(page.texts.rows.index(row, TEXT))
     qtbot.keyClick(page.texts.view, Qt.Key.Key_W)
-    [step] = page.session.doctor.steps
+    [step] = page.session.data.mends.steps
     assert (step.do, step.rows, step.label) == (
         "relabel",
         (int(listed.rows[wrong]),),
@@ -451,12 +451,12 @@ def test_a_wrong_label_is_marked_by_a_key_and_taken_back_by_it(
     )
     assert "the file stays as it is" in page.state.text()
     qtbot.keyClick(page.texts.view, Qt.Key.Key_W)
-    assert not page.session.doctor.steps and "taken back" in page.state.text()
+    assert not page.session.data.mends.steps and "taken back" in page.state.text()
     right = next(place for place, one in enumerate(each.right) if one)
     page.texts.toggle_row(page.texts.rows.places.tolist().index(right))
     assert page.texts.detail is not None
     qtbot.mouseClick(page.texts.detail.doubt, Qt.MouseButton.LeftButton)
-    assert [one.do for one in page.session.doctor.steps] == ["drop"]
+    assert [one.do for one in page.session.data.mends.steps] == ["drop"]
 
 
 def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
@@ -464,12 +464,12 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
 ) -> None:
     write_table(tmp_path / "test.csv", reviews())  # the rows that are learned, once more
     config = tiny_config(tmp_path, validation_share=0.3, num_epochs=1, test_data=str(tmp_path / "test.csv"))
-    for _ in fine_tune(config, session.runs_root / "run"):
+    for _ in fine_tune(config, session.runs.root / "run"):
         pass
     page = show_page(EvaluatePage)
-    page.set_model(session.runs_root / "run" / "model")
+    page.set_model(session.runs.root / "run" / "model")
     settle(page)
-    page.show_source(Source(session.runs_root / "run" / "model", part="test"))
+    page.show_source(Source(session.runs.root / "run" / "model", part="test"))
     settle(page)
     assert page.opened is not None and page.opened.num_seen
     said = page.facts.toolTip() + page.facts.text()
@@ -480,12 +480,12 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
 def test_what_is_read_stays_when_a_training_ends_and_its_model_is_offered(
     page: EvaluatePage, hand: Hand, made: Path
 ) -> None:
-    newest = page.session.runs_root / "run-2" / "model"
+    newest = page.session.runs.root / "run-2" / "model"
     hand.choose("evaluate_part", "Test part of reviews.csv")
     settle(page)
     before, shown = page.opened, page.facts.text()
-    page.session.last_model = newest
-    page.session.result_changed.emit()
+    page.session.training.last_model = newest
+    page.session.training.result_changed.emit()
     settle(page)
     assert page.opened is before and page.folder != newest and page.facts.text() == shown
     assert hand.said("evaluate_newer") == "A newer run is here: show run-2 · start"
@@ -502,29 +502,29 @@ def test_models_that_share_no_rows_are_called_as_in_the_boxes_and_what_is_advise
         data = write_table(tmp_path / f"{name}.csv", rows)
         start = model_folder(tmp_path / f"start-{name}", labels=tuple(sorted({row[1] for row in rows})))
         config = tiny_config(tmp_path, data=str(data), model=str(start), validation_share=0.3, num_epochs=1)
-        for _ in fine_tune(config, page.session.runs_root / name):
+        for _ in fine_tune(config, page.session.runs.root / name):
             pass
-    page.compare(page.session.runs_root / "same" / "model")
+    page.compare(page.session.runs.root / "same" / "model")
     settle(page)
     said = hand.said("evaluate_refusal")
     assert said.startswith(
         "run-1 · start and same · start-same have not kept the same validation rows apart. Score both on one"
     )
-    page.compare(page.session.runs_root / "other" / "model")
+    page.compare(page.session.runs.root / "other" / "model")
     settle(page)
     assert hand.said("evaluate_refusal").startswith(
         "run-1 · start and other · start-other have no label in common"
     )
     page.open_file(write_table(tmp_path / "fresh.csv", reviews(40, 9)))
     settle(page)
-    page.compare(page.session.runs_root / "same" / "model")
+    page.compare(page.session.runs.root / "same" / "model")
     settle(page)
     assert page.both is not None and hand.said("evaluate_refusal") == ""
 
 
 def test_a_difference_is_one_count_on_the_page_and_in_its_list(page: EvaluatePage, hand: Hand) -> None:
     page.show_difference(
-        page.session.runs_root / "run-1" / "model", "validation", page.session.runs_root / "run-2" / "model"
+        page.session.runs.root / "run-1" / "model", "validation", page.session.runs.root / "run-2" / "model"
     )
     settle(page)
     assert page.both is not None

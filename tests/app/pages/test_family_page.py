@@ -56,7 +56,7 @@ def nothing_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def page(session: Session, show_page: ShowPage[Any], trained: Path, qtbot: QtBot) -> FamilyPage:
-    session.set_runs_root(trained)
+    session.runs.set_root(trained)
     shown: FamilyPage = show_page(FamilyPage)
     qtbot.waitUntil(lambda: shown.box.count() > 0, timeout=20_000)
     shown.take_example("the ____ eats fish .", "cat")
@@ -211,7 +211,7 @@ def test_results_tell_sizes_scores_and_losses_of_one_kind_together(page: FamilyP
 def test_without_a_family_the_page_leads_to_training(
     session: Session, show_page: ShowPage[Any], tmp_path: Path, qtbot: QtBot
 ) -> None:
-    session.set_runs_root(tmp_path)
+    session.runs.set_root(tmp_path)
     shown: FamilyPage = show_page(FamilyPage)
     qtbot.waitUntil(lambda: "No family" in shown.empty.label.text())
     dialog = TrainDialog(shown)
@@ -227,7 +227,7 @@ def test_without_a_family_the_page_leads_to_training(
     assert isinstance(config, FamilyConfig) and "gpt" not in config.family.members
     assert (config.family.words, config.family.informed_start) == (300, False)
     shown.train(config)  # the text is not there: the refusal ends the training, and is said
-    qtbot.waitUntil(lambda: not session.is_training, timeout=20_000)
+    qtbot.waitUntil(lambda: not session.training.is_running, timeout=20_000)
     qtbot.waitUntil(lambda: shown.progress.isVisible() and "text.txt" in shown.progress.text())
 
 
@@ -238,7 +238,7 @@ def test_the_open_table_is_learned_by_every_member(
     qtbot.waitUntil(page.banner.isVisible)  # no table is open yet
     rows = [f"the {word} sees the {other} .,{label}" for label, word, other in KINDS for _ in range(10)]
     (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]) + "\n", encoding="utf-8")
-    session.open_table(tmp_path / "rows.csv")
+    session.data.open(tmp_path / "rows.csv")
     assert session.wait_idle()
     page.ask()
     page.stop()  # before there is an answer: it can be asked again

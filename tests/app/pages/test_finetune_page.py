@@ -14,7 +14,6 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import session as session_module
 from app.pages.advice.remark import Remark
 from app.pages.advice.table import on_table
 from app.pages.finetune import model as finetune_model
@@ -25,6 +24,7 @@ from app.pages.run.advice import outcome_words
 from app.session import Session
 from app.settings import AppSettings
 from app.shipped import starter_model
+from app.work import training as training_module
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Noted, Started, Step
 from engine.settings.config import with_values
@@ -51,7 +51,7 @@ def page(settings: AppSettings, show_page: ShowPage[FineTunePage], tmp_path: Pat
 def ready(page: FineTunePage, tmp_path: Path) -> FineTunePage:
     """The page with five labels and new weights to learn them with."""
     session = page.session
-    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    session.data.open(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert session.wait_idle()
     page.setup.chooser.start_from_random_weights()
     assert session.wait_idle()
@@ -66,15 +66,18 @@ def begin(
     """Press Start with this run in the place of the engine's."""
 
     def start(run: InventedRun) -> FineTunePage:
-        monkeypatch.setattr(session_module, "fine_tune", run.fine_tune)
+        monkeypatch.setattr(training_module, "fine_tune", run.fine_tune)
         qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
         session = ready.session
         if run.hold_at:
             qtbot.waitUntil(
-                lambda: session.training.step is not None and session.training.step.step == run.hold_at
+                lambda: (
+                    session.training.state.step is not None
+                    and session.training.state.step.step == run.hold_at
+                )
             )
         else:
-            qtbot.waitUntil(lambda: not session.is_training)
+            qtbot.waitUntil(lambda: not session.training.is_running)
         return ready
 
     return start
@@ -100,12 +103,12 @@ def test_data_without_a_model_can_start_from_random_weights(
     page: FineTunePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     session = page.session
-    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    session.data.open(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert session.wait_idle()
     assert page.before.missing() == "model"
     qtbot.mouseClick(page.findChild(QPushButton, "random_weights"), Qt.MouseButton.LeftButton)
     assert session.wait_idle()
-    assert session.model is not None and session.model.is_new and page.start_button.isEnabled()
+    assert session.model.chosen is not None and session.model.chosen.is_new and page.start_button.isEnabled()
 
 
 def test_random_weights_without_any_vocabulary_ask_for_one(
@@ -113,7 +116,7 @@ def test_random_weights_without_any_vocabulary_ask_for_one(
 ) -> None:
     monkeypatch.setattr(finetune_model, "vocabularies", lambda _settings: [])
     session = page.session
-    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    session.data.open(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert session.wait_idle()
     qtbot.mouseClick(page.findChild(QPushButton, "random_weights"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: page.findChild(QFileDialog, "vocab_dialog") is not None)
@@ -124,19 +127,19 @@ def test_data_without_a_model_can_start_from_the_model_that_ships(
     page: FineTunePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     session = page.session
-    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    session.data.open(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert session.wait_idle()
     starter = starter_model()
     assert starter is not None and page.findChild(QPushButton, "starter_weights").isVisible()
     qtbot.mouseClick(page.findChild(QPushButton, "starter_weights"), Qt.MouseButton.LeftButton)
     assert session.wait_idle()
-    assert session.model is not None and session.model.model == str(starter)
+    assert session.model.chosen is not None and session.model.chosen.model == str(starter)
 
 
 def test_the_keyboard_stays_in_the_form_once_a_button_has_brought_what_was_missing(
     page: FineTunePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    page.session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    page.session.data.open(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert page.session.wait_idle()
     page.activateWindow()
     choice = page.findChild(QPushButton, "starter_weights")
@@ -165,7 +168,7 @@ def test_the_learning_rate_says_what_automatic_means(ready: FineTunePage) -> Non
 def test_a_refused_setting_is_said_beside_its_field(ready: FineTunePage, qtbot: QtBot) -> None:
     ready.setup.form.set_values({"learning_rate": "fast"})
     qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
-    assert not ready.session.is_training
+    assert not ready.session.training.is_running
     refusal = ready.findChild(object, "refusal_learning_rate")
     assert refusal.isVisible() and "Learning rate" in refusal.text()
 
@@ -180,7 +183,7 @@ def test_a_task_that_the_file_cannot_be_for_is_refused_and_the_box_says_what_is_
     qtbot.waitUntil(lambda: hand.said("refusal_file") != "", timeout=20_000)
     assert (hand.said("task_choice"), hand.said("task_words")) == (before, learns)
     hand.choose("task_choice", "A number")
-    qtbot.waitUntil(lambda: ready.session.task_name == "regression", timeout=20_000)
+    qtbot.waitUntil(lambda: ready.session.data.task_name == "regression", timeout=20_000)
     assert hand.said("refusal_file") == ""
 
 
@@ -192,13 +195,13 @@ def test_a_new_run_from_an_earlier_one_reads_its_labels_as_that_did(
     values = {"data": str(tmp_path / "spelled.csv"), "text": "text", "label": "label", "merge_labels": True}
     ready.take_settings(with_values(FineTuneConfig(), values))
     assert session.wait_idle()
-    assert session.summary is not None and len(session.summary.labels) == 2
+    assert session.data.summary is not None and len(session.data.summary.labels) == 2
     assert ready.setup.config().data.merge_labels
 
 
 def test_one_label_only_is_refused_before_time_is_spent(page: FineTunePage, tmp_path: Path) -> None:
     session = page.session
-    session.open_table(write_table(tmp_path / "news.csv", ("same",), rows_a_label=9))
+    session.data.open(write_table(tmp_path / "news.csv", ("same",), rows_a_label=9))
     assert session.wait_idle()
     assert page.before.missing() == "labels" and "same" in page.before.label.text()
     assert not page.start_button.isEnabled()
@@ -227,9 +230,9 @@ def test_pause_stands_still_and_resume_goes_on(
     assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "stop"]
     assert page.run_card.progress.where.text().startswith("Paused · Step 13 of 30")
     run.let_go()
-    assert page.session.training.step.step <= 14  # type: ignore[union-attr]
+    assert page.session.training.state.step.step <= 14  # type: ignore[union-attr]
     qtbot.mouseClick(page.go_on_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.session.is_training)
+    qtbot.waitUntil(lambda: not page.session.training.is_running)
     assert page.charts.loss.num_points == 30
 
 
@@ -240,7 +243,7 @@ def test_stop_and_keep_ends_the_task_and_offers_what_it_kept(
     run = InventedRun(FIVE, num_steps=30, hold_at=13)
     page = begin(run)
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.session.is_training)
+    qtbot.waitUntil(lambda: not page.session.training.is_running)
     assert run.closed
     assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "new_run"]
     assert page.charts.watching.onwards.isVisible() and "Stopped" in page.charts.watching.outcome.text()
@@ -290,11 +293,11 @@ def test_a_resumed_run_shows_every_step_once(
         yield from steps[12:]
 
     monkeypatch.setattr("app.pages.run.past_run.read_events", lambda run_dir: iter(before))
-    monkeypatch.setattr(session_module, "resume", again)
-    monkeypatch.setattr(session_module, "read_config", lambda run_dir: FineTuneConfig())
+    monkeypatch.setattr(training_module, "resume", again)
+    monkeypatch.setattr(training_module, "read_config", lambda run_dir: FineTuneConfig())
     session = ready.session
-    session.resume_training(tmp_path / "run")
-    qtbot.waitUntil(lambda: not session.is_training and ready.charts.loss.num_points == 30)
+    session.training.resume(tmp_path / "run")
+    qtbot.waitUntil(lambda: not session.training.is_running and ready.charts.loss.num_points == 30)
     assert [row[0] for row in ready.charts.loss.numbers()[1:]] == list(range(1, 31))
 
 
@@ -400,12 +403,14 @@ def test_of_the_same_rows_both_pages_say_the_same(ready: FineTunePage, tmp_path:
     path = tmp_path / "films.csv"
     path.write_text("\n".join(["text,label", *rows, "film 1,bad", ",bad", "odd,only here"]), encoding="utf-8")
     session = ready.session
-    session.open_table(path)
+    session.data.open(path)
     assert session.wait_idle()
     ready.setup.set_values({"num_epochs": 9})  # fewer steps would be a remark of this page
     ready.setup.check()
-    assert session.table is not None and session.roles is not None
-    on_data = {each.text for each in on_table(session.table, session.roles, session.summary, 128)}
+    assert session.data.table is not None and session.data.roles is not None
+    on_data = {
+        each.text for each in on_table(session.data.table, session.data.roles, session.data.summary, 128)
+    }
     here = [each.text for each in ready.setup.remarks()]
     assert "One text carries more than one label." in here and len(here) == 4
     assert {*here[1:]} <= on_data, "the first is of the split, which is this page's"
@@ -443,7 +448,7 @@ def test_a_second_click_where_stop_was_reaches_nothing(
     page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
     place = page.stop_button.mapTo(page, page.stop_button.rect().center())
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.session.is_training)
+    qtbot.waitUntil(lambda: not page.session.training.is_running)
     QApplication.processEvents()
     for x in range(-55, 56, 5):
         found = page.childAt(place.x() + x, place.y())
@@ -457,7 +462,7 @@ def test_another_table_opened_while_it_learns_changes_nothing_of_the_run(
     page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
     session = page.session
     before, said = page.run_card.facts(), page.charts.watching.advice.texts()
-    session.open_table(write_table(tmp_path / "other.csv", TWO, rows_a_label=9))
+    session.data.open(write_table(tmp_path / "other.csv", TWO, rows_a_label=9))
     assert session.wait_idle()
     page.setup.check()
     assert page.run_card.facts() == before and before["Data"] == "news.csv" and before["Labels"] == "5"
@@ -466,7 +471,7 @@ def test_another_table_opened_while_it_learns_changes_nothing_of_the_run(
     assert "news.csv" in QApplication.clipboard().text()
     page.copy_button.rest()
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not session.is_training)
+    qtbot.waitUntil(lambda: not session.training.is_running)
     assert page.run_card.facts() == before and not page.setup.isVisible()
     qtbot.mouseClick(page.run_card.form_button, Qt.MouseButton.LeftButton)
     assert page.setup.data_box.currentText() == "other.csv" and page.charts.loss.num_points == 0
@@ -480,7 +485,7 @@ def test_who_comes_with_data_or_a_model_finds_the_form_and_not_the_run_that_ende
     page.session.page_requested.emit("finetune")
     assert page.run_card.isVisible()  # it is under way
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.session.is_training)
+    qtbot.waitUntil(lambda: not page.session.training.is_running)
     page.session.page_requested.emit("data")
     assert page.run_card.isVisible()
     page.session.page_requested.emit("finetune")
@@ -496,7 +501,7 @@ def test_a_start_that_is_refused_leaves_the_form_and_says_nothing_of_what_was_sa
     ready.setup.set_values({"test_data": str(other)})
     assert "Tested at the end on test.csv" in ready.setup.prediction.text()
     qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not session.is_training, timeout=20_000)
+    qtbot.waitUntil(lambda: not session.training.is_running, timeout=20_000)
     refusal = ready.findChild(object, "refusal_test_data")
     assert ready.setup.isVisible() and refusal.isVisible()
     assert refusal.text().startswith("Test data: ") and "has no column text" in refusal.text()
@@ -512,9 +517,9 @@ def test_what_the_chosen_model_has_learned_of_the_table_is_told_before_start(
     config = tiny_config(tmp_path, num_epochs=1, batch_size=20, data=str(csv))
     list(fine_tune(config, tmp_path / "first"))
     session = page.session
-    session.open_table(config.data.data)
+    session.data.open(config.data.data)
     assert session.wait_idle()
-    session.set_model(str(tmp_path / "first" / "model"))
+    session.model.choose(str(tmp_path / "first" / "model"))
     assert session.wait_idle()
 
     def told() -> dict[str, str]:
@@ -605,12 +610,12 @@ def test_the_space_bar_pauses_and_resumes_and_never_stops_a_run(
     page.pause_button.setFocus()
     for state in ("paused", "running", "paused", "running"):
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
-        qtbot.waitUntil(lambda state=state: page.session.training.state == state)  # type: ignore[misc]
+        qtbot.waitUntil(lambda state=state: page.session.training.state.state == state)  # type: ignore[misc]
     page.stop_button.setFocus()
     qtbot.keyClick(page.stop_button, Qt.Key.Key_Space)
-    if page.session.is_training:
+    if page.session.training.is_running:
         assert QApplication.focusWidget() is page.run_card
-    qtbot.waitUntil(lambda: not page.session.is_training)
+    qtbot.waitUntil(lambda: not page.session.training.is_running)
     assert run.closed and QApplication.focusWidget() is page.go_on_button
 
 
@@ -636,12 +641,12 @@ def test_a_second_run_is_queued_from_the_form_while_one_goes(
     hand.click("start")
     ((configs, name),) = queued
     assert configs[0].training.num_epochs == 7 and name == "news" and "queue" in page.failure.text()
-    assert page.session.is_training and page.session.training.step.step == 13  # type: ignore[union-attr]
+    assert page.session.training.is_running and page.session.training.state.step.step == 13  # type: ignore[union-attr]
     hand.click("show_running")
     assert page.run_card.isVisible() and page.charts.loss.num_points == 13
     hand.click("back_to_form")
     run.let_go()
-    qtbot.waitUntil(lambda: not page.session.is_training)
+    qtbot.waitUntil(lambda: not page.session.training.is_running)
     assert page.setup.isVisible() and hand.said("start") == "Start" and "finished" in page.failure.text()
     assert page.setup.form.values()["num_epochs"] == 7
 
@@ -658,18 +663,18 @@ def test_the_file_that_the_table_was_compared_with_is_the_test_file_of_the_first
     ready.setup.test_file.put("")
     ready.session.doctor.compare_with(other)
     assert ready.setup.config().data.test_data == "", "what a person took out comes back"
-    ready.session.open_table(write_table(tmp_path / "films.csv", TWO, rows_a_label=7))
+    ready.session.data.open(write_table(tmp_path / "films.csv", TWO, rows_a_label=7))
     assert ready.session.wait_idle() and ready.setup.config().data.test_data == ""
 
 
 def test_the_form_tells_of_the_last_run_on_the_open_table_and_leads_to_it(
     ready: FineTunePage, hand: Hand, tmp_path: Path
 ) -> None:
-    assert ready.session.table_path is not None
+    assert ready.session.data.path is not None
     assert hand.shown("last_run_words") == []
     for number, name in enumerate(("news", "other")):
-        path = str(ready.session.table_path.with_stem(name))
-        run = made_run(ready.session.runs_root, name, right=71 + number, number=number, data=path)
+        path = str(ready.session.data.path.with_stem(name))
+        run = made_run(ready.session.runs.root, name, right=71 + number, number=number, data=path)
     ready.setup.last_run.look()
     assert ready.session.wait_idle()
     said = hand.said("last_run_words")
@@ -681,7 +686,7 @@ def test_the_form_tells_of_the_last_run_on_the_open_table_and_leads_to_it(
 def test_a_page_that_is_made_after_the_comparison_has_its_file(
     session: Session, show_page: ShowPage[FineTunePage], tmp_path: Path
 ) -> None:
-    session.open_table(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    session.data.open(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
     assert session.wait_idle()
     other = write_table(tmp_path / "test.csv", FIVE, rows_a_label=2)
     session.doctor.compare_with(other)
@@ -705,7 +710,7 @@ def test_the_told_time_learns_from_the_run_before(
 def test_no_time_is_told_of_a_table_without_labels(page: FineTunePage, tmp_path: Path) -> None:
     table = tmp_path / "nolabel.csv"
     table.write_text("text\n" + "".join(f"a text of number {n}\n" for n in range(30)), encoding="utf-8")
-    page.session.open_table(table)
+    page.session.data.open(table)
     assert page.session.wait_idle()
     page.setup.chooser.start_from_random_weights()
     assert page.session.wait_idle()

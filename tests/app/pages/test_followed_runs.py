@@ -22,8 +22,8 @@ def page(show_page: ShowPage[FineTunePage]) -> FineTunePage:
 def test_a_run_that_was_started_elsewhere_is_followed_to_its_end(
     page: FineTunePage, session: Session, qtbot: QtBot, hand: Hand
 ) -> None:
-    path = made_run(session.runs_root, "films", steps=4, state="running")
-    whole = made_run(session.runs_root, "whole", steps=9, number=1)
+    path = made_run(session.runs.root, "films", steps=4, state="running")
+    whole = made_run(session.runs.root, "whole", steps=9, number=1)
     text = (path / METRICS).read_text()
     with locked(path / LOCK):
         page.show_run(run_info(path), read_config(path))

@@ -76,7 +76,7 @@ def test_a_name_is_typed_found_looked_at_fetched_cancelled_gone_on_with_and_chos
     hub.faults[WEIGHTS] = Fault(stall_at=200_000)
     hand.click("models_fetch")
     qtbot.waitUntil(lambda: session.hub.transfer is not None and session.hub.transfer.share > 0.3)
-    assert session.hub.words().startswith("Fetching bert-tiny-tests") and not session.busy_words
+    assert session.hub.words().startswith("Fetching bert-tiny-tests") and not session.busy.words
     bar = StatusBar(session)
     qtbot.addWidget(bar)
     assert (
@@ -107,8 +107,8 @@ def test_a_name_is_typed_found_looked_at_fetched_cancelled_gone_on_with_and_chos
     qtbot.waitUntil(lambda: hand.shown("models_tabs") != [] and not session.hub.is_fetching)
     assert hub.served[WEIGHTS] <= 2**16  # its beginning, when it was looked at
     hand.click("models_finetune")
-    qtbot.waitUntil(lambda: session.model is not None)
-    assert session.model is not None and Path(session.model.model) == page.entry.path
+    qtbot.waitUntil(lambda: session.model.chosen is not None)
+    assert session.model.chosen is not None and Path(session.model.chosen.model) == page.entry.path
 
 
 def test_what_is_wrong_is_said_beside_what_was_asked_and_what_was_begun_is_offered_again(

@@ -249,7 +249,10 @@ def test_it_leads_to_the_pages_that_look_inside_and_to_fine_tuning(
         press(page.finetune_button, qtbot)
     assert asked.args == ["finetune"]
     qtbot.waitUntil(
-        lambda: page.session.model is not None and page.session.model.model == str(tmp_path / "mine")
+        lambda: (
+            page.session.model.chosen is not None
+            and page.session.model.chosen.model == str(tmp_path / "mine")
+        )
     )
 
 

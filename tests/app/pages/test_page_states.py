@@ -285,8 +285,8 @@ def test_embeddings_show_again_what_was_kept_wherever_the_table_is_not(
     rows = [f"the {'bank' if n % 2 else 'river'} was {'old ' * (n % 5 + 1)},{'ab'[n % 2]}" for n in range(14)]
     table.write_text("text,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
     page = show_page(EmbeddingsPage)
-    page.session.open_table(table)
-    qtbot.waitUntil(lambda: page.session.roles is not None and page.session.roles.label == "label")
+    page.session.data.open(table)
+    qtbot.waitUntil(lambda: page.session.data.roles is not None and page.session.data.roles.label == "label")
     page.inspector.choose(models[0])
     rest()
     page.vectors_card.put("cls", 2)

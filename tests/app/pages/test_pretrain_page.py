@@ -12,13 +12,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import session as session_module
 from app.pages.finetune.page import FineTunePage
 from app.pages.pretrain.before import part_rows
 from app.pages.pretrain.findings import scaled
 from app.pages.pretrain.page import PretrainPage
 from app.pages.pretrain.pins import DEFAULT_PINS, problem_of
 from app.words import number
+from app.work import training as training_module
 from engine.errors import UserError
 from engine.events import Event, Started, Step
 from engine.model.config import BertConfig, count_parameters
@@ -53,15 +53,18 @@ def begin(ready: PretrainPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) ->
     """Press Start with this run in the place of the engine's."""
 
     def start(run: InventedReading) -> PretrainPage:
-        monkeypatch.setattr(session_module, "pretrain", run.pretrain)
+        monkeypatch.setattr(training_module, "pretrain", run.pretrain)
         qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
         session = ready.session
         if run.hold_at:
             qtbot.waitUntil(
-                lambda: session.training.step is not None and session.training.step.step == run.hold_at
+                lambda: (
+                    session.training.state.step is not None
+                    and session.training.state.step.step == run.hold_at
+                )
             )
         else:
-            qtbot.waitUntil(lambda: not session.is_training)
+            qtbot.waitUntil(lambda: not session.training.is_running)
         return ready
 
     return start
@@ -364,7 +367,7 @@ def test_pause_stands_still_and_stop_keeps(hand: Hand, begin: Begin, qtbot: QtBo
     qtbot.mouseClick(page.pause_button, Qt.MouseButton.LeftButton)
     assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "stop"]
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.session.is_training)
+    qtbot.waitUntil(lambda: not page.session.training.is_running)
     assert run.closed and hand.shown(*ACTIONS) == ["copy_command", "go_on", "new_run"]
     assert "Stopped" in page.charts.watching.outcome.text() and page.charts.watching.onwards.isVisible()
 
@@ -409,11 +412,11 @@ def test_a_resumed_run_shows_every_step_once(
         yield from steps[12:]
 
     monkeypatch.setattr("app.pages.run.past_run.read_events", lambda run_dir: iter(steps[:17]))
-    monkeypatch.setattr(session_module, "resume", again)
-    monkeypatch.setattr(session_module, "read_config", lambda run_dir: config)
-    ready.session.resume_training(tmp_path / "run")
+    monkeypatch.setattr(training_module, "resume", again)
+    monkeypatch.setattr(training_module, "read_config", lambda run_dir: config)
+    ready.session.training.resume(tmp_path / "run")
     loss = ready.charts.measure("loss").plot
-    qtbot.waitUntil(lambda: not ready.session.is_training and loss.num_points == 30)
+    qtbot.waitUntil(lambda: not ready.session.training.is_running and loss.num_points == 30)
     assert [row[0] for row in loss.numbers()[1:]] == list(range(1, 31))
     assert ready.run_card.facts()["Train for"] == "30 steps"
 
@@ -437,7 +440,7 @@ def test_an_earlier_run_is_shown_as_its_files_tell_it(
     qtbot.mouseClick(ready.new_button, Qt.MouseButton.LeftButton)
     assert ready.setup.isVisible() and ready.setup.config().budget.tokens == 9000
     assert not ready.charts.isVisible() and ready.charts.measure("loss").plot.num_points == 0
-    assert not ready.session.is_training
+    assert not ready.session.training.is_running
 
 
 @pytest.mark.slow

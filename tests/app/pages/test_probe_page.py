@@ -448,7 +448,7 @@ def test_the_words_of_a_whole_table_are_foreseen_and_its_pairs_compared_by_click
     path.write_text("good,worse\ngood film,bad playing\nfilm,film\nbad film !,good\n", encoding="utf-8")
     probing.tabs.setCurrentIndex(OVER_TABLE)
     assert not view.run.isEnabled() and "Open a table" in view.said.text()
-    probing.session.open_table(path)
+    probing.session.data.open(path)
     qtbot.waitUntil(lambda: view.run.isEnabled())
     qtbot.mouseClick(view.run, LEFT)
     qtbot.waitUntil(lambda: view.save.isEnabled())

@@ -50,7 +50,7 @@ def trained(folder: Path, table: Path, label: str) -> Path:
 
 
 def opened(session: Session, path: Path, label: str) -> None:
-    session.open_table(path, roles=Roles("text", "", label))
+    session.data.open(path, roles=Roles("text", "", label))
     assert session.wait_idle()
 
 
@@ -59,7 +59,7 @@ def test_the_data_page_counts_each_label_of_a_row_and_says_how_they_are_read(
 ) -> None:
     page = show_page(DataPage)
     opened(session, sets_table(tmp_path), "label")
-    assert session.task_name == "multi-label"
+    assert session.data.task_name == "multi-label"
     assert {name: int(count) for name, count in page.labels_plot.bars} == {"bad": 24, "good": 24, "play": 24}
     assert page.labels_plot.rows[0].share == 0.5  # of the rows, not of all labels
     said = " ".join(page.advice.texts())
@@ -72,9 +72,9 @@ def test_columns_of_0_and_1_are_found_where_no_label_is_chosen(
 ) -> None:
     page = show_page(DataPage)
     rows = [(f"text {n}", str(n % 2), str(n // 2 % 2), str(n // 4 % 2)) for n in range(32)]
-    session.open_table(write_table(tmp_path / "columns.csv", rows, "text,rude,angry,sad"))
-    assert session.wait_idle() and session.task_name == "multi-label"
-    assert session.roles is not None and not session.roles.label and session.has_label
+    session.data.open(write_table(tmp_path / "columns.csv", rows, "text,rude,angry,sad"))
+    assert session.wait_idle() and session.data.task_name == "multi-label"
+    assert session.data.roles is not None and not session.data.roles.label and session.data.has_label
     assert sorted(name for name, _count in page.labels_plot.bars) == ["angry", "rude", "sad"]
     assert page.next_button.isEnabled()
 
@@ -84,7 +84,9 @@ def test_numbers_are_drawn_by_size_and_the_form_says_what_is_learned(
 ) -> None:
     page = show_page(DataPage)
     opened(session, numbers_table(tmp_path), "score")
-    assert session.task_name == "regression" and sum(count for _name, count in page.labels_plot.bars) == 45
+    assert (
+        session.data.task_name == "regression" and sum(count for _name, count in page.labels_plot.bars) == 45
+    )
     assert page.labels_plot.bars[0][0] == "0.0 to 0.5"
     form = show_page(FineTunePage)
     assert form.setup.task_label.text() == "One text → a number"
@@ -95,11 +97,11 @@ def test_a_refused_column_is_one_choice_away_from_its_task(
 ) -> None:
     show_page(DataPage)
     opened(session, sets_table(tmp_path), "label")
-    session.set_task("classification")
-    assert session.wait_idle() and session.table_summary is not None
-    assert "choose the task multi-label" in str(session.table_summary.refusal)
-    session.set_task("multi-label")
-    assert session.wait_idle() and session.table_summary.refusal is None
+    session.data.set_task("classification")
+    assert session.wait_idle() and session.data.table_summary is not None
+    assert "choose the task multi-label" in str(session.data.table_summary.refusal)
+    session.data.set_task("multi-label")
+    assert session.wait_idle() and session.data.table_summary.refusal is None
 
 
 def evaluated(task: Any, answers: np.ndarray, targets: np.ndarray, split: str = "validation") -> Evaluated:

@@ -30,7 +30,7 @@ ROWS = 2000
 @pytest.fixture
 def root(session: Session) -> Path:
     """Two settings with three seeds each, one of which is better; one that was stopped."""
-    root = session.runs_root
+    root = session.runs.root
     for number, (seed, right) in enumerate([(1, 1500), (2, 1506), (3, 1503)]):
         set_marks(
             made_run(root, "films", seed=seed, right=right, rows=ROWS, number=number), name="as shipped"

@@ -220,8 +220,8 @@ def open_table(page: TokenizerPage, tmp_path: Path, qtbot: QtBot) -> None:
     rows = ["good film", "bad film, 9 9", "zz9 good good good good good", ""]
     lines = "\n".join(f'"{text}",x' for text in rows)
     (tmp_path / "table.csv").write_text(f"text,label\n{lines}\n", encoding="utf-8")
-    page.session.open_table(tmp_path / "table.csv")
-    qtbot.waitUntil(lambda: page.session.roles is not None)
+    page.session.data.open(tmp_path / "table.csv")
+    qtbot.waitUntil(lambda: page.session.data.roles is not None)
 
 
 def test_the_open_table_is_measured_and_its_cut_rows_named(
@@ -236,7 +236,7 @@ def test_the_open_table_is_measured_and_its_cut_rows_named(
         [view.cut.index(row, column).data() for column in range(3)] for row in range(view.cut.rowCount())
     ]
     assert cells[0] == ["4", "8", "3"]
-    assert page.session.max_length == 5
+    assert page.session.model.max_length == 5
     assert ("9", 2.0) in view.unknown.bars
     page.bar.choose_second(write_vocab(tmp_path / "cased.txt", CASED))
     qtbot.waitUntil(lambda: len(view.found) == 2)

@@ -22,6 +22,7 @@ from app.pages.welcome.page import HIDDEN_WORD, WelcomePage
 from app.session import Session
 from app.settings import AppSettings
 from app.shipped import SENTENCES, TABLES
+from app.work.training import Training
 from engine.model.weights import save_model
 from engine.settings.config import to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
@@ -131,14 +132,14 @@ def test_one_click_makes_everything_ready_to_train_on_film_reviews(
 ) -> None:
     session = show(page)
     click(qtbot, page, "welcome_reviews")
-    assert led_to(page) == ["finetune"] and session.table_path == assets / "samples" / "films.csv"
-    assert session.roles == Roles("said", "", "mood") and session.summary is not None
-    assert session.model is not None and Path(session.model.model) == shipped.starter_model()
+    assert led_to(page) == ["finetune"] and session.data.path == assets / "samples" / "films.csv"
+    assert session.data.roles == Roles("said", "", "mood") and session.data.summary is not None
+    assert session.model.chosen is not None and Path(session.model.chosen.model) == shipped.starter_model()
     other = model_folder(assets / "other")
-    session.set_model(str(other))
+    session.model.choose(str(other))
     assert session.wait_idle()
     click(qtbot, page, "welcome_reviews")
-    assert session.model.model == str(other)  # what a person has chosen stays
+    assert session.model.chosen.model == str(other)  # what a person has chosen stays
 
 
 def test_the_first_thing_a_new_person_reads_says_what_will_stand_there(page: WelcomePage) -> None:
@@ -152,7 +153,7 @@ def test_the_first_thing_a_new_person_reads_says_what_will_stand_there(page: Wel
 
 
 def test_runs_come_with_what_became_of_them_and_those_cut_off_first(qtbot: QtBot, page: WelcomePage) -> None:
-    root = page.session.runs_root
+    root = page.session.runs.root
     make_run(root, "20250102-120000-talk", PretrainConfig(), state="stopped", step=7)
     films = with_values(FineTuneConfig(), {"data": "films.csv"})
     make_run(root, "20250101-120000-films", films, state="running", step=120, num_steps=400)
@@ -174,10 +175,10 @@ def test_runs_come_with_what_became_of_them_and_those_cut_off_first(qtbot: QtBot
 def test_while_a_model_is_in_training_no_earlier_run_takes_its_place(
     qtbot: QtBot, page: WelcomePage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_run(page.session.runs_root, "20250101-120000-films", FineTuneConfig(), state="stopped")
+    make_run(page.session.runs.root, "20250101-120000-films", FineTuneConfig(), state="stopped")
     show(page)
-    monkeypatch.setattr(Session, "is_training", property(lambda _self: True))
-    page.session.training_config = FineTuneConfig()
+    monkeypatch.setattr(Training, "is_running", property(lambda _self: True))
+    page.session.training.config = FineTuneConfig()
     with qtbot.assertNotEmitted(page.run_wanted):
         click(qtbot, page, "welcome_run_1")
     assert led_to(page) == ["finetune"]
@@ -201,7 +202,7 @@ def test_keys_alone_lead_from_the_first_button_to_a_table_used_lately(
     kept.write_text("text,label\n" + "a film,good\na play,bad\n" * 7)
     for path in (gone, tmp_path / "assets" / "samples" / "films.csv", kept):
         page.session.settings.add_recent_file(path)  # the sample stands in its own list
-    make_run(page.session.runs_root, "films", FineTuneConfig(), state="failed", step=3)
+    make_run(page.session.runs.root, "films", FineTuneConfig(), state="failed", step=3)
     session = show(page)
     assert [title for title, _detail in recent(page)] == ["films", "kept.csv"]
     page.activateWindow()
@@ -218,7 +219,7 @@ def test_keys_alone_lead_from_the_first_button_to_a_table_used_lately(
     assert QApplication.focusWidget().objectName() == "welcome_table_1"
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert session.wait_idle()
-    assert session.table_path == kept and led_to(page) == ["data"]
+    assert session.data.path == kept and led_to(page) == ["data"]
 
 
 def test_models_say_what_they_can_do_and_open_where_it_shows(
@@ -242,7 +243,7 @@ def test_sample_data_opens_in_its_roles_and_sentences_where_they_show(
 ) -> None:
     session = show(page)
     click(qtbot, page, "welcome_sample_polarity")
-    assert session.roles == Roles("said", "", "mood") and led_to(page) == ["data"]
+    assert session.data.roles == Roles("said", "", "mood") and led_to(page) == ["data"]
     click(qtbot, page, "welcome_sentences")
     menu = page.findChild(QMenu, "welcome_sentences_menu")
     assert menu is not None and menu.isVisible()
@@ -331,7 +332,7 @@ def test_without_the_starter_the_page_says_so_and_another_model_takes_its_place(
     click(qtbot, page, "welcome_guess")
     assert session.inspector.folder == tmp_path / "mine"
     click(qtbot, page, "welcome_reviews")
-    assert session.table is not None and session.model is None and led_to(page)[-1] == "finetune"
+    assert session.data.table is not None and session.model.chosen is None and led_to(page)[-1] == "finetune"
 
 
 def test_a_folder_for_runs_that_cannot_be_read_is_said_in_place(
@@ -346,7 +347,7 @@ def test_a_folder_for_runs_that_cannot_be_read_is_said_in_place(
 
 
 def test_a_damaged_run_is_told_and_hides_no_other(page: WelcomePage) -> None:
-    root = page.session.runs_root
+    root = page.session.runs.root
     for name in ("20260101-120000-sound", "20260101-130000-spoilt", "20260101-140000-unread"):
         (root / name).mkdir(parents=True)
         (root / name / "config.toml").write_text("", encoding="utf-8")

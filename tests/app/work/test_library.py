@@ -71,7 +71,7 @@ def test_every_model_of_this_computer_is_offered_at_the_first_start(window: Main
 @pytest.mark.slow
 def test_a_model_has_one_name_on_every_page(window: MainWindow, tmp_path: Path) -> None:
     model = tmp_path / "runs" / RUN / "model"
-    window.session.set_model(str(model))
+    window.session.model.choose(str(model))
     window.session.inspector.choose(model)
     assert window.session.wait_idle()
     for page in BOXES:
@@ -94,9 +94,9 @@ def test_names_tell_runs_and_their_weights_apart(tmp_path: Path) -> None:
 
 def test_a_model_that_is_gone_is_not_offered(window: MainWindow, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "runs" / RUN / "model")
-    window.session.find_runs()
+    window.session.runs.find()
     assert window.session.wait_idle()
-    window.session.training_ended.emit()  # pages look again
+    window.session.training.ended.emit()  # pages look again
     assert NAME not in offered(window, "finetune")
 
 
@@ -112,7 +112,7 @@ def test_every_page_offers_the_same_models_in_the_same_order_under_the_same_name
     window: MainWindow, tmp_path: Path
 ) -> None:
     session, mine, other = window.session, model_folder(tmp_path / "mine"), model_folder(tmp_path / "other")
-    session.set_model(str(mine))
+    session.model.choose(str(mine))
     assert session.wait_idle()
     session.inspector.choose(other)
     assert session.wait_idle()

@@ -61,7 +61,7 @@ def test_a_classifier_is_loaded_once_for_all_pages_that_ask_it(
     table = tmp_path / "films.csv"
     table.write_text("text,label\n" + "good film,good\nbad film,bad\n" * 5, encoding="utf-8")
     session = window.session
-    session.open_table(table)
+    session.data.open(table)
     session.inspector.set_text(TEXT)
     session.inspector.choose(folder)
     for page in ("probe", "attention", "embeddings"):

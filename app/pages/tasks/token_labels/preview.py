@@ -66,7 +66,7 @@ class TokenPreview(TaskPreview):
         said = {"scheme": str(self.scheme_box.currentData())}
         if not self.word_box.isHidden():
             said |= {"text": self.word_box.currentData(), "label": self.tag_box.currentData()}
-        self._session.reread_file(**said)
+        self._session.data.reread_file(**said)
 
     def _show_columns(self, texts: TaggedTexts) -> None:
         """Offer the columns of a CoNLL file, each with its first cells."""
@@ -86,7 +86,7 @@ class TokenPreview(TaskPreview):
             box.setCurrentIndex(box.findData(chosen))
             box.setVisible(is_conll)
         self.scheme_box.setVisible(texts.format.kind != "spans")
-        said = self._session.file_settings.get("scheme", "")
+        said = self._session.data.file_settings.get("scheme", "")
         self.scheme_box.setCurrentIndex(self.scheme_box.findData(said))
 
     def show_file(self, file: TaskFile) -> None:

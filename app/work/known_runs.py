@@ -1,0 +1,68 @@
+"""Where runs are made, and what was found there: which were cut off, and which models there are."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.settings import AppSettings
+from app.work.library import Looked, ModelLibrary, look
+from app.work.worker import Channel, Workers
+from engine.train.run.runs import RunInfo, default_root
+
+
+class KnownRuns(QObject):
+    """The folder of runs, looked through on a worker."""
+
+    looking = Signal()
+    crashed_changed = Signal()
+
+    def __init__(
+        self, settings: AppSettings, library: ModelLibrary, workers: Workers, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._settings, self._library, self._workers = settings, library, workers
+        self.crashed: tuple[RunInfo, ...] = ()
+        self._dismissed: set[Path] = set()
+        self._asked = Channel(self, workers.quick)
+        library.look_wanted.connect(self.find)
+
+    @property
+    def root(self) -> Path:
+        """The folder that new run folders are made in."""
+        return Path(self._settings.runs_root) if self._settings.runs_root else default_root()
+
+    def set_root(self, path: Path | str) -> None:
+        """Say where new run folders are made."""
+        self._settings.runs_root = str(path)
+        self.find()
+
+    def recipes_dir(self) -> Path:
+        """Return the folder that mends of tables are kept in."""
+        return self.root / ".recipes"
+
+    def find(self) -> None:
+        """Look, on a worker, for runs and models: what there is, and which runs were cut off."""
+        known = {entry.path: entry for entry in self._library.entries}
+        work = partial(look, self.root, self._library.recent, known)
+        self._asked.ask(self.root, work, heard=self._take, again=True)
+        self.looking.emit()
+
+    def _take(self, found: Looked) -> None:
+        self._library.set_found(found.entries)
+        cut_off = (run for run in found.runs if run.state == "crashed")
+        self._set_crashed(tuple(run for run in cut_off if run.path not in self._dismissed))
+        if found.problem is not None:
+            self._workers.problem.emit(found.problem)
+
+    def dismiss(self, path: Path) -> None:
+        """Do not offer a run again in this session."""
+        self._dismissed.add(path)
+        self._set_crashed(tuple(run for run in self.crashed if run.path != path))
+
+    def _set_crashed(self, left: tuple[RunInfo, ...]) -> None:
+        if left != self.crashed:
+            self.crashed = left
+            self.crashed_changed.emit()
